@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.pane import prompt_line
+from muxwire.shell import prompt_line
 from muxwire.vt.widths import guessed_width
 from tests.library.opened import begun, known_prompt, seen, tab_for
 

@@ -13,7 +13,8 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.operations.kinds import Execute
-from muxwire.pane import runner, state
+from muxwire.pane import state
+from muxwire.shell import examine, ready as listening
 from tests.library.opened import known_prompt, seen, tab_for
 from tests.processes import stopped
 from tests.users import needs
@@ -36,7 +37,7 @@ QUESTION = "stty raw -echo; printf 'Continue? [Y/n] '; sleep {}; echo"
 def carrier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A program that is called ssh: whatever it runs is taken for something on another machine."""
     shutil.copy(shutil.which("dash") or "/bin/sh", tmp_path / "ssh")
-    for module in (state, runner):
+    for module in (state, examine):
         monkeypatch.setattr(module, "SILENT_SECONDS", SILENT)
     return f"{tmp_path}/ssh -c "
 
@@ -156,7 +157,7 @@ async def test_a_tmux_that_is_silent_proves_nothing(terminals: Terminals, silent
 async def test_nothing_is_typed_while_a_program_of_another_session_reads(
     terminals: Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "STRANGER_GRACE", 0.2)
+    monkeypatch.setattr(listening, "STRANGER_GRACE", 0.2)
     async with a_tab(terminals) as tab:
         await known_prompt(tab)
         # As pinentry does: asked for by a program that was stopped, and still there.

@@ -16,9 +16,10 @@ import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.ids import pane_id
-from muxwire.pane import foreground_shell, key_sender, prompt_line
+from muxwire.pane import key_sender
 from muxwire.pane.key_sender import LINE_MAX, OpenLine
 from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
+from muxwire.shell import prompt_line, ready
 from muxwire.shell.look import TtyModes
 from tests.library.opened import known_prompt, tab_for
 
@@ -410,7 +411,7 @@ async def test_what_comes_after_a_c_c_is_read_whole(
 
 async def test_an_older_prompt_is_no_answer_to_a_c_c(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
     """The prompt after a line may come after the C-c, though the shell drew it before: it has not seen to that yet."""
-    monkeypatch.setattr(foreground_shell, "PROMPT_GRACE", DEADLINE)
+    monkeypatch.setattr(ready, "PROMPT_GRACE", DEADLINE)
     async with tab_for(DEADLINE, terminals) as tab:
         await known_prompt(tab)
         pane, shell, held = tab.pane, tab.pane.session.shell_pid, bytearray()

@@ -17,7 +17,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import TabUnavailable
-from muxwire.pane import prompt_line
+from muxwire.shell import prompt_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

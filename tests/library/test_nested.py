@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
-from muxwire.pane import prompt_line, runner
 from muxwire.pane.keyboard import Keyboard
+from muxwire.shell import prompt_line, ready
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +98,7 @@ async def test_no_command_in_a_nested_shell_waits_for_a_prompt_of_ours(
     await tab.execute("bash --norc --noprofile", timeout=5)
     await tab.execute("true")
     monkeypatch.setattr(prompt_line, "PROMPT_SOON", 2 * SOON)
-    monkeypatch.setattr(runner, "QUIET", 2 * SOON)
+    monkeypatch.setattr(ready, "QUIET", 2 * SOON)
     with anyio.fail_after(SOON):
         for number in range(3):
             assert (await tab.execute(f"echo {number}")).output == f"{number}\n"

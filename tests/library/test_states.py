@@ -11,8 +11,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.pane import prompt_line
-from muxwire.shell import listener as listening
+from muxwire.shell import listener as listening, prompt_line
 from tests.library.opened import seen, tab_for
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.shell.driver import LOOK_SECONDS
+from muxwire.shell.request import LOOK_SECONDS
 from tests.library.opened import busy_loop, tab_for
 
 if TYPE_CHECKING:

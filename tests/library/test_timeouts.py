@@ -12,9 +12,9 @@ from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.pane import output as execution_result
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.keyboard import Keyboard
-from muxwire.pane.prompt_line import BUSY_GRACE
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
+from muxwire.shell.prompt_line import BUSY_GRACE
 from tests.library.opened import known_prompt, seen, tab_for
 from tests.processes import stopped
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -12,8 +12,8 @@ from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.host.command_files import WrapperFile
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.keys import CTRL_C
-from muxwire.pane.prompt_line import PromptEnd
-from muxwire.pane.runner import Runner
+from muxwire.pane.loop import Loop
+from muxwire.shell.ready import Ready
 from tests.library.opened import seen
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from muxwire import Tab
     from muxwire.shell.execution import Execution
     from muxwire.shell.listener import ForegroundShell
+    from muxwire.shell.request import Request
 
 pytestmark = pytest.mark.anyio
 
@@ -95,15 +96,15 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await leave_quote_open(tab)
-    unstick, type_keys = Runner._unstick, Keyboard.type
+    unstick, type_keys = Ready.unstick, Keyboard.type
     keys: list[bytes] = []
     first, second = anyio.Event(), anyio.Event()
     outputs: dict[str, str] = {}
 
-    async def looked(runner: Runner, execution: Execution) -> None:
+    def looked(ready: Ready, execution: Execution) -> Request[None]:
         if keys:
             second.set()
-        await unstick(runner, execution)
+        yield from unstick(ready, execution)
 
     async def typed(keyboard: Keyboard, data: bytes) -> None:
         keys.append(data)
@@ -114,7 +115,7 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
     async def run(word: str) -> None:
         outputs[word] = (await tab.execute(f"echo {word}")).output
 
-    monkeypatch.setattr(Runner, "_unstick", looked)
+    monkeypatch.setattr(Ready, "unstick", looked)
     monkeypatch.setattr(Keyboard, "type", typed)
     async with anyio.create_task_group() as group:
         group.start_soon(run, "one")
@@ -127,14 +128,16 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
 async def test_a_tab_that_ends_just_before_the_line_is_typed_refuses_it(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find = PromptEnd.find
+    run = Loop.run
 
-    async def ends_meanwhile(prompt: PromptEnd, listener: ForegroundShell) -> None:
-        await find(prompt, listener)
+    async def ends_meanwhile(loop: Loop, request: Request[Any]) -> ForegroundShell:
+        found: ForegroundShell = await run(loop, request)
+        monkeypatch.undo()
         await tab.send_keys(["exit", "Enter"])
         while not tab.pane.session.dead:
             await tab.pane.stream.changed()
+        return found
 
-    monkeypatch.setattr(PromptEnd, "find", ends_meanwhile)
+    monkeypatch.setattr(Loop, "run", ends_meanwhile)
     with pytest.raises(TabUnavailable, match="has ended"):
         await tab.execute("echo never", timeout=0.5)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from muxwire.shell.request import caught_up
 from tests.library.opened import seen, tab_for
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ async def test_what_a_program_has_written_is_here_when_tmux_has_answered(
                 before = tab.next_byte
                 os.write(tell, b"x")
                 assert os.read(says, 1) == b"x"
-                await tab.runner.questions.caught_up()
+                await tab.runner.loop.run(caught_up(tab.pane))
                 late += tab.pane.stream.ring.find(b"<%d>" % number, before) < 0
                 await seen(tab, b"<%d>" % number, before)
             assert late <= TIMES // 100  # where the kernel's worker that carries it is held up

@@ -19,7 +19,7 @@ from muxwire import TabUnavailable, TmuxSilent
 from muxwire.client.watchdog import process_table
 from muxwire.host.remote import RemoteHost
 from muxwire.instance import remote, remote as rejoin
-from muxwire.pane.prompt_line import BUSY_GRACE
+from muxwire.shell.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.processes import gone
 from tests.remote.proxied import PATIENT, Proxied, behind_proxy, place_of, proxied
@@ -263,7 +263,7 @@ async def test_what_is_being_ended_when_the_connection_is_lost_is_ended_later(bo
             results.append(await tab.execute("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", timeout=3.0))
 
         calls.start_soon(call)
-        while tab.runner.keyboard.interrupted_at < 0:
+        while tab.runner.pane.interrupted_at < 0:
             await anyio.sleep(0.01)
         await box.outage(tab)
     assert (results[0].running, results[0].timed_out) == (True, True), results

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import pytest
 
 import muxwire
-from muxwire.pane import prompt_line
+from muxwire.shell import prompt_line
 from muxwire.testing import Received, RecordingTransport, Sent
 from tests.library.opened import known_prompt
 

@@ -15,8 +15,8 @@ import pytest
 import muxwire
 from muxwire import InvalidArgument, NoSuchTarget
 from muxwire.host.remote import RemoteHost
-from muxwire.pane import prompt_line
 from muxwire.pane.state import PaneState
+from muxwire.shell import prompt_line
 from tests.library.opened import known_prompt
 from tests.remote.proxied import PATIENT, environ_there
 

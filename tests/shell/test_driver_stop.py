@@ -13,10 +13,8 @@ from muxwire.shell.driver import (
     FORKS_WITHIN,
     STOP_TABLE,
     Action,
-    Continue,
     Ended,
     Look,
-    Press,
     Sent,
     Signal,
     SignalJobs,
@@ -25,10 +23,10 @@ from muxwire.shell.driver import (
     StopState,
     StopTarget,
     StopView,
-    Wait,
     escalation,
 )
 from muxwire.shell.look import Front, TtyModes
+from muxwire.shell.request import Continue, Press, Wait
 
 LEADER, SHELL, PROGRAM, NEXT, NESTED = 10, 11, 20, 21, 30
 LINES, RAW = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)

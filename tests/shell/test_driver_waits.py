@@ -20,7 +20,6 @@ from muxwire.shell.driver import (
     Examine,
     LookNear,
     Outcome,
-    Press,
     Report,
     Retry,
     RetryInput,
@@ -28,10 +27,10 @@ from muxwire.shell.driver import (
     RetryView,
     Retype,
     TryAgain,
-    Wait,
     Watch,
     WatchView,
 )
+from muxwire.shell.request import Press, Wait
 
 LATER = 10.0
 NEVER = float("inf")

@@ -22,8 +22,8 @@ from muxwire.host.folders import remove_folders
 from muxwire.instance.follower import become_owner, begin_stream, follow_owner
 from muxwire.instance.spools import JOIN_SECONDS, join_spools
 from muxwire.logs import read as log_read
-from muxwire.pane.prompt_line import LOOK_MIN
 from muxwire.shell.marks import MarkScanner
+from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, printed_name, shown_name
 from muxwire.tabs.record import RECORD_OPTION, TabRecord, note_name

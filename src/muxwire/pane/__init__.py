@@ -1,8 +1,8 @@
 """One live pane: its output as it arrives, what is typed into it, and the commands that run in it.
 
-What the shell does is decided in `shell/` (ShellSession), and so is what is done about it (`shell/driver.py`) and who
-would read a line (`shell/listener.py`); what the kernel says of the terminal comes from `host/`. Here all of it meets
-the stream, and is carried out.
+What the shell does is decided in `shell/` (ShellSession), and so is what is done about it: requests
+(`shell/request.py`), which loop.py carries out. What the kernel says of the terminal comes from `host/`. Here all of it
+meets the stream.
 
 1. All bytes enter a pane in one place, keyboard.py, by `set-buffer` and `paste-buffer`. `send-keys` is never used:
    copy mode takes such keys, and some of them block the control connection.

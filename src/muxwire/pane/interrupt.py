@@ -15,30 +15,29 @@ from muxwire.host.host import answer_seconds, round_trip
 from muxwire.pane.keys import CTRL_C
 from muxwire.shell.driver import (
     STEPS,
-    Continue,
     Ended,
     Look,
-    Press,
     Sent,
     Signal,
     SignalJobs,
     Stop,
     StopState,
     StopView,
-    Wait,
 )
 from muxwire.shell.listener import DRAWN_REMOTE
 from muxwire.shell.look import Front
+from muxwire.shell.request import Continue, Press, Wait, ask
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from muxwire.client.client import ControlClient
-    from muxwire.pane.foreground_shell import Questions
     from muxwire.pane.keyboard import Keyboard
-    from muxwire.pane.nesting import NestedShells
+    from muxwire.pane.loop import Loop
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
+    from muxwire.shell.nesting import NestedShells
+    from muxwire.shell.ready import Ready
 
 
 @final
@@ -48,18 +47,18 @@ class Interrupter:
         pane: PaneState,
         keyboard: Keyboard,
         client: ControlClient,
-        questions: Questions,
+        loop: Loop,
         nested: NestedShells,
-        unstick: Callable[[Execution], Awaitable[None]],
+        ready: Ready,
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
     ) -> None:
-        """`unstick` finds out whether a line that was typed provably never ran; `spawn` starts a task of its own."""
+        """`spawn` starts a task of its own."""
         self._pane = pane
         self._keyboard = keyboard
         self._client = client
-        self._questions = questions
+        self._loop = loop
         self._nested = nested
-        self._unstick = unstick
+        self._ready = ready
         self._spawn = spawn
         self._later: Execution | None = None  # what is ended as soon as tmux answers
 
@@ -196,7 +195,7 @@ class Interrupter:
         link = self._pane.host.link
         while link is None or link.up:
             try:
-                await self._questions.ask_soon("display-message", "-p", "")
+                await self._loop.run(ask("display-message", "-p", ""))
             except TmuxSilent:
                 if link is not None:
                     link.answers = False  # what is known of the pane is older than what was typed
@@ -227,9 +226,9 @@ class Interrupter:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
         with suppress(MuxwireError):  # the pane or the connection is gone, which others say
             while execution.running and (execution.level > 1 or not execution.started):
-                self._nested.settle_end(execution)
+                await self._loop.run(self._nested.settle_end(execution))
                 if execution.level == 1:
-                    await self._unstick(execution)
+                    await self._loop.run(self._ready.unstick(execution))
                 await self._pane.stream.changed_within(DRAWN_REMOTE)
 
     def _press(self, keys: bytes) -> bool:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire.client.client import ControlClient
-    from muxwire.pane.foreground_shell import Questions
     from muxwire.pane.keyboard import Keyboard
-    from muxwire.pane.prompt_line import PromptLine
+    from muxwire.pane.loop import Loop
     from muxwire.pane.state import PaneState
     from muxwire.shell.look import TtyModes
+    from muxwire.shell.prompt_line import PromptLine
+    from muxwire.shell.ready import Ready
     from muxwire.vt.drawn import Picture
 
 # One call's keys: what tmux buffers for a pane that does not read has no limit of its own.
@@ -115,7 +116,8 @@ class KeySender:
         pane: PaneState,
         keyboard: Keyboard,
         client: ControlClient,
-        questions: Questions,
+        loop: Loop,
+        ready: Ready,
         prompt_line: PromptLine,
         picture: Callable[[], Awaitable[Picture]],
         on_input: Callable[[], None] = lambda: None,
@@ -126,7 +128,8 @@ class KeySender:
         self._on_input = on_input  # something is about to be typed
         self._keyboard = keyboard
         self._client = client
-        self._questions = questions
+        self._loop = loop
+        self._ready = ready
         self._prompt_line = prompt_line
         self._turn = anyio.Lock()
         self._line = OpenLine()
@@ -162,7 +165,7 @@ class KeySender:
     async def _send(self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool) -> KeysSent:
         await self._prompt_to_come()
         # Its terminal may still have the modes of a program that reads by lines.
-        await self._prompt_line.editor_up()
+        await self._loop.run(self._prompt_line.editor_up())
         await self._begun()
         modes = await self._modes()
         found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)
@@ -309,4 +312,4 @@ class KeySender:
         A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
         """
         await self._pane.line_taken(self._entered + PROMPT_GRACE - time.monotonic())
-        await self._questions.interrupt_taken(self._keyboard)
+        await self._loop.run(self._ready.interrupt_taken())

@@ -51,7 +51,6 @@ class Keyboard:
         self, pane: PaneState, client: ControlClient, version: tuple[int, int], *, may_be_dead: bool = False
     ) -> None:
         """`may_be_dead`: no supervisor of ours keeps the pane alive, so tmux has to look before it pastes."""
-        self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self._pane = pane
         self._client = client
         pane_id = pane.pane_id
@@ -76,7 +75,7 @@ class Keyboard:
         """
         self._pane.pressed_at = time.monotonic()
         if data.endswith(CTRL_C):
-            self.interrupted_at = self._pane.pressed_at
+            self._pane.interrupted_at = self._pane.pressed_at
         commands = (self._kept_commands if len(data) <= _SHORT else self._commands)(data, bracketed=bracketed)
         if before:
             commands = (*before[:-1], joined((before[-1], commands[0])), *commands[1:])

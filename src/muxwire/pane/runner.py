@@ -1,63 +1,35 @@
 """Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
 
-Every wait is for the stream's next bytes or the command's end. When a command is looked at, whether its line has to be
-typed once more, and how it is ended, `shell/driver.py` decides; here that is carried out. Before typing the kernel is
-asked who listens, if no prompt was announced (foreground_shell.py), and for a moment whether the line editor has taken
-the tty.
+Every wait is for the stream's next bytes or the command's end. Who reads the line, when a command is looked at, whether
+its line has to be typed once more, and how it is ended, requests decide (`shell/request.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import os
 import signal
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, TypeVar, final
+from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.errors import ConnectionClosed
 from muxwire.host.environment import check_command
-from muxwire.host.host import answer_seconds, round_trip
-from muxwire.pane.foreground_shell import Questions, continue_shell, find_shell, read_by_another
+from muxwire.host.host import round_trip
 from muxwire.pane.interrupt import Interrupter
-from muxwire.pane.nesting import NestedShells, check_reach, not_there, typed_lines
-from muxwire.pane.prompt_line import PromptEnd, PromptLine
-from muxwire.pane.state import waited_words
+from muxwire.pane.loop import Loop
 from muxwire.shell import CLEAR_LINE
-from muxwire.shell.driver import (
-    AskReads,
-    CatchUp,
-    Ended,
-    Examine,
-    LookNear,
-    Outcome,
-    Press,
-    Report,
-    Retry,
-    RetryView,
-    Retype,
-    TryAgain,
-    Wait,
-    Watch,
-    WatchView,
-)
+from muxwire.shell.driver import Examine, LookNear, Outcome, Report, TryAgain, Watch, WatchView
+from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
-from muxwire.shell.listener import (
-    DRAWN,
-    PROMPT_GRACE,
-    QUIET,
-    SILENT_SECONDS,
-    ForegroundShell,
-    may_be_read,
-    ready_deadline,
-)
-from muxwire.shell.marks import ID_RANDOM, own_id
-from muxwire.shell.redraw import redraw
-from muxwire.shell.tab_state import line_lost, not_begun, starting
+from muxwire.shell.listener import PROMPT_GRACE, ForegroundShell
+from muxwire.shell.nesting import NestedShells, not_there, typed_lines
+from muxwire.shell.prompt_line import PromptEnd, PromptLine
+from muxwire.shell.ready import Ready
+from muxwire.shell.redraw import redraw, shown_again
+from muxwire.shell.request import Wait
+from muxwire.shell.tab_state import starting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,11 +41,8 @@ if TYPE_CHECKING:
     from muxwire.shell import Shell, Wrapped
     from muxwire.shell.left_shell import LeftShell
 
-_Found = TypeVar("_Found")
 Progress = Callable[[Execution], Awaitable[None]]
 
-# Seconds in which a program of another session that reads may notice that what it asked for is gone.
-STRANGER_GRACE = 1.0
 # So many commands on end that had to be typed again: the integration's key is no more.
 KEY_LOST = 2
 
@@ -109,14 +78,15 @@ class Runner:
         """`spawn` starts a task that outlives a call; with `turn` other processes type into the pane too."""
         self.pane = pane
         self.keyboard = keyboard
-        self.questions = Questions(pane, client)
-        self.prompt_line = PromptLine(pane, client, self.questions)
-        self._nested = NestedShells(pane, keyboard, self.questions)
-        self.interrupter = Interrupter(
-            pane, keyboard, client, self.questions, self._nested, unstick=self._unstick, spawn=spawn
-        )
+        self.loop = Loop(pane, keyboard, client, self._type_again)
+        self.prompt_line = PromptLine(pane)
+        self._prompt_end = PromptEnd(pane, self.prompt_line)
+        self._nested = NestedShells(pane)
+        self._examiner = Examiner(pane, self._nested)
+        find_shell = functools.partial(pane.find_shell, folder=folder)
+        self.ready = Ready(pane, find_shell, self.prompt_line, self._prompt_end, self._nested, self._heard)
+        self.interrupter = Interrupter(pane, keyboard, client, self.loop, self._nested, self.ready, spawn=spawn)
         self._client = client
-        self._prompt_end = PromptEnd(pane, keyboard, client, self.prompt_line)
         self.folder = folder
         self._columns = columns
         self._alarm = alarm
@@ -124,7 +94,6 @@ class Runner:
         self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands on end
-        self._unsticking = False
         self._starting = 0  # calls that are about to type a command
         self._typed_on = 0  # by which of the client's connections the newest line went
         self._typed: list[Pending] = []  # its commands
@@ -173,8 +142,8 @@ class Runner:
         except anyio.WouldBlock:
             await self._wait_turn(turn_timeout)
         try:
-            listener = await self.questions.reached(deadline, lambda: self._ready(deadline, env, cwd))
-            prompt = await self._nested.prompt(listener) if listener.level > 1 else b""
+            listener = await self.loop.run(self.ready.reached(deadline, env, cwd))
+            prompt = await self.loop.run(self._nested.prompt(listener)) if listener.level > 1 else b""
             self._check_place(given)
             if write is not None:
                 write()
@@ -229,13 +198,13 @@ class Runner:
                     assert progress is not None
                     await progress(execution)
                 case LookNear():
-                    watch.on_done(self._begins_to_wait(execution))
+                    watch.on_done(self._examiner.begins_to_wait(execution))
                 case TryAgain():
                     with self._in_time(watch):
-                        await self._unstick(execution)
+                        await self.loop.run(self.ready.unstick(execution))
                 case Examine():
                     with self._in_time(watch):
-                        watch.on_found(await self._examined(execution))
+                        watch.on_found(await self.loop.run(self._examiner.examined(execution)))
         return watch.outcome
 
     @staticmethod
@@ -243,68 +212,13 @@ class Runner:
         """A limit for a question to a machine, or a tmux, that may not answer."""
         return anyio.move_on_after(watch.deadline + PROMPT_GRACE - time.monotonic())
 
-    def _begins_to_wait(self, execution: Execution) -> bool:
-        """Whether a command that has written nothing new waits all the same, by a look that costs little."""
-        pane = self.pane
-        end = pane.stream.written_end
-        if not execution.started or execution.waits_at(end):
-            return False
-        if not execution.silent_since(end) and pane.quiet(SILENT_SECONDS):
-            return pane.may_ask()
-        return bool(pane.waits_near())
-
     async def examine(self, execution: Execution) -> None:
         """Find out whether a command waits for input, for a result of it."""
-        end = self.pane.stream.written_end
-        known = execution.waits_at(end) or execution.silent_since(end)
-        if execution.running and execution.started and not known and self.pane.quiet():
-            with anyio.move_on_after(answer_seconds(self.pane.host)):
-                await self._examined(execution)
-
-    async def _examined(self, execution: Execution) -> Literal["interactive", "silent", ""]:
-        """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
-        pane = self.pane
-        await pane.look()
-        continue_shell(pane)
-        self._nested.settle_end(execution)
-        end = pane.stream.written_end
-        if execution.cut >= 0 or not execution.running or execution.waits_at(end):
-            return ""
-        if waiting := await self._proved(lambda: pane.awaited(execution)):
-            execution.asks(end, waited_words(waiting))
-            return "interactive"
-        if not execution.silent_since(end) and await self._proved(pane.falls_silent):
-            execution.fell_silent(end)
-            return "silent"
-        return ""
+        await self.loop.run(self._examiner.for_result(execution))
 
     async def awaits_input(self) -> Literal["met", "silent", ""]:
         """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
-        pane = self.pane
-        await pane.look()
-        if await self._proved(lambda: pane.tab_state() in ("prompt", "interactive", "incomplete")):
-            return "met"
-        if await self._proved(pane.hidden_waiting):
-            return "met"
-        return "silent" if await self._proved(pane.falls_silent) else ""
-
-    async def _surely_waits(self) -> bool:
-        """Whether input is waited for: a shell may be back at a prompt whose mark tmux has not read yet."""
-        return await self._proved(lambda: self.pane.tab_state() == "interactive")
-
-    async def _proved(self, holds: Callable[[], _Found]) -> _Found | Literal[False]:
-        """What `holds` returns, once it is proved: tmux, after that look, had nothing more of the pane to send.
-
-        A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal.
-        """
-        if not (found := holds()):
-            return found
-        try:
-            if not await self.questions.caught_up():
-                return False
-        except ConnectionClosed:
-            return False
-        return holds() if self.pane.reachable else False
+        return await self.loop.run(self._examiner.awaits_input())
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
@@ -348,77 +262,6 @@ class Runner:
         """Nothing will be run from here any more; unless the tab lasts without us, its directory goes."""
         self._files.close(remove=not persistent)
 
-    # -- whose turn, and is the shell listening?
-
-    async def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
-        """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
-        pane = self.pane
-        begun = time.monotonic()
-        deadline, looked_again = ready_deadline(pane.session, begun, deadline), False
-        await self.questions.interrupt_taken(self.keyboard)
-        before = pane.session.current
-        if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
-            await self.prompt_line.soon()
-        while True:
-            heard, waited = pane.stream.end, time.monotonic() - begun
-            typed, at_prompt = pane.session.running, pane.takes_next
-            found = await self.prompt_line.listener(begun) if at_prompt else await self._other_shell(waited)
-            if (
-                found is not None
-                and may_be_read(pane.session)
-                and (reader := await self.questions.stranger(found)) is not None
-            ):
-                if waited >= STRANGER_GRACE:
-                    raise read_by_another(reader)
-                await pane.stream.changed_within(QUIET)
-                continue
-            if found is not None and found.level == 3:
-                check_reach(env, cwd)
-                return await self._nested.reach(found)
-            if found is not None:
-                await self._prompt_end.find(found)
-                return found
-            # Another machine has said so only now. Or an earlier process typed it, and it never ran.
-            if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
-                continue
-            if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
-                if pane.session.dead or looked_again:
-                    raise pane.refusal()
-                looked_again = True  # this process may have been stopped: output that waits in the pipe counts
-                self._client.take_received()
-            elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
-                again = self.prompt_line.look_again() if at_prompt else QUIET if pane.quiet(DRAWN) else DRAWN
-                await pane.stream.changed_within(min(again, deadline - begun - waited))
-
-    async def _other_shell(self, waited: float) -> ForegroundShell | None:
-        """Who listens while no prompt of ours says so."""
-        pane = self.pane
-        typed = not_begun(pane.session)
-        if typed is not None:
-            await self._unstick(typed)
-            if not typed.running:
-                return None
-        await pane.look()
-        if pane.takes_next:
-            return None  # it came to its prompt meanwhile
-        continue_shell(pane)
-        if (running := pane.session.running) is not None:
-            self._nested.settle_end(running)
-        found = None if pane.session.dead else find_shell(pane, waited, self.folder)
-        if found is not None and found.pgrp == pane.session.shell_pid and not await self.questions.caught_up():
-            return None  # it may have said that it is at its prompt
-        return found
-
-    async def _in_vain(self, waited: float) -> bool:
-        """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
-        pane = self.pane
-        if pane.session.running is not None:
-            no_use = waited >= QUIET and pane.quiet() and await self._surely_waits()
-        else:
-            no_use = await self.prompt_line.in_vain(waited)
-        # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
-        return no_use and pane.reachable
-
     def _check_place(self, given: float) -> None:
         """Refuse a command if the shell is gone that it was given for, at that time: TabUnavailable.
 
@@ -447,7 +290,7 @@ class Runner:
         cwd: str | None,
     ) -> Execution:
         pane, session, shell = self.pane, self.pane.session, listener.shell
-        command_id = own_id(os.urandom(ID_RANDOM), session.nonce)
+        command_id = pane.new_id()
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
         drawn, ours = b"", shell if listener.level == 1 else None
         if ours is not None:
@@ -469,7 +312,7 @@ class Runner:
             shell_token=listener.token,
         )
         if listener.level > 1:
-            drawn = self._nested.hide_line(execution, shown)
+            drawn = self._hide_line(execution, shown)
             await pane.host.done()
         execution.ends_with(pane.stream.wake)
         if shell is None:
@@ -502,50 +345,23 @@ class Runner:
         lines = [line for name, content in wrapped.files for line in self._files.write(name, content)]
         self._typed = self.keyboard.press(wrapped.typed, before=lines)
 
-    async def _unstick(self, execution: Execution) -> None:
-        """The line was typed, and no start mark came: type it once more if its body provably never ran."""
-        if self._unsticking:  # the call that typed it, or one that waits after: a second C-c would hit the new line
-            return
-        self._unsticking = True
-        try:
-            with contextlib.suppress(ConnectionClosed):  # between two connections: at the next look
-                await self._look_and_retype(execution)
-        finally:
-            self._unsticking = False
+    def _hide_line(self, execution: Execution, shown: bytes) -> bytes:
+        """What is typed from here on for `execution` is ours; a person sees `shown` in its place.
 
-    async def _look_and_retype(self, execution: Execution) -> None:
+        Return what the shell has to print as soon as it has it all.
+        """
+        hidden, command_id = self.pane.hidden, execution.command_id
+        execution.ends_with(functools.partial(hidden.ended, command_id))
+        return shown_again(command_id) if hidden.hide(command_id, self.pane.stream.end, shown) else b""
+
+    def _heard(self, execution: Execution) -> bool:
+        """Whether all is here that was written since the command was typed."""
         pane = self.pane
-        retry = Retry(remote=not self.pane.host.is_local)
-        while not isinstance(action := retry.next(self._retry_view(execution), time.monotonic()), Ended):
-            match action:
-                case Wait():
-                    await pane.stream.changed_within(action.seconds)
-                case CatchUp():
-                    await self.questions.caught_up()
-                    retry.on_done(not pane.stream.rejoining, time.monotonic())
-                case AskReads():
-                    retry.on_done(await self.questions.reads_on(), time.monotonic())
-                case Press():
-                    await self.keyboard.type(action.keys)
-                    retry.on_done(True, time.monotonic())
-                case Retype():
-                    self._retype(execution)
-
-    def _retry_view(self, execution: Execution) -> RetryView:
-        pane, session, now = self.pane, self.pane.session, time.monotonic()
         same = self._client.connections == self._typed_on
-        same = same or (not pane.host.is_local and pane.heard_since(execution))
-        return RetryView(
-            begun=execution.started or not execution.running,
-            lost=line_lost(session, execution),
-            heard=same and not pane.stream.rejoining,
-            at_prompt=session.at_prompt,
-            silent=pane.quiet(),
-            since_prompt=now - session.prompt_time,
-            since_typed=now - execution.typed_time,
-        )
+        same = same or (pane.is_remote and pane.heard_since(execution))
+        return same and not pane.stream.rejoining
 
-    def _retype(self, execution: Execution) -> None:
+    def _type_again(self, execution: Execution) -> None:
         if not execution.running:  # its nested shell is gone: the one that is here now is another
             return
         if self._again is None or self._again[0] is not execution:

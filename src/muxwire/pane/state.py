@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import time
 from typing import TYPE_CHECKING, final
@@ -10,22 +11,29 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.to_thread
 
+from muxwire.errors import TabUnavailable
 from muxwire.host.descriptors import OURS
-from muxwire.host.host import answer_seconds
-from muxwire.pane.stream import RING_MIN
-from muxwire.shell.driver import LOOK_SECONDS, StopTarget
+from muxwire.host.environment import COLUMNS_MIN
+from muxwire.host.host import answer_seconds, round_trip
+from muxwire.shell.driver import StopTarget
+from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import (
     DRAWN,
+    PROMPT_REACH,
     QUIET,
     SILENT_SECONDS,
+    InFront,
     Refused,
+    find_listener,
     hidden_waiting,
     on_its_way,
     prompt_after,
     refusal,
 )
 from muxwire.shell.look import Judgement, PaneLook, Shown, asks, asks_secret, judge, may_read, reads
-from muxwire.shell.redraw import PromptColumns, readable
+from muxwire.shell.marks import ID_RANDOM, own_id
+from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_again
+from muxwire.shell.request import LOOK_SECONDS
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, ShellGone, ShellState
 from muxwire.shell.tab_state import listens, not_begun, tab_state
@@ -33,13 +41,15 @@ from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from muxwire.errors import State, TabUnavailable
+    from muxwire.errors import State
     from muxwire.host.host import Host
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
-    from muxwire.shell.look import Foreground, Waiting
+    from muxwire.shell.listener import ForegroundShell
+    from muxwire.shell.look import Foreground, TtyModes, Waiting
     from muxwire.shell.marks import Mark
 
 
@@ -88,12 +98,6 @@ class Use:
 
 # DECSET 1049, the alternate screen with the cursor saved (xterm's control sequences).
 _OTHER_SCREEN = b"\x1b[?1049h"
-_SCREEN_BACK = b"\x1b[?1049l"
-
-
-def shown_again(command_id: str) -> bytes:
-    """What ends the hidden part of the screen and of the log."""
-    return _SCREEN_BACK + b"\x1b]7770;T;%s\x07" % command_id.encode()
 
 
 @final
@@ -122,7 +126,7 @@ class HiddenLines:
     def give_up(self, *, seen: bool = False) -> None:
         """What is hidden, if anything, was not taken by a shell; with `seen` a reader is to know of it."""
         if hidden_id := self._session.hidden_id:
-            end = _SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % hidden_id.encode() if seen else shown_again(hidden_id)
+            end = SCREEN_BACK + b"\x1b]7770;B;%s;0\x07" % hidden_id.encode() if seen else shown_again(hidden_id)
             self._session.unhide(reported=self._host.write_tty(self._tty, end))  # else the terminal is gone
 
     def ended(self, hidden_id: str) -> None:
@@ -138,8 +142,6 @@ NEW_SECONDS = 0.01
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
-# How far back a prompt without a mark is looked for, colours and all: as far as the newest output is in memory anyway.
-PROMPT_REACH = RING_MIN
 # DECSET and DECRST of the alternate screen and of the cursor (terminfo: smcup, rmcup, civis, cnorm).
 _SCREEN_ON = (b"\x1b[?1049h", b"\x1b[?47h", b"\x1b[?1047h")
 _SCREEN_OFF = (b"\x1b[?1049l", b"\x1b[?47l", b"\x1b[?1047l")
@@ -147,13 +149,6 @@ _CURSOR_ON, _CURSOR_OFF = b"\x1b[?25h", b"\x1b[?25l"
 # DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
 # when it has drawn the prompt too (`zleread` in zle_main.c).
 EDITOR_SIGN, EDITOR_LEFT = b"\x1b[?2004h", b"\x1b[?2004l"
-# What a program that waits is waiting for; anything else reads single keys.
-_WAITED_FOR = {"password": "a password (echo is off)", "line": "a line of input", "editor": "input (its shell reads)"}
-
-
-def waited_words(waiting: Waiting) -> str:
-    """What is waited for, in words."""
-    return _WAITED_FOR.get(waiting, "keys")
 
 
 def end_of(execution: Execution) -> anyio.Event:
@@ -179,12 +174,43 @@ class PaneState:
         self._answered_at, self._answer_end = 0.0, -1  # when that answer came, and where the stream ended as it began
         self.entered = False  # whether a line that we typed at its shell may still run
         self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
+        self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
         self.on_exit: Callable[[], None] | None = None
+
+    @property
+    def now(self) -> float:
+        return time.monotonic()
+
+    @property
+    def is_remote(self) -> bool:
+        return self.host.link is not None
+
+    @property
+    def machine(self) -> str:
+        """The name of its machine, "" for this one."""
+        return self.host.prefix.removesuffix("/")
+
+    @property
+    def round_trip(self) -> float:
+        return round_trip(self.host)
+
+    @property
+    def answer_seconds(self) -> float:
+        return answer_seconds(self.host)
+
+    @property
+    def tells_sleeps(self) -> bool:
+        """Whether the kernel of its machine says where processes sleep."""
+        return self.host.sees_waits
+
+    def new_id(self) -> str:
+        """A new id of a mark of this pane."""
+        return own_id(os.urandom(ID_RANDOM), self.session.nonce)
 
     @property
     def shell(self) -> Shell | None:
@@ -465,6 +491,26 @@ class PaneState:
     def sees_waits(self) -> bool:
         return self.host.sees_waits and self.reachable
 
+    def foreground_group(self) -> int | None:
+        return self.host.foreground_pgrp(self.leader_pid)
+
+    def group_exists(self, group: int) -> bool:
+        return self.host.group_exists(group)
+
+    def shell_stopped(self) -> bool:
+        """Whether a signal has stopped the tab's own shell, which has no shell above it to let it continue.
+
+        ksh stops itself along with the job that a C-z stopped, and `suspend` does so in any shell.
+        """
+        return bool(self.session.shell_pid) and self.host.is_stopped(self.session.shell_pid)
+
+    def tty_modes(self) -> TtyModes | None:
+        return self.host.tty_modes(self.tty)
+
+    def cursor(self) -> tuple[int, int] | None:
+        """Column and row, if another machine's newest answer says so."""
+        return self.host.cursor(self.leader_pid)
+
     def shell_in_front(self) -> bool:
         return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
 
@@ -476,6 +522,36 @@ class PaneState:
         if front is None:
             return None
         return (self.shell if front.pgrp == self.session.shell_pid else None) or self.host.shell_for(front.program)
+
+    def replacing_shell(self) -> Shell | None:
+        """The shell that a program in front is, whatever runs it; None if it runs a script."""
+        front = self.front()
+        return None if front is None or self.host.runs_script(front.pgrp) else self.host.shell_for(front.program)
+
+    def find_shell(self, waited: float, folder: Path) -> ForegroundShell | None:
+        """The listener where the shell is at no prompt of ours; None if nobody is known to listen.
+
+        `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
+        """
+        front, found = self.front(), self.judgement()
+        # What is judged must be what is in front: between the two a command may begin or end.
+        if front is None or not (found.waiting or found.hidden) or self.front() != front:
+            return None
+        host, now = self.host, time.monotonic()
+        own = self.shell if front.pgrp == self.session.shell_pid else None
+        modes = self.tty_modes()
+        seen = InFront(
+            front,
+            found,
+            own or host.shell_for(front.program),
+            raw=modes is not None and not modes.icanon,
+            script=own is None and host.runs_script(front.pgrp),
+            reads=host.shares_folder(front.pgrp, folder),
+            secret=self.asks_secret(),
+            silent=self.silent_for(now),
+            waited=waited,
+        )
+        return find_listener(self.session, seen, now)
 
     def waited_for(self) -> str:
         """What the program in the foreground, which waits, is waiting for, in words."""
@@ -575,6 +651,16 @@ class PaneState:
         end = self.stream.written_end
         tail = self.stream.ring.read(max(begin, end - PROMPT_REACH), end)
         return prompt_after(execution, tail, end, silent=self.quiet())
+
+    def check_width(self, columns: int) -> None:
+        """Refuse to type into a pane that is so narrow that its shell could die of it: TabUnavailable."""
+        if columns < COLUMNS_MIN:
+            what = f"the pane is {columns} columns wide, and shells crash when a line is typed into fewer than"
+            raise TabUnavailable(
+                f"{what} {COLUMNS_MIN}",
+                state=self.tab_state(),
+                remedy="make it wider: close a pane next to it, or resize_pane",
+            )
 
     def refusal(self) -> TabUnavailable:
         """Why the pane takes no command now."""

@@ -141,18 +141,11 @@ class PaneStream:
             return True
         return holds()
 
-    async def changed_within(self, seconds: float) -> None:
-        """As `changed`, but return after that many seconds in any case."""
-        with anyio.move_on_after(seconds):
+    async def changed_within(self, seconds: float) -> bool:
+        """As `changed`, but return after that many seconds in any case; whether something has changed."""
+        with anyio.move_on_after(seconds) as still:
             await self.changed()
-
-    async def silence(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
-        """Wait until nothing was written for that long from now on, or it is enough."""
-        changed = True
-        while changed and not enough():
-            with anyio.move_on_after(seconds) as still:
-                await self.changed()
-            changed = not still.cancelled_caught
+        return not still.cancelled_caught
 
     async def read(self, begin: int, end: int) -> tuple[bytes, int]:
         """Return the bytes from `begin` to `end`, and how many at the front no store holds any more.

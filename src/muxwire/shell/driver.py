@@ -15,6 +15,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Final, Literal, final
 
+from muxwire.shell.request import LOOK_SECONDS, Continue, Press, Wait
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -29,14 +30,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Look:
     """Ask the machine who is in front; the answer is `on_look`'s."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Press:
-    """Type these keys; `on_done` is told whether tmux could be asked to."""
-
-    keys: bytes
 
 
 @final
@@ -62,24 +55,10 @@ class SignalJobs:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Continue:
-    """Let the tab's own shell continue, which is stopped (SIGCONT)."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Sent:
     """The step's signal was sent, by key or by the kernel: it may leave the terminal raw."""
 
     name: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Ask again after so many seconds, or as soon as something has changed."""
-
-    seconds: float
 
 
 @final
@@ -125,8 +104,6 @@ FORKS_WITHIN = 0.1
 LOST_AFTER = 0.1
 # All of it, for a command that nothing but the last step ends.
 ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
-# Between two looks for a process group, which no event reports.
-LOOK_SECONDS = 0.001
 # Between two looks at a command that has been sent a signal: most of its end is reported by marks.
 WATCH_SECONDS = 0.05
 

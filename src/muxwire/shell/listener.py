@@ -53,6 +53,8 @@ FIRST_PROMPT: Final = 3.0
 # Seconds of silence after which a prompt without an editor is drawn, on this machine and on another one.
 DRAWN: Final = 0.005
 DRAWN_REMOTE: Final = 0.05
+# How far back a prompt without a mark is looked for, colours and all: as far as the newest output is in memory anyway.
+PROMPT_REACH: Final = 64 << 10
 # Of a command that is named in a refusal.
 _SHOWN_BYTES: Final = 80
 

@@ -21,6 +21,9 @@ _ERASE = b"\x1b[J"
 # the scrollback (`screen_write_clearendofscreen`).
 _ERASE_FROM_START = b"\x1b[K\x1b[B\x1b[J\x1b[A"
 
+# DECRST 1049, back from the alternate screen, with the cursor (xterm's control sequences).
+SCREEN_BACK = b"\x1b[?1049l"
+
 _CONTROL = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
 
 
@@ -49,6 +52,11 @@ def redraw(command: bytes, command_id: str, *, column: int | None, columns: int,
     rows = (column + typed_length - 1) // max(columns, 1) + 1
     erase = _ERASE if column else _ERASE_FROM_START
     return b"\x1b[%dA\x1b[%dG" % (rows, column + 1) + erase + mark + readable(command)
+
+
+def shown_again(command_id: str) -> bytes:
+    """What ends the hidden part of the screen and of the log, for a line that was typed out of sight."""
+    return SCREEN_BACK + b"\x1b]7770;T;%s\x07" % command_id.encode()
 
 
 @final

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import TabUnavailable
-from muxwire.shell.driver import LOOK_SECONDS
 from muxwire.shell.listener import may_be_read
 from muxwire.shell.look import strangers
+from muxwire.shell.request import LOOK_SECONDS
 
 if TYPE_CHECKING:
     from muxwire.pane.runner import Runner

@@ -15,8 +15,9 @@ import anyio
 from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.pane.keys import CTRL_C
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
-from muxwire.shell.driver import FORKS_WITHIN, LOOK_SECONDS
+from muxwire.shell.driver import FORKS_WITHIN
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
+from muxwire.shell.request import LOOK_SECONDS
 from muxwire.shell.tab_state import prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import end_strangers

@@ -22,7 +22,6 @@ from muxwire.errors import (
     TmuxSilent,
 )
 from muxwire.host.environment import checked_environment
-from muxwire.pane.foreground_shell import check_width
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
 from muxwire.pane.scripts import keep_script, script_command, script_name
@@ -142,8 +141,8 @@ class Tab:
         runner.on_refused = on_refused
         self._view = ScreenView(pane, server.client, server.version, zones)
         self._keys = KeySender(
-            pane, runner.keyboard, server.client, runner.questions, runner.prompt_line, picture=self._view.picture,
-            on_input=on_input,
+            pane, runner.keyboard, server.client, runner.loop, runner.ready, runner.prompt_line,
+            picture=self._view.picture, on_input=on_input,
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -305,7 +304,7 @@ class Tab:
             raise InvalidArgument(
                 "a command needs a timeout of more than 0 s", remedy="give it some time, or do not wait for its end"
             )
-        check_width(self.pane, self.columns)
+        self.pane.check_width(self.columns)
         variables = checked_environment(env) if env else {}
         folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None
         try:

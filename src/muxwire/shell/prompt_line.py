@@ -6,25 +6,32 @@ as long as they like; what is typed meanwhile the kernel echoes, and no line edi
 
 from __future__ import annotations
 
-import os
 import re
-import time
 from typing import TYPE_CHECKING, final
 
-import anyio
-
-from muxwire.host.host import answer_seconds, round_trip
-from muxwire.shell import CLEAR_TYPED
 from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, keys_sent, opens_shell
-from muxwire.shell.shell import ASIDE_SIGN
+from muxwire.shell.request import (
+    AnswerOf,
+    LineModes,
+    MendModes,
+    Poll,
+    Press,
+    Refresh,
+    Request,
+    Submit,
+    TakesTty,
+    Wait,
+    Within,
+    caught_up,
+    silence,
+    until,
+)
+from muxwire.shell.shell import ASIDE_SIGN, CLEAR_TYPED
 from muxwire.shell.tab_state import idle_since
 
 if TYPE_CHECKING:
-    from muxwire.client.client import ControlClient
-    from muxwire.pane.foreground_shell import Questions
-    from muxwire.pane.keyboard import Keyboard
-    from muxwire.pane.state import PaneState
-    from muxwire.shell import Shell
+    from muxwire.shell.request import Asked, Pane
+    from muxwire.shell.shell import Shell
 
 # Seconds from one check of a shell that is on its way to its prompt to the next: it takes a ms or, with a program in
 # the prompt, as long as that; then a twentieth of the time more is not felt, and a check takes 0.1 ms.
@@ -87,13 +94,11 @@ _RUBBED_OUT = b"\b \b"
 class PromptLine:
     """The tab's own shell at a prompt of ours: whether it reads there, and from when on."""
 
-    def __init__(self, pane: PaneState, client: ControlClient, questions: Questions) -> None:
+    def __init__(self, pane: Pane) -> None:
         self._pane = pane
-        self._client = client
-        self._questions = questions
         self._whole = b""  # what the newest prompt was that another machine has drawn to its end
 
-    async def soon(self) -> None:
+    def soon(self) -> Request[None]:
         """After a command of ours: wait for the moment that a known prompt takes to come and to be drawn.
 
         To ask the kernel who listens would take far longer.
@@ -105,19 +110,19 @@ class PromptLine:
 
         if whole():
             return
-        await self._client.poll(whole)
+        yield Poll(whole)
         if not whole():
-            await pane.stream.until(lambda: pane.is_back, PROMPT_SOON)
+            yield from until(pane, lambda: pane.is_back, PROMPT_SOON)
 
-    async def in_vain(self, waited: float) -> bool:
+    def in_vain(self, waited: float) -> Request[bool]:
         """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
         pane = self._pane
         late = pane.session.at_prompt and pane.shell_in_front()
         since = pane.session.prompt_time if late else idle_since(pane.session)
-        busy = min(waited, time.monotonic() - since) >= (LATE_GRACE if late else BUSY_GRACE)
+        busy = min(waited, pane.now - since) >= (LATE_GRACE if late else BUSY_GRACE)
         sure = pane.session.integrated or waited >= START_TIMEOUT or (pane.shell is None and not self._opens_shell())
         # After a command of ours the prompt's mark is still to come; and what was written in a cut must be here.
-        return busy and sure and not pane.on_its_way() and (pane.host.is_local or await self._questions.caught_up())
+        return busy and sure and not pane.on_its_way() and (not pane.is_remote or (yield from caught_up(pane)))
 
     def _opens_shell(self) -> bool:
         pane = self._pane
@@ -127,28 +132,16 @@ class PromptLine:
     def look_again(self) -> float:
         """Seconds to the next check of a shell that is on its way."""
         pane = self._pane
-        age = time.monotonic() - pane.session.prompt_time
+        age = pane.now - pane.session.prompt_time
         return min(max(age / _LOOK_SHARE, self._expected() - age, LOOK_MIN), LOOK_MAX)
 
     def _expected(self) -> float:
         """Until when a prompt that was seen before is expected, in seconds since the mark."""
         pane = self._pane
         expected = min(_EXPECTED * pane.prompts.took, LOOK_MAX)
-        return expected if pane.host.is_local else max(expected, COMING_SECONDS)
+        return max(expected, COMING_SECONDS) if pane.is_remote else expected
 
-    def _takes_tty(self) -> bool:
-        """Whether a line editor has the tty, or takes it in a moment: the whole thread looks (`poll_until`)."""
-        pane = self._pane
-        end = time.monotonic() + _TAKEN_SOON
-        # While the kernel echoes, no editor has it.
-        while (modes := pane.host.tty_modes(pane.tty)) is not None and modes.icanon:
-            # Of another machine's terminal these are the modes of the last look, however often they are asked for.
-            if self._client.waiters > 1 or time.monotonic() >= end or not pane.host.is_local:
-                return False
-            os.sched_yield()
-        return True
-
-    async def kind(self, *, drawn_whole: bool = True) -> str:
+    def kind(self, *, drawn_whole: bool = True) -> Request[str]:
         """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet. ConnectionClosed.
 
         Without `drawn_whole` an editor of another machine that has said that it is on need not have drawn its prompt.
@@ -160,36 +153,36 @@ class PromptLine:
         if drawn in pane.prompts:  # nearly always
             pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
             plain = not (pane.shell.private_key or pane.shell.draws_early)
-            if told or plain or self._takes_tty():
+            if told or plain or (yield TakesTty(_TAKEN_SOON)):
                 return "editor"
-        elif told and not pane.host.is_local and (not drawn_whole or drawn == self._whole):
+        elif told and pane.is_remote and (not drawn_whole or drawn == self._whole):
             return "editor"
-        elif time.monotonic() - pane.session.prompt_time < self._expected():
+        elif pane.now - pane.session.prompt_time < self._expected():
             return ""
-        await pane.refresh()
+        yield Refresh()
         if not pane.shell_sleeps():
-            pane.session.seen_asleep(False, time.monotonic())
+            pane.session.seen_asleep(False, pane.now)
             return ""
-        since = pane.session.seen_asleep(True, time.monotonic())
+        since = pane.session.seen_asleep(True, pane.now)
         seq = pane.session.prompt_seq
-        if not pane.host.sees_waits:
-            await pane.stream.silence(DRAWN, lambda: pane.prompt_whole)
-        elif not (pane.answered_whole or await self._questions.caught_up()) and time.monotonic() - since < SLEEPS_LONG:
+        if not pane.tells_sleeps:
+            yield from silence(pane, DRAWN, lambda: pane.prompt_whole)
+        elif not (pane.answered_whole or (yield from caught_up(pane))) and pane.now - since < SLEEPS_LONG:
             return ""
         kind = pane.shell_sleeps() if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
         if kind and pane.drawn_prompt == drawn:
             self._whole = drawn
         return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
 
-    async def listener(self, begun: float) -> ForegroundShell | None:
+    def listener(self, begun: float) -> Request[ForegroundShell | None]:
         """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
         pane = self._pane
-        kind = await self.kind(drawn_whole=False)
+        kind = yield from self.kind(drawn_whole=False)
         if not kind:
             return None
         assert pane.shell is not None
         if pane.shell.settle_after_prompt:
-            await self._cursor_asked(pane.shell.settle_after_prompt)
+            yield from self._cursor_asked(pane.shell.settle_after_prompt)
         # Of a prompt that was drawn before we came to this tab nobody knows the time.
         heard = pane.stream.holds(pane.session.prompt_end)
         # What came with the prompt's mark is the prompt alone.
@@ -197,55 +190,55 @@ class PromptLine:
         fresh = heard and alone and not keys_sent(pane.session)
         return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
 
-    async def editor_up(self) -> None:
+    def editor_up(self) -> Request[None]:
         """Let the shell draw its prompt and take the tty first, for a moment at most.
 
         Before that the kernel echoes keys. In a tab that was just opened, as long as its shell has no prompt and asks
         nothing.
         """
-        pane = self._pane
-        with anyio.move_on_after(EDITOR_GRACE):
-            while not pane.session.dead:
-                if pane.session.at_prompt:
-                    if await self.kind():
-                        return
-                    await pane.stream.changed_within(LOOK_MIN)
-                elif pane.tab_state() == "starting":
-                    await pane.stream.changed_within(LOOK_MAX)
-                else:
-                    return
+        yield Within(EDITOR_GRACE, self._editor_up())
 
-    async def _cursor_asked(self, at_most: float) -> None:
+    def _editor_up(self) -> Request[None]:
+        pane = self._pane
+        while not pane.session.dead:
+            if pane.session.at_prompt:
+                if (yield from self.kind()):
+                    return
+                yield Wait(LOOK_MIN)
+            elif pane.tab_state() == "starting":
+                yield Wait(LOOK_MAX)
+            else:
+                return
+
+    def _cursor_asked(self, at_most: float) -> Request[None]:
         """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
 
         tmux's answer goes down the same queue as our keys, so it stands before them.
         """
         pane = self._pane
-        left = at_most - (time.monotonic() - pane.session.prompt_time)
-        await pane.stream.until(lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
+        left = at_most - (pane.now - pane.session.prompt_time)
+        yield from until(pane, lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
 
 
 @final
 class PromptEnd:
     """Where the prompt of one pane ends on the screen."""
 
-    def __init__(self, pane: PaneState, keyboard: Keyboard, client: ControlClient, line: PromptLine) -> None:
+    def __init__(self, pane: Pane, line: PromptLine) -> None:
         self.column: int | None = None  # where it ended when it was last looked for; None: nobody knows
         self.cleared = False  # whether the line was cleared to see where the prompt ends
         self.aside = False  # whether what was there is to come back after the command
         self._had_text = False  # whether there was something: it may be back at the next prompt
         self._signs = True  # whether the shell wrote its `clear_sign` for our last key: the user may have unbound it
         self._pane = pane
-        self._keyboard = keyboard
-        self._client = client
         self._line = line
 
-    async def find(self, listener: ForegroundShell) -> None:
+    def find(self, listener: ForegroundShell) -> Request[None]:
         """Find out the column, if it is the tab's own shell that listens. ConnectionClosed."""
         if listener.level == 1 and listener.shell is not None:
-            self.column = await self._find(listener.shell, edits=listener.edits, fresh=listener.fresh)
+            self.column = yield from self._find(listener.shell, edits=listener.edits, fresh=listener.fresh)
 
-    async def _find(self, shell: Shell, *, edits: bool, fresh: bool) -> int | None:
+    def _find(self, shell: Shell, *, edits: bool, fresh: bool) -> Request[int | None]:
         """The column at which the prompt ends, None where nobody knows.
 
         After what was never seen whole a person may have typed something, unless it is `fresh`: that goes first. The
@@ -266,28 +259,28 @@ class PromptEnd:
         asked = self._asked()
         self.cleared = self._had_text or typed or asked or not fresh or (here and self._typed_before(shell, drawn))
         if self.cleared:
-            earlier = _CursorAnswer(pane, self._client)
+            earlier: Asked = yield self._ask_cursor()
             answered = asked and _ANSWERED.fullmatch(drawn, known) is not None
-            if not (answered and await self._took_answer(shell, drawn)):
-                await self._clear(shell, edits=edits, forget=answered)
-            after = await self._cursor()
-            before, end = await earlier.position(), earlier.end
-            if typed and begins:
-                # What was on its way to the shell is drawn meanwhile, too; unless it is another, longer prompt.
-                with anyio.move_on_after(EDITOR_GRACE):
-                    while after and after[0] != pane.prompts.column(drawn[:known]):
-                        await pane.stream.changed_within(LOOK_MIN)
-                        after = await self._cursor()
+            if not (answered and (yield from self._took_answer(shell, drawn))):
+                yield from self._clear(shell, edits=edits, forget=answered)
+            after = yield from self._cursor()
+            before, end = (yield from self._position(earlier)), earlier.end
+            if typed and begins:  # what was on its way to the shell is drawn meanwhile, too
+                after = yield from self._cursor_at(pane.prompts.column(drawn[:known]), after)
             self._had_text = after != before
         else:
-            with anyio.move_on_after(answer_seconds(pane.host)):
-                while not (pane.host.is_local or pane.answered_whole or await self._line.kind()):
-                    await pane.stream.changed_within(LOOK_MIN)
-            before = after = await self._cursor()
+            if pane.is_remote:
+                yield Within(pane.answer_seconds, self._drawn())
+            before = after = yield from self._cursor()
             end = pane.stream.end
         if begins and after and after == before and drawn and end == pane.session.prompt_end + len(drawn):
             pane.prompts.remember(drawn, after[0])
         return after[0] if after else None
+
+    def _drawn(self) -> Request[None]:
+        """Wait until another machine says that the prompt is drawn."""
+        while not (self._pane.answered_whole or (yield from self._line.kind())):
+            yield Wait(LOOK_MIN)
 
     def _begins_line(self) -> bool:
         """Whether nothing stands before the prompt on its line: after an unfinished line its column differs."""
@@ -314,7 +307,7 @@ class PromptEnd:
         begin = max(ran.begin if ran is not None else 0, pane.stream.end - _QUERY_REACH)
         return _QUERY.search(pane.stream.ring.read(begin, pane.stream.end)) is not None
 
-    async def _took_answer(self, shell: Shell, drawn: bytes) -> bool:
+    def _took_answer(self, shell: Shell, drawn: bytes) -> Request[bool]:
         """Wait until the shell has the answer, which is before our keys in its queue; return whether it is gone too.
 
         The echo of a key says so. Where the kernel echoes, it has shown the answer where that came, before the prompt
@@ -326,39 +319,41 @@ class PromptEnd:
         plain = shell.name == "dash" and drawn in pane.prompts
         shown = _SHOWN_KEY + _RUBBED_OUT if plain else _SHOWN_KEY
         end = pane.stream.end
-        self._keyboard.press(_SHOWN_KEY + _RUBOUT if plain else _SHOWN_KEY)
-        await pane.stream.until(lambda: pane.stream.ring.find(shown, end) >= 0, CLEARED)
+        yield Press(_SHOWN_KEY + _RUBOUT if plain else _SHOWN_KEY)
+        yield from until(pane, lambda: pane.stream.ring.find(shown, end) >= 0, CLEARED)
         if plain and pane.drawn_prompt == drawn + shown:
-            pane.host.restore_line_modes(pane.tty)  # forgets what is typed
+            yield LineModes()  # forgets what is typed
             return True
         return False
 
-    async def _clear(self, shell: Shell, *, edits: bool, forget: bool) -> None:
+    def _clear(self, shell: Shell, *, edits: bool, forget: bool) -> Request[None]:
         """Have the shell set aside what is typed, and bring it back after the command; or `forget` it."""
         pane, end = self._pane, self._pane.stream.end
         if self._echoed_before(shell):
-            pane.host.restore_line_modes(pane.tty)
+            yield LineModes()
             return
-        pane.mend_line_modes(shell)
+        yield MendModes(shell)
         key = shell.aside_key if shell.aside_key and not forget else shell.clear_key
-        self._keyboard.press(key if edits else CLEAR_TYPED)
+        yield Press(key if edits else CLEAR_TYPED)
         signs = edits and bool(shell.clear_sign)
         grace = LATE_GRACE if signs and self._signs else CLEARED
-        with anyio.move_on_after(grace + QUESTION_ROUND_TRIPS * round_trip(pane.host)):
-            while not await self._edits_again(shell, end, edits=edits):
-                await pane.stream.changed_within(LOOK_MIN)
+        yield Within(grace + QUESTION_ROUND_TRIPS * pane.round_trip, self._cleared(shell, end, edits=edits))
         self._signs = not signs or self._took_key(shell, end, edits=edits)
         self.aside = pane.stream.ring.find(ASIDE_SIGN, end) >= 0
 
-    async def _edits_again(self, shell: Shell, end: int, *, edits: bool) -> bool:
+    def _cleared(self, shell: Shell, end: int, *, edits: bool) -> Request[None]:
+        while not (yield from self._edits_again(shell, end, edits=edits)):
+            yield Wait(LOOK_MIN)
+
+    def _edits_again(self, shell: Shell, end: int, *, edits: bool) -> Request[bool]:
         """Whether the shell has read our key, and waits for more. ConnectionClosed."""
         pane, sleeps = self._pane, False
-        if not pane.host.is_local:  # asked at once, behind the key: its answer takes longer than the shell
-            await pane.refresh()
+        if pane.is_remote:  # asked at once, behind the key: its answer takes longer than the shell
+            yield Refresh()
             sleeps = pane.answered_whole and bool(pane.shell_sleeps())
         if not self._took_key(shell, end, edits=edits):
             return sleeps and not (edits and shell.clear_sign)  # it has nothing to write for it
-        return sleeps or bool(await self._line.kind())
+        return sleeps or bool((yield from self._line.kind()))
 
     def _took_key(self, shell: Shell, end: int, *, edits: bool) -> bool:
         """Whether the shell has read our key: `clear_sign` has come, or, from a shell without one, any output.
@@ -377,26 +372,27 @@ class PromptEnd:
             return False
         return not self._pane.drawn_prompt.endswith(text.encode())
 
-    async def _cursor(self) -> tuple[int, ...]:
-        if self._pane.answered_whole and (known := self._pane.host.cursor(self._pane.leader_pid)):
+    def _cursor(self) -> Request[tuple[int, ...]]:
+        """Column and row, () for a pane that is gone. Raises: TmuxSilent, ConnectionClosed."""
+        if self._pane.answered_whole and (known := self._pane.cursor()):
             return known
-        return await _CursorAnswer(self._pane, self._client).position()
+        return (yield from self._position((yield self._ask_cursor())))
 
+    def _cursor_at(self, column: int | None, cursor: tuple[int, ...]) -> Request[tuple[int, ...]]:
+        """Where the cursor is, as soon as it is in that column; in another one after a moment: the prompt is longer."""
 
-@final
-class _CursorAnswer:
-    """Where the cursor of a pane is, of which tmux has been asked just now. ConnectionClosed."""
+        def watch() -> Request[None]:
+            nonlocal cursor
+            while cursor and cursor[0] != column:
+                yield Wait(LOOK_MIN)
+                cursor = yield from self._cursor()
 
-    def __init__(self, pane: PaneState, client: ControlClient) -> None:
-        self.end = -1  # of the stream when the answer came: all that was on the screen then is before it
-        self._pane = pane
-        (self._asked,) = client.submit(("display-message", "-p", "-t", pane.pane_id, "#{cursor_x} #{cursor_y}"))
-        self._asked.then(self._answered)
+        yield Within(EDITOR_GRACE, watch())
+        return cursor
 
-    def _answered(self) -> None:
-        self.end = self._pane.stream.end
+    def _ask_cursor(self) -> Submit:
+        return Submit(("display-message", "-p", "-t", self._pane.pane_id, "#{cursor_x} #{cursor_y}"))
 
-    async def position(self) -> tuple[int, ...]:
-        """Column and row, () for a pane that is gone; TmuxSilent."""
-        answer = await self._asked.wait_within(answer_seconds(self._pane.host))
+    def _position(self, asked: Asked) -> Request[tuple[int, ...]]:
+        answer: tuple[bytes, ...] = yield AnswerOf(asked)
         return tuple(int(number) for number in answer[0].split()) if answer else ()

@@ -1,0 +1,153 @@
+"""Carries out what a request about one pane asks for (`shell/request.py`), and decides nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import TYPE_CHECKING, TypeVar, final
+
+import anyio
+
+from muxwire.shell.request import (
+    AnswerOf,
+    Continue,
+    Hide,
+    LineModes,
+    LookAll,
+    MendModes,
+    Poll,
+    Press,
+    Refresh,
+    Settle,
+    Submit,
+    TakeReceived,
+    TakesTty,
+    TypeAgain,
+    Unhide,
+    Wait,
+    Within,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.client.client import ControlClient, Pending
+    from muxwire.pane.keyboard import Keyboard
+    from muxwire.pane.state import PaneState
+    from muxwire.shell.execution import Execution
+    from muxwire.shell.request import Action, Request
+
+_Result = TypeVar("_Result")
+
+
+@final
+class _Sent:
+    """A question that tmux was sent."""
+
+    __slots__ = ("end", "pending")
+
+    def __init__(self, pending: Pending, pane: PaneState) -> None:
+        self.end = -1
+        self.pending = pending
+
+        def answered() -> None:
+            self.end = pane.stream.end
+
+        pending.then(answered)
+
+
+@final
+class Loop:
+    """What carries out the requests about one pane, any number at a time."""
+
+    def __init__(
+        self,
+        pane: PaneState,
+        keyboard: Keyboard,
+        client: ControlClient,
+        type_again: Callable[[Execution], None] = lambda _: None,
+    ) -> None:
+        self._pane = pane
+        self._keyboard = keyboard
+        self._client = client
+        self._type_again = type_again
+
+    async def run(self, request: Request[_Result]) -> _Result:
+        """Do what the request asks for until it ends; return its result, or raise its error."""
+        answer: object = None
+        failure: Exception | None = None
+        try:
+            while True:
+                action = request.send(answer) if failure is None else request.throw(failure)
+                answer = failure = None
+                try:
+                    answer = await self._carry_out(action)
+                except Exception as error:  # noqa: BLE001 - what an error means is for the request to decide
+                    failure = error
+        except StopIteration as end:
+            result: _Result = end.value
+            return result
+        finally:
+            request.close()
+
+    async def _carry_out(self, action: Action) -> object:
+        match action:
+            case Wait():
+                return await self._pane.stream.changed_within(action.seconds)
+            case Poll():
+                await self._client.poll(action.holds)
+            case Within():
+                with anyio.move_on_after(action.seconds):
+                    return await self.run(action.request)
+            case AnswerOf():
+                assert isinstance(action.asked, _Sent)
+                return await action.asked.pending.wait_within(self._pane.answer_seconds)
+            case Refresh():
+                await self._pane.refresh()
+            case LookAll():
+                await self._pane.look(wide=action.wide)
+            case Press(taken=True):
+                await self._keyboard.type(action.keys)
+            case Settle():
+                await self._pane.host.done()
+            case _:
+                return self._done_at_once(action)
+        return None
+
+    def _done_at_once(self, action: Action) -> object:
+        pane = self._pane
+        match action:
+            case Submit():
+                return _Sent(self._client.submit(action.words)[0], pane)
+            case TakesTty():
+                return self._takes_tty(action.seconds)
+            case Press():
+                self._keyboard.press(action.keys)
+            case TypeAgain():
+                self._type_again(action.execution)
+            case MendModes():
+                pane.mend_line_modes(action.shell)
+            case LineModes():
+                pane.host.restore_line_modes(pane.tty)
+            case Hide():
+                return pane.hidden.hide(action.hidden_id, pane.stream.end)
+            case Unhide():
+                pane.hidden.give_up()
+            case Continue():
+                pane.host.signal_process(pane.session.shell_pid, signal.SIGCONT)
+            case TakeReceived():
+                self._client.take_received()
+        return None
+
+    def _takes_tty(self, seconds: float) -> bool:
+        """Whether a line editor has the tty, or takes it in a moment: the whole thread looks (`poll_until`)."""
+        pane = self._pane
+        end = time.monotonic() + seconds
+        # While the kernel echoes, no editor has it.
+        while (modes := pane.tty_modes()) is not None and modes.icanon:
+            # Of another machine's terminal these are the modes of the last look, however often they are asked for.
+            if self._client.waiters > 1 or time.monotonic() >= end or pane.is_remote:
+                return False
+            os.sched_yield()
+        return True

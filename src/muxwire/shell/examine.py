@@ -1,0 +1,106 @@
+"""Finds out whether what runs in a pane waits for input, with the proof that such a claim needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal, TypeVar, final
+
+from muxwire.errors import ConnectionClosed
+from muxwire.shell.listener import SILENT_SECONDS
+from muxwire.shell.request import Continue, LookAll, Request, Within, caught_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from muxwire.shell.execution import Execution
+    from muxwire.shell.look import Waiting
+    from muxwire.shell.nesting import NestedShells
+    from muxwire.shell.request import Pane
+
+Found = TypeVar("Found")
+
+# What a program that waits is waiting for; anything else reads single keys.
+_WAITED_FOR: Final = {
+    "password": "a password (echo is off)",
+    "line": "a line of input",
+    "editor": "input (its shell reads)",
+}
+
+
+def waited_words(waiting: Waiting) -> str:
+    """What is waited for, in words."""
+    return _WAITED_FOR.get(waiting, "keys")
+
+
+def proved(pane: Pane, holds: Callable[[], Found]) -> Request[Found | Literal[False]]:
+    """What `holds` returns, once it is proved: tmux, after that look, had nothing more of the pane to send.
+
+    A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal.
+    """
+    if not (found := holds()):
+        return found
+    try:
+        if not (yield from caught_up(pane)):
+            return False
+    except ConnectionClosed:
+        return False
+    return holds() if pane.reachable else False
+
+
+def continued(pane: Pane) -> Request[None]:
+    """Let the tab's own shell continue if it is stopped."""
+    if pane.shell_stopped():
+        yield Continue()
+
+
+@final
+class Examiner:
+    """What runs in one pane."""
+
+    def __init__(self, pane: Pane, nested: NestedShells) -> None:
+        self._pane = pane
+        self._nested = nested
+
+    def begins_to_wait(self, execution: Execution) -> bool:
+        """Whether a command that has written nothing new waits all the same, by a look that costs little."""
+        pane = self._pane
+        end = pane.stream.written_end
+        if not execution.started or execution.waits_at(end):
+            return False
+        if not execution.silent_since(end) and pane.quiet(SILENT_SECONDS):
+            return pane.may_ask()
+        return bool(pane.waits_near())
+
+    def for_result(self, execution: Execution) -> Request[None]:
+        """Examine a command for a result of it, if anything may have changed."""
+        pane = self._pane
+        end = pane.stream.written_end
+        known = execution.waits_at(end) or execution.silent_since(end)
+        if execution.running and execution.started and not known and pane.quiet():
+            yield Within(pane.answer_seconds, self.examined(execution))
+
+    def examined(self, execution: Execution) -> Request[Literal["interactive", "silent", ""]]:
+        """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
+        pane = self._pane
+        yield LookAll()
+        yield from continued(pane)
+        yield from self._nested.settle_end(execution)
+        end = pane.stream.written_end
+        if execution.cut >= 0 or not execution.running or execution.waits_at(end):
+            return ""
+        if waiting := (yield from proved(pane, lambda: pane.awaited(execution))):
+            execution.asks(end, waited_words(waiting))
+            return "interactive"
+        if not execution.silent_since(end) and (yield from proved(pane, pane.falls_silent)):
+            execution.fell_silent(end)
+            return "silent"
+        return ""
+
+    def awaits_input(self) -> Request[Literal["met", "silent", ""]]:
+        """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
+        pane = self._pane
+        yield LookAll()
+        if (yield from proved(pane, lambda: pane.tab_state() in ("prompt", "interactive", "incomplete"))):
+            return "met"
+        if (yield from proved(pane, pane.hidden_waiting)):
+            return "met"
+        return "silent" if (yield from proved(pane, pane.falls_silent)) else ""

@@ -1,0 +1,247 @@
+"""Finds out which shell would read a line that is typed into a pane now, and waits until one would.
+
+`shell/listener.py` judges by what is known; here is what has to be asked, in which order, and for how long.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import ConnectionClosed, TabUnavailable, TmuxSilent
+from muxwire.shell.driver import AskReads, CatchUp, Ended, Retry, RetryView, Retype
+from muxwire.shell.examine import continued, proved
+from muxwire.shell.execution import INTERRUPTED, shell_status
+from muxwire.shell.listener import (
+    DRAWN,
+    PROMPT_GRACE,
+    QUIET,
+    ForegroundShell,
+    may_be_read,
+    ready_deadline,
+    unanswered,
+)
+from muxwire.shell.look import descends, strangers
+from muxwire.shell.nesting import check_reach
+from muxwire.shell.request import (
+    LOOK_SECONDS,
+    LookAll,
+    Press,
+    Request,
+    TakeReceived,
+    TypeAgain,
+    Wait,
+    Within,
+    caught_up,
+    reads_on,
+    until,
+)
+from muxwire.shell.tab_state import line_lost, not_begun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from muxwire.shell.execution import Execution
+    from muxwire.shell.look import Process
+    from muxwire.shell.nesting import NestedShells
+    from muxwire.shell.prompt_line import PromptEnd, PromptLine
+    from muxwire.shell.request import Pane
+
+# Seconds in which a program of another session that reads may notice that what it asked for is gone.
+STRANGER_GRACE = 1.0
+
+
+@final
+class Ready:
+    """The listeners of one pane.
+
+    `find_shell` judges who listens where the shell is at no prompt of ours, after a call has waited for so many
+    seconds. `heard`: whether all is here that was written since a command was typed.
+    """
+
+    def __init__(
+        self,
+        pane: Pane,
+        find_shell: Callable[[float], ForegroundShell | None],
+        line: PromptLine,
+        end: PromptEnd,
+        nested: NestedShells,
+        heard: Callable[[Execution], bool],
+    ) -> None:
+        self._pane = pane
+        self._find_shell = find_shell
+        self._line = line
+        self._end = end
+        self._nested = nested
+        self._heard = heard
+        self._unsticking = False
+
+    def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
+        """The shell that listens; a tmux that does not answer, or a lost connection, is waited for until the deadline.
+
+        Raises: TabUnavailable if none listens in time; InvalidArgument for `env` or `cwd` where they do not reach.
+        """
+        pane = self._pane
+        while True:
+            try:
+                if not pane.is_remote:  # all that it does has limits of its own, and one more is felt at every command
+                    return (yield from self._ready(deadline, env, cwd))
+                left = ready_deadline(pane.session, pane.now, deadline) - pane.now
+                found: ForegroundShell | None = yield Within(left + PROMPT_GRACE, self._rejoined(deadline, env, cwd))
+                if found is not None:
+                    return found
+            except TmuxSilent:  # it may answer the next time
+                if not pane.is_remote and pane.now >= deadline:
+                    raise
+            if pane.now >= deadline:
+                raise unanswered(pane.machine, pane.tab_state())
+
+    def _rejoined(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
+        while self._pane.stream.rejoining:
+            yield Wait(QUIET)
+        return (yield from self._ready(deadline, env, cwd))
+
+    def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
+        """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
+        pane = self._pane
+        begun = pane.now
+        deadline, looked_again = ready_deadline(pane.session, begun, deadline), False
+        yield from self.interrupt_taken()
+        before = pane.session.current
+        if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
+            yield from self._line.soon()
+        while True:
+            heard, waited = pane.stream.end, pane.now - begun
+            typed, at_prompt = pane.session.running, pane.takes_next
+            found = yield from self._line.listener(begun) if at_prompt else self._other_shell(waited)
+            if found is not None and may_be_read(pane.session) and (reader := (yield from self._stranger(found))):
+                if waited >= STRANGER_GRACE:
+                    raise read_by_another(reader)
+                yield Wait(QUIET)
+                continue
+            if found is not None:
+                return (yield from self._prepared(found, env, cwd))
+            # Another machine has said so only now. Or an earlier process typed it, and it never ran.
+            if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
+                continue
+            if pane.session.dead or waited >= deadline - begun or (yield from self._in_vain(waited)):
+                if pane.session.dead or looked_again:
+                    raise pane.refusal()
+                looked_again = True  # this process may have been stopped: output that waits in the pipe counts
+                yield TakeReceived()
+            elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
+                again = self._line.look_again() if at_prompt else QUIET if pane.quiet(DRAWN) else DRAWN
+                yield Wait(min(again, deadline - begun - waited))
+
+    def _prepared(self, found: ForegroundShell, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
+        if found.level < 3:
+            yield from self._end.find(found)
+            return found
+        check_reach(env, cwd)
+        return (yield from self._nested.reach(found))
+
+    def _other_shell(self, waited: float) -> Request[ForegroundShell | None]:
+        """Who listens while no prompt of ours says so."""
+        pane = self._pane
+        typed = not_begun(pane.session)
+        if typed is not None:
+            yield from self.unstick(typed)
+            if not typed.running:
+                return None
+        yield LookAll()
+        if pane.takes_next:
+            return None  # it came to its prompt meanwhile
+        yield from continued(pane)
+        if (running := pane.session.running) is not None:
+            yield from self._nested.settle_end(running)
+        found = None if pane.session.dead else self._find_shell(waited)
+        if found is not None and found.pgrp == pane.session.shell_pid and not (yield from caught_up(pane)):
+            return None  # it may have said that it is at its prompt
+        return found
+
+    def _in_vain(self, waited: float) -> Request[bool]:
+        """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
+        pane = self._pane
+        if pane.session.running is None:
+            no_use = yield from self._line.in_vain(waited)
+        else:
+            no_use = waited >= QUIET and pane.quiet() and (yield from proved(pane, self._waits))
+        # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
+        return no_use and pane.reachable
+
+    def _waits(self) -> bool:
+        return self._pane.tab_state() == "interactive"
+
+    def _stranger(self, listener: ForegroundShell) -> Request[Process | None]:
+        """A process of another session that reads the terminal, and would get what is typed for that shell."""
+        yield LookAll(wide=True)
+        look = self._pane.seen()
+        found = (one for one in strangers(look) if listener.level < 3 or not descends(look, one, listener.pgrp))
+        return next(found, None)
+
+    def interrupt_taken(self) -> Request[None]:
+        """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
+
+        A prompt with another status than C-c's may be older, and come late: then the kernel is asked. ConnectionClosed.
+        """
+        pane, pressed = self._pane, self._pane.interrupted_at
+        if (left := pressed + PROMPT_GRACE - pane.now) > 0:
+            yield Within(left, self._interrupt_taken(pressed, left))
+            if pane.interrupted_at == pressed:  # no other was typed meanwhile
+                pane.interrupted_at = -math.inf
+
+    def _interrupt_taken(self, pressed: float, left: float) -> Request[None]:
+        pane, session = self._pane, self._pane.session
+        yield from until(pane, lambda: session.dead or session.prompt_time > pressed, left)
+        while not (session.dead or shell_status(session.prompt_status) == INTERRUPTED or (yield from reads_on(pane))):
+            yield Wait(LOOK_SECONDS)
+
+    def unstick(self, execution: Execution) -> Request[None]:
+        """The line was typed, and no start mark came: type it once more if its body provably never ran."""
+        if self._unsticking:  # the call that typed it, or one that waits after: a second C-c would hit the new line
+            return
+        self._unsticking = True
+        try:
+            yield from self._retry(execution)
+        except ConnectionClosed:  # between two connections: at the next look
+            pass
+        finally:
+            self._unsticking = False
+
+    def _retry(self, execution: Execution) -> Request[None]:
+        pane, retry = self._pane, Retry(remote=self._pane.is_remote)
+        while not isinstance(action := retry.next(self._view(execution), pane.now), Ended):
+            match action:
+                case Wait():
+                    yield action
+                case CatchUp():
+                    yield from caught_up(pane)
+                    retry.on_done(not pane.stream.rejoining, pane.now)
+                case AskReads():
+                    retry.on_done((yield from reads_on(pane)), pane.now)
+                case Press():
+                    yield Press(action.keys, taken=True)
+                    retry.on_done(True, pane.now)
+                case Retype():
+                    yield TypeAgain(execution)
+
+    def _view(self, execution: Execution) -> RetryView:
+        pane, session = self._pane, self._pane.session
+        return RetryView(
+            begun=execution.started or not execution.running,
+            lost=line_lost(session, execution),
+            heard=self._heard(execution),
+            at_prompt=session.at_prompt,
+            silent=pane.quiet(),
+            since_prompt=pane.now - session.prompt_time,
+            since_typed=pane.now - execution.typed_time,
+        )
+
+
+def read_by_another(reader: Process) -> TabUnavailable:
+    program = reader.program or "a program"
+    return TabUnavailable(
+        f"{program} (process {reader.pid}), of another session, reads the terminal: it would get what is typed",
+        state="interactive",
+        remedy=f"answer it with `send_keys`, or end it: kill {reader.pid}, from another tab",
+    )

@@ -1,0 +1,447 @@
+"""Who would read a line that is typed now, and what is done until somebody does: without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings, strategies
+
+from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable, TmuxSilent
+from muxwire.shell.listener import PROMPT_GRACE, START_TIMEOUT, ForegroundShell
+from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
+from muxwire.shell.nesting import PROBE_TIMEOUT
+from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE
+from muxwire.shell.ready import STRANGER_GRACE
+from muxwire.shell.request import SILENCE_WITHIN
+from muxwire.shell.shell import ASIDE_SIGN, CLEAR_SIGN
+from tests.shell.driven import NESTED_PID, OTHER, osc
+from tests.shell.world import PROMPT, World, at_prompt
+
+# A call's own timeout, longer than whatever is decided earlier.
+PATIENT = 10.0
+
+
+def reached(world: World, seconds: float = PATIENT) -> ForegroundShell:
+    return world.run(world.ready.reached(world.time + seconds, {}, None))
+
+
+def accept(world: World) -> None:
+    """A person enters a line."""
+    world.write(osc(f"C;{world.session.nonce};{world.session.prompt_seq}"))
+
+
+# -- at a prompt of ours
+
+
+def test_at_a_known_prompt_nothing_is_asked() -> None:
+    world = at_prompt()
+    found = reached(world)
+    assert (found.level, found.edits, world.end.column, world.done) == (1, True, 2, [])
+    assert not world.end.cleared
+
+
+def test_a_prompt_that_nothing_was_typed_at_is_learnt() -> None:
+    world = World()
+    world.prompt()
+    assert reached(world).fresh
+    assert world.done.count("cursor") == 1
+    assert not world.end.cleared
+    assert world.prompts.column(PROMPT) == 2
+    world.done.clear()
+    reached(world)
+    assert world.done == []
+
+
+def test_what_is_half_typed_is_set_aside() -> None:
+    world = at_prompt()
+    world.write(b"echo half")
+    assert world.shell is not None
+    key = world.shell.aside_key
+    world.pressed = lambda keys: world.write(ASIDE_SIGN if keys == key else b"")
+    reached(world)
+    assert world.done.count(f"press {key!r}") == 1
+    assert (world.end.cleared, world.end.aside, world.end.column) == (True, True, 2)
+
+
+def test_a_key_that_shows_nothing_is_waited_for_no_longer_than_a_shell_takes() -> None:
+    world = at_prompt()
+    world.write(b"echo half")
+    begun = world.time
+    reached(world)
+    assert LATE_GRACE <= world.time - begun < 2 * LATE_GRACE
+    begun = world.time
+    reached(world)  # its user may have unbound the key
+    assert world.time - begun < LATE_GRACE
+
+
+def test_an_answer_of_the_terminal_is_forgotten() -> None:
+    """The shell reads it as if it had been typed: it is not brought back after the command."""
+    world = at_prompt()
+    ran = world.typed()
+    world.begins(ran)
+    world.write(b"\x1b[c")
+    world.ends(ran)
+    world.prompt(PROMPT + b"[?1;2c")
+    world.time += 1.0
+    assert world.shell is not None
+    clear = world.shell.clear_key
+    world.pressed = lambda keys: world.write(b"," if keys == b"," else CLEAR_SIGN if keys == clear else b"")
+    reached(world)
+    assert [one for one in world.done if "press" in one] == ["press b','", f"press {clear!r}"]
+    assert not world.end.aside
+
+
+@pytest.mark.parametrize("sleeps", ["editor", "line"])
+def test_a_prompt_in_which_programs_run_is_waited_for(sleeps: str) -> None:
+    world = World("ksh")
+    world.prompt(b"")
+    world.sleeps = ""
+
+    def drawn() -> None:
+        world.write(PROMPT)
+        world.sleeps = sleeps
+
+    world.later(1.5, drawn)
+    found = reached(world)
+    assert 1.5 <= world.time < 2.0
+    assert found.edits == (sleeps == "editor" or not world.session.shell.private_key)  # type: ignore[union-attr]
+
+
+def test_what_a_person_started_is_given_a_moment() -> None:
+    world = at_prompt("zsh")
+    accept(world)
+    world.runs("ls")
+    world.later(BUSY_GRACE / 2, world.comes_back)
+    assert reached(world).level == 1
+
+
+@pytest.mark.parametrize(
+    ("prepare", "seconds", "state"),
+    [
+        pytest.param(lambda w: w.runs("vim"), BUSY_GRACE, "busy", id="a person's program"),
+        pytest.param(lambda w: w.runs("cat", "line"), BUSY_GRACE, "interactive", id="one that waits"),
+        pytest.param(lambda w: w.begins(w.typed()) or w.runs("make"), PATIENT, "running", id="a command of ours"),
+        pytest.param(
+            lambda w: w.begins(w.typed()) or w.runs("cat", "line"), 0.15, "interactive", id="one of ours that waits"
+        ),
+        pytest.param(lambda w: w.write(osc(f"X;{w.session.nonce};3")), 0.0, "dead", id="it has ended"),
+    ],
+)
+def test_a_command_is_refused_once_waiting_is_no_use(
+    prepare: Callable[[World], object], seconds: float, state: str
+) -> None:
+    world = at_prompt("zsh")
+    if seconds == BUSY_GRACE:
+        accept(world)
+    prepare(world)
+    begun = world.time
+    with pytest.raises(TabUnavailable) as refused:
+        reached(world)
+    assert refused.value.state == state
+    assert seconds <= world.time - begun <= seconds + 0.5
+    assert not any("press" in one for one in world.done)
+    assert world.done.count("TakeReceived") == (state != "dead")
+
+
+def test_a_shell_that_starts_is_waited_for_longer_than_a_call() -> None:
+    world = World()
+    world.runs("bash")
+    world.later(START_TIMEOUT - 1, world.comes_back)
+    assert reached(world, 0.5).level == 1
+    world = World()
+    world.runs("bash")
+    with pytest.raises(TabUnavailable):
+        reached(world, 0.5)
+    assert START_TIMEOUT <= world.time < START_TIMEOUT + 1
+
+
+def test_a_stopped_shell_continues() -> None:
+    world = at_prompt("zsh")
+    accept(world)
+    world.runs("ksh")
+    world.stopped = True
+    world.later(0.1, world.comes_back)
+    reached(world)
+    assert world.done.count("continue") == 1
+
+
+# -- what was typed before
+
+
+def test_a_c_c_is_dealt_with_first() -> None:
+    world = at_prompt()
+    world.interrupted_at = begun = world.time
+    world.later(0.1, lambda: world.prompt(status=130))
+    reached(world)
+    assert 0.1 <= world.time - begun < 0.2
+    assert world.interrupted_at < 0
+    begun = world.time
+    reached(world)  # once
+    assert world.time - begun < 0.1
+
+
+def test_an_older_prompt_is_no_answer_to_a_c_c() -> None:
+    world = at_prompt()
+    world.interrupted_at, world.sleeps = world.time, ""
+    world.later(0.05, lambda: world.prompt(status=0))
+    begun = world.time
+    world.later(0.2, lambda: world.prompt(status=130))
+    world.later(0.2, lambda: setattr(world, "sleeps", "editor"))
+    reached(world)
+    assert 0.2 <= world.time - begun < 0.2 + PROMPT_GRACE
+
+
+def test_a_c_c_that_nothing_comes_of_is_not_waited_for_twice() -> None:
+    world = at_prompt()
+    world.interrupted_at = begun = world.time
+    reached(world)
+    assert PROMPT_GRACE <= world.time - begun < 2 * PROMPT_GRACE
+    assert world.interrupted_at < 0
+
+
+def test_a_line_that_never_ran_is_typed_again() -> None:
+    world = at_prompt()
+    lost = world.typed()
+    world.prompt()
+    world.time += 1.0
+    world.later(0.2, lambda: world.begins(lost))
+    world.later(0.3, lambda: world.ends(lost))
+    world.later(0.31, world.comes_back)
+    reached(world)
+    assert world.done.count("TypeAgain") >= 1
+
+
+def test_between_two_connections_no_line_is_typed_again() -> None:
+    world = at_prompt()
+    world.typed()
+    world.heard = False
+    world.prompt()
+    world.time += 1.0
+    with pytest.raises(TabUnavailable):
+        reached(world, 1.0)
+    assert "TypeAgain" not in world.done
+
+
+# -- who else reads
+
+
+def reader(pid: int = 9) -> Process:
+    return Process(
+        pid, 1, pid, pid, controls=False, program="pinentry", sleeps=(Sleep("S", "n_tty_read", "read", True),)
+    )
+
+
+def test_nothing_is_typed_while_another_session_reads() -> None:
+    world = at_prompt()
+    ran = world.typed()
+    world.begins(ran)
+    world.ends(ran)
+    world.comes_back()
+    world.session.input_typed(b"x", world.stream.end)  # keys: something may have been started
+    world.strangers = (reader(),)
+    begun = world.time
+    with pytest.raises(TabUnavailable, match="pinentry") as refused:
+        reached(world)
+    assert refused.value.state == "interactive"
+    assert STRANGER_GRACE <= world.time - begun < STRANGER_GRACE + 0.5
+    world.later(STRANGER_GRACE / 2, lambda: setattr(world, "strangers", ()))
+    assert reached(world).level == 1
+
+
+# -- shells that our hooks do not reach
+
+
+def nested(program: str = "bash", *, hidden: bool = False) -> World:
+    """A tab in which a command of ours started a shell, or reached one."""
+    world = at_prompt()
+    ran = world.typed()
+    world.begins(ran)
+    world.front_group, world.program, world.sleeps = NESTED_PID, program, ""
+    world.groups.add(NESTED_PID)
+    world.found = Judgement("" if hidden else "editor", hidden)
+    world.write(b"inner$ ")
+    world.time += 1.0
+    return world
+
+
+def test_a_nested_shell_gets_the_line_as_it_is() -> None:
+    world = nested()
+    found = reached(world)
+    assert (found.level, found.pgrp) == (2, NESTED_PID)
+    assert world.run(world.nested.prompt(found)) == b"inner$ "
+
+
+def test_a_pane_in_which_something_writes_for_ever_is_typed_into_all_the_same() -> None:
+    world = nested()
+    found = reached(world)
+
+    def tick() -> None:
+        world.write(b".")
+        world.later(0.001, tick)
+
+    tick()
+    begun = world.time
+    world.run(world.nested.prompt(found))
+    assert world.time - begun < 2 * SILENCE_WITHIN
+
+
+def test_a_shell_over_a_relay_is_probed() -> None:
+    world = nested("ssh", hidden=True)
+
+    def answer(keys: bytes) -> None:
+        if b"muxwire" in keys or b"7770" in keys:
+            world.later(0.3, lambda: world.write(osc(f"H;{world.new_id()};\\;7;{OTHER}")))
+
+    world.pressed = answer
+    found = reached(world)
+    assert (found.level, found.status, found.token) == (3, 7, OTHER)
+    assert [one[:5] for one in world.done if one[:5] in ("hide", "press")] == ["hide", "press"]
+
+
+def test_what_does_not_answer_a_probe_is_no_shell() -> None:
+    world = nested("ssh", hidden=True)
+    with pytest.raises(TabUnavailable, match="no shell answered"):
+        reached(world)
+    assert world.done[-1].startswith("press")
+    assert PROBE_TIMEOUT <= world.time < PROBE_TIMEOUT + 5
+
+
+def test_a_program_with_the_whole_screen_is_not_probed() -> None:
+    world = nested("ssh", hidden=True)
+    world.submitted = lambda words: (b"10",) if "flag" in words[-1] else ()
+    with pytest.raises(TabUnavailable, match="whole screen"):
+        reached(world)
+    assert not any("press" in one for one in world.done)
+
+
+def test_over_a_relay_env_and_cwd_are_refused_before_anything_is_typed() -> None:
+    world = nested("ssh", hidden=True)
+    with pytest.raises(InvalidArgument):
+        world.run(world.ready.reached(world.time + PATIENT, {"A": "b"}, None))
+    assert world.done == []
+
+
+# -- tmux, or a machine, that does not answer
+
+
+def silent(_: tuple[str, ...]) -> tuple[bytes, ...]:
+    raise TmuxSilent("tmux does not answer", remedy="wait")
+
+
+def test_a_silent_tmux_is_waited_for_until_the_deadline() -> None:
+    world = at_prompt(known=False)
+    asked = 0
+
+    def answers_late(words: tuple[str, ...]) -> tuple[bytes, ...]:
+        nonlocal asked
+        asked += 1
+        return silent(words) if asked < 20 else ()
+
+    world.submitted = answers_late
+    world.time += 1.0
+    assert reached(world).level == 1
+    world = at_prompt(known=False)
+    world.submitted = silent
+    with pytest.raises(TmuxSilent):
+        reached(world, 0.5)
+
+
+def test_another_machine_that_does_not_answer_is_named() -> None:
+    world = at_prompt(known=False)
+    world.is_remote, world.machine, world.round_trip, world.reachable = True, "box", 0.1, False
+    world.stream.rejoining = True
+    begun = world.time
+    with pytest.raises(TabUnavailable, match="box does not answer"):
+        reached(world, 1.0)
+    assert 1.0 <= world.time - begun < 2.0
+
+
+# -- whatever happens
+
+EVENT = strategies.sampled_from(
+    ["prompt", "prompt130", "text", "begin", "end", "program", "waits", "hidden", "back", "stop", "raw", "rejoin",
+     "sleeps", "silent", "closed", "exit", "column", "stranger"]
+)  # fmt: skip
+EVENTS = strategies.lists(strategies.tuples(strategies.floats(0, 3), EVENT), max_size=12)
+
+
+class Storm:
+    """Events in any order."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.failure: type[MuxwireError] | None = None
+        world.submitted = self._answer
+
+    def _answer(self, _: tuple[str, ...]) -> tuple[bytes, ...]:
+        if self.failure is TmuxSilent:
+            self.world.time += self.world.answer_seconds
+            raise TmuxSilent("silent", remedy="")
+        if self.failure is ConnectionClosed:
+            raise ConnectionClosed("closed")
+        return ()
+
+    def happen(self, what: str) -> None:
+        world, running = self.world, self.world.session.running
+        if world.session.dead:
+            return
+        match what:
+            case "prompt" | "prompt130":
+                world.prompt(status=130 if what == "prompt130" else 0)
+            case "text":
+                world.write(b"text")
+            case "begin" if running is not None and not running.started:
+                world.begins(running)
+            case "end" if running is not None and running.started:
+                world.ends(running)
+            case "program":
+                world.runs("make")
+            case "waits":
+                world.runs("cat", "line")
+            case "hidden":
+                world.runs("ssh", hidden=True)
+            case "back":
+                world.comes_back()
+            case "stop":
+                world.stopped = True
+            case "raw":
+                world.modes = TtyModes(icanon=True, echo=True, isig=True)
+            case "rejoin":
+                world.stream.rejoining = not world.stream.rejoining
+            case "sleeps":
+                world.sleeps = "" if world.sleeps else "line"
+            case "silent":
+                self.failure = None if self.failure else TmuxSilent
+            case "closed":
+                self.failure = None if self.failure else ConnectionClosed
+            case "exit":
+                world.write(osc(f"X;{world.session.nonce};3"))
+            case "column":
+                world.column += 1
+            case "stranger":
+                world.strangers = () if world.strangers else (reader(),)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    EVENTS, strategies.sampled_from(["bash", "zsh", "fish", "ksh", "dash", "busybox"]), strategies.booleans(),
+    strategies.booleans(), strategies.booleans(), strategies.floats(0, 3),
+)  # fmt: skip
+def test_whatever_happens_every_call_ends(
+    events: list[tuple[float, str]], shell: str, remote: bool, known: bool, running: bool, seconds: float
+) -> None:
+    """With a listener or an error, in time; and nothing is typed into a tab that has ended (`World.carry_out`)."""
+    world = at_prompt(shell, known=known)
+    world.is_remote, world.machine = remote, "box" if remote else ""
+    if running:
+        world.typed()
+    storm = Storm(world)
+    for when, what in events:
+        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
+    begun = world.time
+    with suppress(MuxwireError):
+        assert reached(world, seconds).level in (1, 2, 3)
+    # What was begun in time may have limits of its own: a probe, keys that a shell is slow to take, tmux's silence.
+    assert world.time - begun < seconds + START_TIMEOUT + PROBE_TIMEOUT + 3 * LATE_GRACE

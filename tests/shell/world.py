@@ -1,0 +1,389 @@
+"""A pane without a terminal: what is known of it at each moment, and the loop that carries a request's actions out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from muxwire.errors import State, TabUnavailable
+from muxwire.host.shells import shell_for
+from muxwire.shell import tab_state
+from muxwire.shell.examine import Examiner
+from muxwire.shell.execution import Execution
+from muxwire.shell.listener import (
+    ForegroundShell,
+    InFront,
+    find_listener,
+    hidden_waiting,
+    on_its_way,
+    prompt_after,
+)
+from muxwire.shell.look import Foreground, Judgement, PaneLook, Process, TtyModes, Waiting
+from muxwire.shell.marks import ID_RANDOM, MarkScanner, own_id
+from muxwire.shell.nesting import NestedShells
+from muxwire.shell.prompt_line import PromptEnd, PromptLine
+from muxwire.shell.ready import Ready
+from muxwire.shell.redraw import PromptColumns
+from muxwire.shell.request import (
+    Action,
+    AnswerOf,
+    Continue,
+    Hide,
+    LineModes,
+    LookAll,
+    MendModes,
+    Poll,
+    Press,
+    Refresh,
+    Settle,
+    Submit,
+    TakeReceived,
+    TakesTty,
+    TypeAgain,
+    Unhide,
+    Wait,
+    Within,
+)
+from muxwire.shell.session import ShellSession
+from muxwire.shell.shell import Shell
+from muxwire.vt.ring import RingBuffer
+from tests.shell.driven import NONCE, OTHER, PID, osc, prompt
+
+Found = TypeVar("Found")
+NEVER = float("inf")
+PROMPT = b"$ "
+PROGRAM, LEADER = 5151, 4141
+# What a look or a decision takes: so a request that looks again and again without a wait is over some time.
+_COST = 1e-4
+
+
+class Over(Exception):
+    """The time of a request is over."""
+
+
+@dataclass
+class Told:
+    """A question that tmux was sent."""
+
+    words: tuple[str, ...]
+    end: int = -1
+
+
+@dataclass
+class Stream:
+    ring: RingBuffer = field(default_factory=lambda: RingBuffer(1 << 16))
+    last_output: float = 0.0
+    rejoining: bool = False
+
+    @property
+    def end(self) -> int:
+        return self.ring.end
+
+    @property
+    def written_end(self) -> int:
+        return self.ring.end
+
+    def holds(self, offset: int) -> bool:
+        return offset >= self.ring.start
+
+    def written(self, begin: int) -> bytes:
+        return self.ring.read(begin, self.ring.end)
+
+
+class World:
+    """One pane: what happens in it by itself, and what it does about each action.
+
+    `at` has what happens at which moment, `pressed` what happens when keys are typed; each is a call.
+    """
+
+    pane_id = "%0"
+
+    def __init__(self, shell: str = "bash") -> None:
+        self.time = 0.0
+        self.stream = Stream()
+        kind = shell_for(shell)
+        self.session = ShellSession(nonce=NONCE, shell=kind, cwd="/", read=self.stream.ring.read, tell=lambda _: None)
+        self.prompts = PromptColumns()
+        self.interrupted_at = -NEVER
+        self.at: list[tuple[float, Callable[[], None]]] = []
+        self.pressed: Callable[[bytes], None] = lambda _: None
+        self.submitted: Callable[[tuple[str, ...]], tuple[bytes, ...]] = lambda _: ()
+        self.done: list[str] = []
+        self.is_remote = False
+        self.machine = ""
+        self.round_trip = 0.0
+        self.answer_seconds = 0.7
+        self.reachable = True
+        self.answered_whole = False
+        self.tells_sleeps = self.sees_waits = True
+        self.front_group, self.program = PID, shell
+        self.groups = {PID}
+        self.found = Judgement("editor")
+        self.sleeps = "editor"
+        self.stopped = False
+        self.strangers: tuple[Process, ...] = ()
+        self.modes: TtyModes | None = TtyModes(icanon=False, echo=False, isig=True)
+        self.column = 2
+        self.heard = True
+        self._scanner = MarkScanner(0)
+        line = PromptLine(self)
+        self.nested = NestedShells(self)
+        self.line, self.end = line, PromptEnd(self, line)
+        self.examiner = Examiner(self, self.nested)
+        self.ready = Ready(self, self.find_shell, line, self.end, self.nested, lambda _: self.heard)
+        self._ids = 0
+
+    # -- what happens
+
+    def write(self, data: bytes) -> None:
+        self.stream.ring.append(data)
+        self.stream.last_output = self.time
+        for mark in self._scanner.feed(data):
+            self.session.on_mark(mark, self.time)
+
+    def prompt(self, drawn: bytes = PROMPT, status: int = 0) -> None:
+        self.write(prompt(self.session.prompt_seq + 1, status=status) + drawn)
+
+    def later(self, seconds: float, happens: Callable[[], None]) -> None:
+        self.at.append((self.time + seconds, happens))
+
+    def runs(self, program: str, waiting: Waiting = "", *, hidden: bool = False) -> None:
+        """A program is in front."""
+        self.front_group, self.program, self.found, self.sleeps = PROGRAM, program, Judgement(waiting, hidden), ""
+
+    def comes_back(self, status: int = 0) -> None:
+        """The tab's shell is in front, at its prompt."""
+        self.front_group, self.found, self.sleeps = PID, Judgement("editor"), "editor"
+        self.prompt(status=status)
+
+    def typed(self, level: int = 1, group: int = 0, shown: bytes = b"") -> Execution:
+        """A command is typed."""
+        self._ids += 1
+        execution = Execution(
+            command_id=f"{self._ids:016x}", command=b"x", prompt_seq=self.session.prompt_seq,
+            typed_at=self.stream.end, typed_time=self.time, level=level, shell_pgrp=group, shell_prompt=shown,
+        )  # fmt: skip
+        self.session.typed(execution)
+        return execution
+
+    def begins(self, execution: Execution) -> None:
+        self.write(osc(f"S;{execution.command_id}"))
+
+    def ends(self, execution: Execution, status: int = 0) -> None:
+        self.write(osc(f"E;{execution.command_id};{status};/tmp;{execution.command_id}"))
+
+    # -- what is known
+
+    @property
+    def now(self) -> float:
+        self.time += _COST / 100
+        return self.time
+
+    @property
+    def shell(self) -> Shell | None:
+        return self.session.shell
+
+    @property
+    def listens(self) -> bool:
+        return tab_state.listens(self.session, self, self.now)
+
+    @property
+    def takes_next(self) -> bool:
+        return self.listens and tab_state.not_begun(self.session) is None
+
+    @property
+    def is_back(self) -> bool:
+        return self.session.dead or self.listens
+
+    @property
+    def drawn_prompt(self) -> bytes:
+        return self.stream.written(self.session.prompt_end)
+
+    @property
+    def prompt_whole(self) -> bool:
+        return self.drawn_prompt in self.prompts
+
+    def on_its_way(self) -> bool:
+        return on_its_way(self.session, self.drawn_prompt, whole=self.prompt_whole)
+
+    def shell_in_front(self) -> bool:
+        return self.front_group == self.session.shell_pid
+
+    def shell_sleeps(self) -> str:
+        return self.sleeps
+
+    def shell_stopped(self) -> bool:
+        return self.stopped
+
+    def front_shell(self) -> Shell | None:
+        return shell_for(self.program)
+
+    def reads(self) -> bool:
+        return bool(self.found.waiting)
+
+    def continues(self) -> bool:
+        return False
+
+    def find_shell(self, waited: float) -> ForegroundShell | None:
+        own = self.front_group == self.session.shell_pid
+        if self.session.shell_pid == 0 and not self.found.hidden and not self.found.waiting:
+            return None
+        seen = InFront(
+            Foreground(self.front_group, self.program), self.found, self.shell if own else shell_for(self.program),
+            raw=self.modes is not None and not self.modes.icanon, silent=self.time - self.stream.last_output,
+            waited=waited,
+        )  # fmt: skip
+        return find_listener(self.session, seen, self.now)
+
+    def seen(self) -> PaneLook:
+        own = Process(LEADER, 1, LEADER, LEADER)
+        return PaneLook(LEADER, self.modes, self.front_group, (own, *self.strangers))
+
+    def front(self) -> Foreground | None:
+        return Foreground(self.front_group, self.program)
+
+    def replacing_shell(self) -> Shell | None:
+        return shell_for(self.program)
+
+    def foreground_group(self) -> int | None:
+        return self.front_group
+
+    def group_exists(self, group: int) -> bool:
+        return group in self.groups
+
+    def tty_modes(self) -> TtyModes | None:
+        return self.modes
+
+    def cursor(self) -> tuple[int, int] | None:
+        return (self.column, 0) if self.is_remote else None
+
+    def waits_for_input(self) -> Waiting:
+        return self.found.waiting
+
+    def waits_near(self) -> Waiting:
+        return self.found.waiting
+
+    def awaited(self, execution: Execution) -> Waiting:
+        return self.found.waiting if execution.running else ""
+
+    def hidden_waiting(self) -> Waiting:
+        return hidden_waiting(self.found, self.last_line().decode(), editor=False)
+
+    def falls_silent(self) -> bool:
+        return self.quiet(3.0) and self.found.hidden and self.may_ask()
+
+    def may_ask(self) -> bool:
+        return self.last_line().endswith(b"? ")
+
+    def tab_state(self) -> State:
+        return tab_state.tab_state(self.session, self, self.now)
+
+    def quiet(self, seconds: float = 0.15) -> bool:
+        return self.time - self.stream.last_output >= seconds
+
+    def last_line(self) -> bytes:
+        return self.stream.written(0).rpartition(b"\n")[2].rpartition(b"\x07")[2]
+
+    def prompt_again(self, execution: Execution) -> int:
+        if execution.level == 1 or not execution.started or self.front_group != execution.shell_pgrp:
+            return -1
+        tail = self.stream.written(execution.begin)
+        return prompt_after(execution, tail, self.stream.end, silent=self.quiet())
+
+    def refusal(self) -> TabUnavailable:
+        return TabUnavailable("refused", state=self.tab_state(), remedy="")
+
+    def new_id(self) -> str:
+        return own_id(bytes.fromhex(OTHER)[:ID_RANDOM], NONCE)
+
+    # -- the loop
+
+    def run(self, request: Generator[Action, Any, Found], until: float = NEVER) -> Found:
+        """Carry the request out; `Over` if that takes longer."""
+        answer: object = None
+        failure: Exception | None = None
+        try:
+            while True:
+                action = request.send(answer) if failure is None else request.throw(failure)
+                answer = failure = None
+                try:
+                    answer = self.carry_out(action, until)
+                except Over:
+                    raise
+                except Exception as error:  # noqa: BLE001
+                    failure = error
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        finally:
+            request.close()
+
+    def carry_out(self, action: Action, until: float) -> object:
+        self.time += _COST
+        if self.time >= until:
+            raise Over
+        match action:
+            case Wait(seconds=seconds):
+                return self._pass(seconds, until)
+            case Within(seconds=seconds, request=request):
+                limit = self.time + seconds
+                try:
+                    return self.run(request, min(limit, until))
+                except Over:
+                    if until <= limit:
+                        raise
+                    return None
+            case Submit(words=words):
+                return Told(words)
+            case AnswerOf(asked=Told() as asked):
+                asked.end = self.stream.end
+                return self.answer(asked.words)
+            case TakesTty():
+                return self.modes is None or not self.modes.icanon
+            case Hide():
+                self.session.hide(action.hidden_id, self.stream.end)
+                self.done.append("hide")
+                return True
+            case Press(keys=keys):
+                assert not self.session.dead, "typed into a tab that has ended"
+                self.done.append(f"press {keys!r}")
+                self.pressed(keys)
+            case Continue():
+                self.stopped = False
+                self.done.append("continue")
+            case TypeAgain() | Unhide() | MendModes() | LineModes() | TakeReceived():
+                self.done.append(type(action).__name__)
+            case Refresh() | LookAll() | Settle() | Poll():
+                pass
+        return None
+
+    def answer(self, words: tuple[str, ...]) -> tuple[bytes, ...]:
+        self.done.append("cursor" if "cursor" in words[-1] and "flag" not in words[-1] else "ask")
+        if given := self.submitted(words):
+            return given
+        return (b"%d 0" % self.column,) if self.done[-1] == "cursor" else (b"01",) if "flag" in words[-1] else ()
+
+    def _pass(self, seconds: float, until: float) -> bool:
+        assert seconds < NEVER
+        end = self.time + max(seconds, 0.0)
+        when, happens = min(self.at, key=lambda one: one[0], default=(NEVER, lambda: None))
+        if when <= min(end, until):
+            self.at.remove((when, happens))
+            self.time = max(self.time, when)
+            happens()
+            return True
+        if until < end:
+            self.time = until
+            raise Over
+        self.time = end
+        return False
+
+
+def at_prompt(shell: str = "bash", drawn: bytes = PROMPT, *, known: bool = True) -> World:
+    """A tab whose shell is at a prompt that was drawn a while ago; its column is known, or it was never seen."""
+    world = World(shell)
+    world.prompt(drawn)
+    if known:
+        world.prompts.remember(drawn, world.column)
+    world.time += 1.0
+    return world
