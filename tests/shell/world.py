@@ -143,7 +143,8 @@ class World:
             self.session.on_mark(mark, self.time)
 
     def prompt(self, drawn: bytes = PROMPT, status: int = 0) -> None:
-        self.write(prompt(self.session.prompt_seq + 1, status=status) + drawn)
+        line_end = b"\r\n" if self.last_line() else b""
+        self.write(line_end + prompt(self.session.prompt_seq + 1, status=status) + drawn)
 
     def later(self, seconds: float, happens: Callable[[], None]) -> None:
         self.at.append((self.time + seconds, happens))
