@@ -102,6 +102,14 @@ async def test_what_keys_started_is_named_too(terminals: Terminals, ends: list[i
         assert (names(stopped), stopped.success) == (["sleep"], False)
 
 
+async def test_what_runs_for_a_slow_prompt_is_not_left(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        await tab.execute("PROMPT_COMMAND='sleep 0.8'")
+        await tab.execute("sleep 60", wait=False)
+        stopped = await tab.stop_process()
+        assert (stopped.left, stopped.success, stopped.state) == ((), True, "prompt"), stopped
+
+
 @pytest.mark.parametrize("how", ["stopped", "closed"])
 async def test_what_reads_the_terminal_from_another_session_ends_too(terminals: Terminals, how: str) -> None:
     """As pinentry does: its agent starts it for a program here, and nothing that is sent to that reaches it."""

@@ -123,12 +123,14 @@ async def _with_left(pane: PaneState, stopped: ProcessStop, since: float) -> Pro
     """The result with what of the job still runs, once what was about to end has: what began at `since` or later."""
     if not stopped.success:
         return stopped
-    deadline = time.monotonic() + _GONE_WITHIN
+    began = time.monotonic()
     own = (pane.leader_pid, pane.session.shell_pid)
     while True:
-        began = pane.host.session_since(pane.leader_pid, since)
-        left = tuple(ProcessLeft(name, pid) for pid, name in began if pid not in own)
-        if not left or time.monotonic() > deadline:
+        # What runs for a prompt (git, pyenv) is no part of the job: it has ended when the shell waits for keys.
+        drawing = pane.session.at_prompt and not pane.shell_sleeps()
+        since_then = pane.host.session_since(pane.leader_pid, since)
+        left = tuple(ProcessLeft(name, pid) for pid, name in since_then if pid not in own)
+        if not left or time.monotonic() - began > (_PROMPT_WITHIN if drawing else _GONE_WITHIN):
             return replace(stopped, left=left, success=not left)
         await pane.stream.changed_within(LOOK_SECONDS)
 
