@@ -51,12 +51,14 @@ def needs(program: str) -> None:
         pytest.skip(f"needs {program}")
 
 
-def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
-    """What a shell of theirs starts with: the python of the tests is first on the path. Both directories are made.
-
-    Into a home without this directory fish would write completions for every manual page: half a minute of processor.
-    """
+def keep_fish_quiet(home: Path) -> None:
+    """Into a home without this directory fish writes completions for every manual page: half a minute of processor."""
     (home / ".local/share/fish/generated_completions").mkdir(parents=True, exist_ok=True)
+
+
+def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
+    """What a shell of theirs starts with: the python of the tests is first on the path. Both directories are made."""
+    keep_fish_quiet(home)
     runtime.mkdir(mode=0o700, exist_ok=True)
     return {
         "HOME": str(home),

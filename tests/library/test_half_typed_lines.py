@@ -10,6 +10,7 @@ import pytest
 from muxwire.shell import prompt_line
 from muxwire.vt.widths import guessed_width
 from tests.library.opened import begun, known_prompt, seen, tab_for
+from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +73,7 @@ async def back(tab: Tab, wanted: tuple[str, int]) -> None:
 async def test_a_half_typed_line_comes_back_with_its_cursor(
     terminals: Terminals, tmp_path: Path, shell: str, kind: str
 ) -> None:
+    keep_fish_quiet(tmp_path)
     text, left, prints = LINES[kind]
     async with tab_for(DEADLINE, terminals, shell, PS1="> ", HOME=str(tmp_path)) as tab:
         await known_prompt(tab)

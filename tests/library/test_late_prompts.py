@@ -18,6 +18,7 @@ import pytest
 import muxwire
 from muxwire.errors import TabUnavailable
 from muxwire.shell import prompt_line
+from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -146,6 +147,7 @@ async def late_screen(
     git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
     subprocess.run([*git, "init", "-q", "-b", "trunk", str(repository)], check=True)
     subprocess.run([*git, "-C", str(repository), "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    keep_fish_quiet(home)
     theirs = environ | {"HOME": str(home), "ENV": str(home / ".shrc")}
     async with muxwire.open_terminals(state_dir=folder / "state", environ=theirs) as terminals:
         tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(repository), size=SCREEN)

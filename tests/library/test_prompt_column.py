@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.library.opened import tab_for
+from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,6 +81,7 @@ async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Termin
 async def test_what_a_start_up_file_asked_the_terminal_leaves_no_line_of_ours(
     terminals: Terminals, tmp_path: Path, shell: str, file: str
 ) -> None:
+    keep_fish_quiet(tmp_path)
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text("printf '\\033[6n\\033[c'\n")
     async with tab_for(DEADLINE, terminals, shell, HOME=str(tmp_path)) as tab:

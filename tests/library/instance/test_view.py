@@ -15,6 +15,7 @@ import pytest
 
 import muxwire
 from muxwire.shell import SHELLS
+from tests.users import keep_fish_quiet
 
 pytestmark = pytest.mark.anyio
 
@@ -102,6 +103,7 @@ async def test_a_person_sees_a_normal_terminal(
     for name, text in themed(shell, prompt).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
+    keep_fish_quiet(tmp_path)
     home = environ | {"HOME": str(tmp_path), "ENV": str(tmp_path / ".shrc")}
     async with muxwire.open_terminals(state_dir=folder / "state", environ=home) as terminals:
         with anyio.fail_after(DEADLINE):
