@@ -153,13 +153,21 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 class McpServer:
     """An MCP server on stdio, spoken to in raw JSON-RPC; `muxwire serve` if nothing else is said."""
 
-    def __init__(self, home: Path, argv: Sequence[str] = MUXWIRE, *, environ: Mapping[str, str] | None = None) -> None:
-        """Start it; nothing is sent yet."""
+    def __init__(
+        self,
+        home: Path,
+        argv: Sequence[str] = MUXWIRE,
+        *,
+        environ: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> None:
+        """Start it, in that directory; nothing is sent yet."""
         self._process = subprocess.Popen(
             argv,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL if environ is not None else None,
+            cwd=cwd,
             env=clean_environment(home) | {"MUXWIRE_STATE_DIR": str(home / "state")} | dict(environ or {}),
             bufsize=0,
         )

@@ -10,6 +10,7 @@ from bench.claims import run as claims
 from bench.growth import run as growth
 from bench.harness import run as harness
 from bench.idle import run as idle
+from bench.jobs import run as jobs
 from bench.latency import run as latency
 from bench.operations import run as operations
 from bench.over_ssh import run as ssh
@@ -53,4 +54,5 @@ SCENARIOS: dict[str, Scenario] = {
     "churn": churn,
     "growth": growth,
     "agent": agent,
+    "jobs": jobs,
 }

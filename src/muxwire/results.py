@@ -24,7 +24,8 @@ class ExecutionResult:
     `script_path` is where `execute_script` put the code.
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
-    `screen`: where a program is on the alternate screen, the rows that it shows, empty ones left out.
+    `screen`: where a program is on the alternate screen, the rows that it shows: empty ones, a common indentation and
+    equal rows in turn left out.
     """
 
     command_id: str

@@ -49,6 +49,11 @@ def program(
     return Process(PROGRAM, SHELL, PROGRAM, SHELL, program=name, closed=closed, sleeps=sleeps, inner=inner)
 
 
+def in_its_group(*sleeps: Sleep) -> Process:
+    """What a shell runs in its own process group."""
+    return Process(PROGRAM, SHELL, SHELL, SHELL, program="prog", sleeps=sleeps)
+
+
 def stranger(*sleeps: Sleep, name: str = "prog", parent: int = 1) -> Process:
     return Process(OTHER, parent, OTHER, OTHER, controls=False, program=name, sleeps=sleeps)
 
@@ -98,6 +103,9 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "no foreground": (pane(LINES, program(READ), foreground=0), TEXT, ""),
     "no terminal": (pane(None, program(READ)), TEXT, ""),
     "the shell's editor": (pane(RAW, foreground=SHELL), BLANK, "editor"),
+    "whiptail in $(...)": (pane(RAW, in_its_group(POLL_MORE), foreground=SHELL), SCREEN, "raw"),
+    "one that works in $(...)": (pane(RAW, in_its_group(NANOSLEEP), foreground=SHELL), SCREEN, "editor"),
+    "dialog --gauge in $(...)": (pane(RAW, in_its_group(POLL_BRIEF), foreground=SHELL), SCREEN, "editor"),
     "su -c, setsid": (pane(LINES, program(NANOSLEEP, name="su"), stranger(READ)), BLANK, "line"),
     "pinentry": (pane(RAW, program(NANOSLEEP, name="gpg"), stranger(POLL_BRIEF, name="pinentry")), SCREEN, "password"),
     "script, what runs inside sleeps": (pane(RAW, program(POLL_MORE, inner=(inside(LINES, NANOSLEEP),))), TEXT, ""),

@@ -432,7 +432,10 @@ class PaneState:
         if old or not self.reachable:
             return Judgement()
         near, shell = self.seen(near=True), self.session.shell_pid
-        if (found := judge(near, shell, self.shown(near))).waiting:
+        found = judge(near, shell, self.shown(near))
+        # A raw terminal whose shell runs something and does not read: what it runs, as in `$(fzf)`, may.
+        runs_inside = found.waiting == "editor" and running is not None and running.started and not reads(near)
+        if found.waiting and not runs_inside:
             return found
         if near.foreground == shell and running is None:
             return found  # the shell itself, which computes: nobody else has a word

@@ -211,13 +211,16 @@ def front(look: PaneLook, *, supervised: bool) -> Foreground | None:
 def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
     """What is waited for in a terminal; `shell` is the process group of the tab's own shell, 0 if it has none.
 
-    `editor` only says that the shell is in front and has the terminal raw: `reads` has the proof that it reads.
+    `editor` only says that the shell is in front and has the terminal raw: `reads` has the proof that it reads. What
+    it runs in its own group, as in `$(fzf)`, may have made it raw, and may wait.
     """
     modes = look.modes
     if modes is None or look.foreground <= 0:
         return _NOTHING
     if look.foreground == shell and not modes.icanon:
-        return Judgement("editor")
+        inside = (one for one in look.group(shell) if one.pid != shell) if look.tells else ()
+        found = (_of_process(one, modes, shown, shell, tells=True) for one in inside)
+        return next((one for one in found if one.waiting), Judgement("editor"))
     hidden = False
     for process in _candidates(look):
         found = _of_process(process, modes, shown, shell, tells=look.tells)

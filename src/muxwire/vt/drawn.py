@@ -7,6 +7,8 @@ stood, rows that scrolled counted. What was away on one picture is new when it c
 from __future__ import annotations
 
 from bisect import bisect_right
+from itertools import groupby
+from textwrap import dedent
 from typing import TYPE_CHECKING, final
 
 from muxwire.values import dataclass
@@ -51,14 +53,28 @@ class Picture:
         return (self.lines, self.cursor, self.alternate) == (other.lines, other.cursor, other.alternate)
 
 
+# So many equal rows in turn are told as one: vim has a `~` in each row behind the text.
+_REPEATED = 4
+
+
 def rows_of(seen: Picture, most: int) -> str:
-    """The rows of a screen that are not empty, in `most` characters: those at its end are kept, a status line there."""
-    text = "\n".join(line.rstrip() for line in seen.lines if line.strip())
+    """The rows of a screen that are not empty, in `most` characters: those at its end are kept, a status line there.
+
+    Blanks that all of them begin with are left out, as before a box in the middle.
+    """
+    rows = dedent("\n".join(line.rstrip() for line in seen.lines if line.strip())).split("\n")
+    text = "\n".join(_counted(rows))
     if len(text) <= most:
         return text
     head = text[: most * 3 // 4].rpartition("\n")[0]
     end = text[len(text) - most // 4 :].partition("\n")[2]
     return f"{head}\n[...]\n{end}"
+
+
+def _counted(rows: Sequence[str]) -> Iterator[str]:
+    for row, equal in groupby(rows):
+        count = sum(1 for _ in equal)
+        yield from [row] * count if count < _REPEATED else (row, f"[{count} such rows]")
 
 
 def picture(
