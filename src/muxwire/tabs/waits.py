@@ -310,6 +310,7 @@ class ScreenSearch:
         """Take a picture if something has changed it, and say what is met; `once`: it need not last."""
         if not self._may_look():
             return None
+        self._follow()
         if self._is_due():
             try:
                 await self._take()
@@ -322,8 +323,11 @@ class ScreenSearch:
     async def at_end(self, end: int) -> Found | None:
         """The same when nothing more is drawn: what was drawn up to that offset may be off the screen already."""
         pattern = self._wanted.pattern
+        if pattern is None or self._wanted.gone or not self._may_look():
+            return None
+        self._follow()
         begin = max(self._start, end - _PLAYED_AT_END)
-        if pattern is None or self._wanted.gone or begin >= end or not self._may_look():
+        if begin >= end:
             return None
         self._look_for_moves()
         if not self._draws:
@@ -344,21 +348,32 @@ class ScreenSearch:
 
     def _may_look(self) -> bool:
         """Whether what was typed has been taken: until then a shell's line editor shows it, and nothing else."""
+        if self._awaited is not None and self._awaited.running and not self._awaited.started:
+            return False
+        session, typed = self._tab.pane.session, self._typed
+        if typed is None or not self._says_taken():
+            return True
+        return self._was_taken() or not (typed.at_prompt or session.at_prompt)
+
+    def _says_taken(self) -> bool:
+        """Whether the shell says when it takes a line."""
+        shell = self._tab.pane.shell
+        return shell is not None and shell.has_accept_mark
+
+    def _was_taken(self) -> bool:
+        """Whether a shell that says so has taken a line since the start."""
+        start = self._start if self._awaited is None else self._awaited.begin
+        return self._tab.pane.session.preexec_offset > start
+
+    def _follow(self) -> None:
+        """Begin where the output of an awaited command does, and anew where a shell took what was typed before."""
         if self._awaited is not None:
-            if self._awaited.running and not self._awaited.started:
-                return False
             self._start = self._scanned = self._awaited.begin
             self._awaited = None
-        session, shell, typed = self._tab.pane.session, self._tab.pane.shell, self._typed
-        if typed is None or shell is None or not shell.has_accept_mark:
-            return True
-        taken = session.preexec_offset > self._start
-        if typed.at_prompt:
-            return taken
-        # What was typed while a command ran is drawn once more by the line editor after it.
-        if taken and not self._taken_later:
+        late = self._typed is not None and not self._typed.at_prompt and self._says_taken()
+        if late and self._was_taken() and not self._taken_later:
+            # What was typed while a command ran is drawn once more by the line editor after it.
             self._taken_later = self._begins_anew = True
-        return taken or not session.at_prompt
 
     def _is_dirty(self) -> bool:
         newest = self._newest
