@@ -250,7 +250,7 @@ def packages(agent: Agent) -> None:
     agent.prepare(DPKG)
     agent.server.close()
     agent.serve()
-    told = agent.run("apt-get install ./jobs_2.deb", max_chars=1500)
+    told = agent.run("apt-get install ./jobs_2.deb", max_chars=1500, strip_ansi=True)
     reached("[default=N] ?" in told["output"], told=told)
     agent.type("N", "Enter")
     reached((agent.folder / "root/etc/jobs.conf").read_text() == "level 1\nmine\n")
