@@ -219,8 +219,8 @@ def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
         return _NOTHING
     if look.foreground == shell and not modes.icanon:
         inside = (one for one in look.group(shell) if one.pid != shell) if look.tells else ()
-        found = (_of_process(one, modes, shown, shell, tells=True) for one in inside)
-        return next((one for one in found if one.waiting), Judgement("editor"))
+        found_inside = (_of_process(one, modes, shown, shell, tells=True) for one in inside)
+        return next((one for one in found_inside if one.waiting), Judgement("editor"))
     hidden = False
     for process in _candidates(look):
         found = _of_process(process, modes, shown, shell, tells=look.tells)
