@@ -182,7 +182,7 @@ async def test_a_log_that_fails_is_tried_again_while_others_are_written(
 
         def written() -> bool:
             other.append(b"x")
-            store._hand_over()
+            store.hand_over()
             return log.path.exists()
 
         await until(written)

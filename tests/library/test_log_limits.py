@@ -148,8 +148,9 @@ async def test_logs_of_closed_tabs_are_limited_while_we_run(home: Path) -> None:
             log.append(b"x")
             log.close()
         kept.append(b"y")
-    left = {path.name for path in (home / "1" / "logs").iterdir()}
+    left = {path.name for path in (home / "1" / "logs").glob("*.log")}
     assert len(left) <= 10 + 1
+    assert {path.stem for path in (home / "1" / "logs").iterdir()} == {name.removesuffix(".log") for name in left}
     assert "pane-@0.log" in left
 
 

@@ -185,7 +185,15 @@ class FakeTerminals:
         return ExecutionResult(command_id, "", None, False, 0.0, "running", "/tmp", 0, 0, running=True)
 
     async def snapshot(
-        self, target: str, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None, command_id: str
+        self,
+        target: str,
+        scrollback: int | None,
+        *,
+        cells: bool,
+        unwrap: bool,
+        at_byte: int | None,
+        command_id: str,
+        ago: float | None,
     ) -> Snapshot:
         self.asked.append({"target": target, "at_byte": at_byte, "command_id": command_id})
         return await self.only.snapshot(scrollback, cells=cells, unwrap=unwrap)

@@ -18,6 +18,7 @@ from muxwire.cli.options import (
     add_plain,
     add_target,
     add_verb,
+    duration,
     named_tabs,
     natural,
     positive,
@@ -67,6 +68,7 @@ def add(verbs: Verbs) -> None:
     moment = snapshot.add_mutually_exclusive_group()
     snapshot.option(TakeSnapshot, "at_byte", "--at", group=moment, dest="at")
     snapshot.option(TakeSnapshot, "command_id", "--command", group=moment, dest="command")
+    moment.add_argument("--ago", metavar="TIME", type=duration, help="as it was that long ago: 10s, 5m")
     snapshot.option(TakeSnapshot, "scrollback")
     snapshot.option(TakeSnapshot, "unwrap")
     snapshot.option(TakeSnapshot, "cells", help="with --json: colours and other styles too")
@@ -133,6 +135,7 @@ async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
         unwrap=arguments.unwrap and arguments.svg is None,
         at_byte=arguments.at,
         command_id=arguments.command,
+        ago=arguments.ago,
     )
     if arguments.svg is not None:
         with _output(arguments.svg, overwrite=True) as descriptor:

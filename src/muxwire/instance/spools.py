@@ -96,6 +96,7 @@ class StreamJoin:
         self._looks = 0
         self._looked, self._looked_at = 0.0, time.monotonic()  # for how many seconds, and when last
         self._stream.rejoining = True
+        self._stream.log.late()
         self._live = bytearray()
         self._begin()
         client.attach_pane(pane_id(tab.pane_id), self._feed)

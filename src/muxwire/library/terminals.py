@@ -16,6 +16,7 @@ from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
 from muxwire.logs.screens import past_screen
+from muxwire.logs.times import offset_ago
 from muxwire.operations.operation import RunOptions
 from muxwire.results import CommandInfo
 from muxwire.tabs.attached import attached
@@ -345,12 +346,19 @@ class Terminals:
         unwrap: bool = False,
         at_byte: int | None = None,
         command_id: str = "",
+        ago: float | None = None,
     ) -> Snapshot:
         """The screen of a tab: now, at an offset of its output, when a command ended, or last, if it has ended.
 
         As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable.
         """
+        if sum((at_byte is not None, bool(command_id), ago is not None)) > 1:
+            raise InvalidArgument("a screen has one moment", remedy="give one of at_byte, command_id and ago")
         source = await self._log_source(target, command_id)
+        if ago is not None:
+            if source.tab is not None:
+                await source.tab.pane.stream.log.dated()
+            at_byte = await anyio.to_thread.run_sync(offset_ago, source.path, ago)
         if source.command is not None:
             at_byte = None if source.command.running else source.command.end
         if source.tab is None:

@@ -222,8 +222,9 @@ def _remove_empty(home: Path) -> None:
     """Remove an instance's directory if nothing but its lock is left in it."""
     with suppress(OSError):
         for generation in _folders(home):
-            for stray in (generation / "logs").glob("*.gaps"):
-                stray.unlink()
+            for kind in ("*.gaps", "*.times"):
+                for stray in (generation / "logs").glob(kind):
+                    stray.unlink()
             (generation / "logs").rmdir()
             generation.rmdir()
         (home / _LOCK).unlink(missing_ok=True)

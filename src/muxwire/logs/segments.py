@@ -11,6 +11,8 @@ Next to them `pane-@N.gaps` holds what the files cannot say, one JSON object a l
     {"at": N, "columns": C, "rows": R}    the pane's size from that offset on; before the first one, that of our tabs.
                                 With `"blank": false` the screen was not empty there: the pane was somebody's before.
 
+`pane-@N.times` says when which byte came (`logs/times.py`).
+
 The code of scripts that ran in a tab is kept there too: `pane-@N.script-ID.py` goes when `pane-@N.log` goes, so a
 `script_path` of an earlier result can be read as long as the output of that script can be.
 
@@ -35,6 +37,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.host.folders import replace_private, write_private
+from muxwire.logs.times import LogTimes, times_path
 from muxwire.values import dataclass
 from muxwire.vt.past import PaneSize
 
@@ -167,8 +170,8 @@ def retire(path: Path, oldest: Segment) -> None:
 
 
 def remove_log(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    gaps_path(path).unlink(missing_ok=True)
+    for one in (path, gaps_path(path), times_path(path)):
+        one.unlink(missing_ok=True)
 
 
 def _open(path: Path) -> int:
@@ -245,6 +248,8 @@ class LogFile:
         self.begun_anew = -1  # the offset from which on it is written after its file was removed
         self.error: OSError | None = None  # why what waits could not be written last
         self.pruned = 0  # the offset up to which its spool was pruned last
+        self.times = LogTimes(path)
+        self.waits_since = 0.0  # when the first byte of what waits came
         self._segment_bytes = segment_bytes
         self._descriptor: int | None = None
 

@@ -27,6 +27,7 @@ from muxwire.host.descriptors import kept_max
 from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
 from muxwire.logs.segments import PIECE_COST, PRUNE_BYTES, Gap, LogFile, Spool
+from muxwire.logs.times import STEP
 from muxwire.vt.readable import COLUMNS, ROWS
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ class FollowerLog:
     def lose(self, size: int, **_details: object) -> None:
         self.end += size
 
+    def late(self) -> None:
+        """The owner notes the times."""
+
+    def live(self) -> None:
+        """The owner notes the times."""
+
     def resized(self, _columns: int, _rows: int, **_details: bool) -> None:
         """The owner sees it too."""
 
@@ -72,6 +79,10 @@ class FollowerLog:
                 return False
             await anyio.sleep(POLL_SECONDS)
         return True
+
+    async def dated(self) -> None:
+        """Return once the owner has written all that was appended here, and soon after also when it came."""
+        await self.flushed()
 
     begun_anew = False
 
@@ -113,9 +124,10 @@ FLUSH_WAIT_SECONDS = 5.0
 # Closed logs are counted, and those that are too many removed, after this many more: a check reads a whole directory.
 CLOSINGS_PER_CHECK = 100
 
-# For the writer: pieces for a file, a file to be closed, an event to be set, None to stop. () is nothing, and _CHECK to
-# see whether there is too much.
-_Job = tuple[LogFile, list[bytes | Gap]] | tuple[()] | LogFile | threading.Event | Literal["check"] | None
+# For the writer: pieces for a file and when they came, a file to be closed, an event to be set, None to stop. () is
+# nothing, and _CHECK to see whether there is too much. A time is negative where the bytes may have come long before it,
+# and 0 where none is to be noted.
+_Job = tuple[LogFile, list[bytes | Gap], float] | tuple[()] | LogFile | threading.Event | Literal["check"] | None
 _CHECK: Literal["check"] = "check"
 
 
@@ -133,6 +145,7 @@ class PaneLog:
         self.file = file
         self._size = (file.size.columns, file.size.rows) if file.size else (COLUMNS, ROWS)
         self._store = store
+        self.comes_late = file.end > 0  # what was written while no process was there is read first
 
     def append(self, data: bytes) -> None:
         """Take the pane's next bytes. Never waits, never fails."""
@@ -163,6 +176,17 @@ class PaneLog:
         self._store.admit_gap(PIECE_COST)
         self.pending.append(Gap(offset, size, details))
 
+    def late(self) -> None:
+        """What is appended from now on may have come long before."""
+        self._store.hand_over()
+        self.comes_late = True
+
+    def live(self) -> None:
+        """What is appended from now on comes now."""
+        self._store.hand_over()
+        self.comes_late = False
+        self._store.note_time(self)
+
     def resized(self, columns: int, rows: int, *, blank: bool = True) -> None:
         """The pane has that size from here on; not `blank` if its screen was somebody's before its log began."""
         if (columns, rows) != self._size or not blank:
@@ -178,6 +202,10 @@ class PaneLog:
         if self.file.end < target:
             await self._store.written()
         return self.file.end >= target
+
+    async def dated(self) -> None:
+        """Return once it is on file when what was appended came."""
+        await self._store.written()
 
     @property
     def begun_anew(self) -> bool:
@@ -240,6 +268,7 @@ class LogStore:
         self._armed: anyio.Event | None = None  # what the task that hands over sleeps on, if it sleeps
         self._queue: SimpleQueue[_Job] = SimpleQueue()
         self._failing: set[LogFile] = set()
+        self._undated: set[LogFile] = set()  # whose newest times are not written yet
         self._retry_at = 0.0
         self._said = False
         self._thread = threading.Thread(target=self._write_for_ever, name="muxwire-log", daemon=True)
@@ -266,7 +295,7 @@ class LogStore:
             # Not the caller's exception: our task has nothing to do with it, and would make a group of it.
             await self._tasks.__aexit__(None, None, None)
         finally:
-            self._hand_over()
+            self.hand_over()
             self._queue.put(None)
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(self._thread.join, FLUSH_WAIT_SECONDS)
@@ -283,7 +312,7 @@ class LogStore:
         self._being_written.add(path)
         with suppress(OSError):  # to be said, and tried again, with the first bytes
             file.open()
-        self._queue.put((file, []))
+        self._queue.put((file, [], 0.0))
         return PaneLog(path, file, self)
 
     def keep_limits_of(self, home: Path) -> None:
@@ -292,6 +321,10 @@ class LogStore:
 
     def note_pending(self, log: PaneLog) -> None:
         self._dirty.append(log)
+
+    def note_time(self, log: PaneLog) -> None:
+        """All that comes next comes after this moment."""
+        self._queue.put((log.file, [], time.time()))
 
     def note_script(self, size: int) -> None:
         """Count what was written next to the logs; as much as a finished file of a log calls for a check."""
@@ -316,7 +349,7 @@ class LogStore:
         if not self._dirty:
             return
         if self._taken - self._handed >= BATCH_BYTES:
-            self._hand_over()
+            self.hand_over()
         elif self._armed is not None:
             self._armed.set()
             self._armed = None
@@ -327,10 +360,11 @@ class LogStore:
                 self._armed = anyio.Event()
                 await self._armed.wait()  # an idle process is not woken
             await anyio.sleep(BATCH_SECONDS)
-            self._hand_over()
+            self.hand_over()
 
-    def _hand_over(self) -> None:
-        dirty, self._dirty = self._dirty, []
+    def hand_over(self) -> None:
+        """Give the writer all that was appended."""
+        dirty, self._dirty, now = self._dirty, [], time.time()
         for log in dirty:
             pieces, log.pending = log.pending, []
             output = [piece for piece in pieces if isinstance(piece, bytes)]
@@ -338,22 +372,22 @@ class LogStore:
                 # As one: whoever runs Python would have to wait for the thread that takes them one by one.
                 self._taken -= PIECE_COST * (len(pieces) - 1)
                 pieces = [b"".join(output)]
-            self._queue.put((log.file, pieces))
+            self._queue.put((log.file, pieces, -now if log.comes_late else now))
         self._handed = self._taken
 
     async def written(self) -> None:
         """Return when the writer has done what it could of all that was appended so far."""
-        self._hand_over()
+        self.hand_over()
         done = threading.Event()
         self._queue.put(done)
         await anyio.to_thread.run_sync(done.wait, FLUSH_WAIT_SECONDS, abandon_on_cancel=True)
 
     def examine(self, log: PaneLog) -> None:
         """Have the writer see whether the file is still there."""
-        self._queue.put((log.file, []))
+        self._queue.put((log.file, [], 0.0))
 
     def close_log(self, log: PaneLog) -> None:
-        self._hand_over()
+        self.hand_over()
         self._being_written.discard(log.path)
         self._queue.put(log.file)
 
@@ -370,8 +404,9 @@ class LogStore:
             if self._failing and time.monotonic() >= self._retry_at:
                 self._retry()
             try:
-                job = self._queue.get(timeout=RETRY_SECONDS if self._failing else None)
+                job = self._queue.get(timeout=STEP if self._undated else RETRY_SECONDS if self._failing else None)
             except Empty:
+                self._date()
                 continue
             match job:
                 case LogFile():
@@ -379,22 +414,31 @@ class LogStore:
                     self._write(job)
                 case threading.Event():
                     self._retry()
+                    self._date()
                     job.set()
                 case "check":
                     self._keep_within()
-                case file, pieces:
+                case file, pieces, came:
+                    if not file.waiting:
+                        file.waits_since = came
                     file.waiting += pieces
-                    self._write(file)
+                    self._write(file, came)
+        self._date()
         for file in self._files:
             file.close()
+
+    def _date(self) -> None:
+        for file in self._undated:
+            file.times.flush()
+        self._undated.clear()
 
     def _retry(self) -> None:
         for file in list(self._failing):
             self._write(file)
         self._retry_at = time.monotonic() + RETRY_SECONDS
 
-    def _write(self, file: LogFile) -> None:
-        """Write what waits for a file; what fails stays for the next time."""
+    def _write(self, file: LogFile, came: float = 0.0) -> None:
+        """Write what waits for a file, the last of which came at that time; what fails stays for the next time."""
         self._files.pop(file, None)
         self._files[file] = None
         while len(self._files) > kept_max():
@@ -402,6 +446,7 @@ class LogStore:
         try:
             self._open(file)
             file.renew()
+            begin = file.end
             while file.waiting:
                 self._settled += file.write()
         except OSError as error:
@@ -412,10 +457,15 @@ class LogStore:
                     self._on_error(file.path, error)
             self._said = True
             return
+        if came or file.end > begin:
+            present = came > 0 and file.waits_since > 0
+            file.times.note(abs(file.waits_since), abs(came) or time.time(), begin, file.end, present=present)
+            self._undated.add(file)
         file.error = None
         self._failing.discard(file)
         self._said = self._said and bool(self._failing)
         if file.closing:
+            file.times.flush()
             self._let_go_of(file)
             self._closings += 1
             if file.ended:

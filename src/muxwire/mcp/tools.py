@@ -359,6 +359,7 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
         cells=given.cells,
         unwrap=given.unwrap,
         at_byte=given.at_byte,
+        ago=given.ago,
         command_id=given.command_id,
     )
     return _screen(taken)

@@ -264,6 +264,7 @@ class Terminals:
         unwrap: bool = False,
         at_byte: int | None = None,
         command_id: str = "",
+        ago: float | None = None,
     ) -> Snapshot:
         """The screen of a tab: now, at an offset of its output, when a command ended, or last, if it has ended.
 
@@ -271,7 +272,13 @@ class Terminals:
         """
         return self._loop.run(
             lambda _: self._twin.snapshot(
-                _twin_of(target), scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte, command_id=command_id
+                _twin_of(target),
+                scrollback,
+                cells=cells,
+                unwrap=unwrap,
+                at_byte=at_byte,
+                command_id=command_id,
+                ago=ago,
             )
         )
 
@@ -736,12 +743,16 @@ class Tab:
         cells: bool = False,
         unwrap: bool = False,
         at_byte: int | None = None,
+        ago: float | None = None,
     ) -> Snapshot:
-        """What the pane shows now, or showed at an offset or its end. `scrollback`: also the last N rows above, 0: all.
+        """What the pane shows now, or showed at an offset, `ago` seconds ago, or at its end.
 
-        `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (no log).
+        `scrollback`: also the last N rows above, 0: all. `cells` adds styles; `unwrap` joins rows that the terminal
+        wrapped. InvalidArgument (also where it is not known when bytes came), TabUnavailable (no log).
         """
-        return self._loop.run(lambda _: self._twin.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte))
+        return self._loop.run(
+            lambda _: self._twin.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte, ago=ago)
+        )
 
     def read_logs(
         self,

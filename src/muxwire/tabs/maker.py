@@ -413,6 +413,7 @@ class _Made:
 
 def attach_stream(tab: Tab) -> int:
     """Give a tab the output of its pane from here on; return how much was dropped before the tab was known."""
+    tab.pane.stream.log.live()
     return tab.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 
 from muxwire.errors import (
     CommandError,
@@ -22,6 +23,7 @@ from muxwire.errors import (
     TmuxSilent,
 )
 from muxwire.host.environment import checked_environment
+from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
 from muxwire.pane.scripts import keep_script, script_command, script_name
@@ -479,12 +481,23 @@ class Tab:
 
     @attaching
     async def snapshot(
-        self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False, at_byte: int | None = None
+        self,
+        scrollback: int | None = None,
+        *,
+        cells: bool = False,
+        unwrap: bool = False,
+        at_byte: int | None = None,
+        ago: float | None = None,
     ) -> Snapshot:
-        """What the pane shows now, or showed at an offset or its end. `scrollback`: also the last N rows above, 0: all.
+        """What the pane shows now, or showed at an offset, `ago` seconds ago, or at its end.
 
-        `cells` adds styles; `unwrap` joins rows that the terminal wrapped. InvalidArgument, TabUnavailable (no log).
+        `scrollback`: also the last N rows above, 0: all. `cells` adds styles; `unwrap` joins rows that the terminal
+        wrapped. InvalidArgument (also where it is not known when bytes came), TabUnavailable (no log).
         """
+        if ago is not None:
+            log = self.pane.stream.log
+            await log.dated()
+            at_byte = await anyio.to_thread.run_sync(offset_ago, log.path, ago)
         return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
     async def wait_for(

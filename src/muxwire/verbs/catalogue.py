@@ -237,16 +237,17 @@ class SetHistoryLimit(Verb):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakeSnapshot(InTab):
-    """See a tab's screen: now, at_byte of its output, or at command_id's end. For plain output read the log."""
+    """See a tab's screen: now, ago_ms ago, at_byte, or at command_id's end. For plain output read the log."""
 
     verb: ClassVar[str] = "snapshot"
     at_byte: Annotated[Offset | None, Help("as it was at that offset of its output")] = None
     command_id: Annotated[CommandId, Help("as it was when that command had ended")] = ""
+    ago: Annotated[Milliseconds | None, Help("as it was that long ago", "")] = None
     scrollback: Annotated[
         Count | None, Shown("N"), Help("also N rows above it; 0: all", "also N rows above; 0: all")
     ] = None
     cells: Annotated[bool, Help("colours and other styles too", "styles")] = False
-    unwrap: Annotated[bool, Help("join rows that the terminal wrapped", "join wrapped rows")] = False
+    unwrap: Annotated[bool, Help("join rows that the terminal wrapped", "")] = False
 
 
 @final

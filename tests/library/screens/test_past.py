@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,6 +43,25 @@ async def test_a_screen_at_an_offset_and_at_the_end_of_a_command(terminals: Term
         await tab.snapshot(at_byte=tab.next_byte + 1)
     with pytest.raises(NoSuchTarget):
         await terminals.snapshot(command_id="none")
+
+
+async def test_a_screen_by_time(terminals: Terminals) -> None:
+    tab = await terminals.create_tab()
+    await tab.execute("echo one")
+    await tab.wait_for(idle=0.3)
+    between = time.time()
+    await tab.wait_for(idle=0.3)
+    await tab.execute("echo two")
+    was = await terminals.snapshot(tab.window_id, ago=time.time() - between)
+    assert "one" in was.lines
+    assert "two" not in was.lines
+    assert "two" in (await tab.snapshot(at_byte=tab.next_byte)).lines
+    await tab.close(force=True)
+    assert (await terminals.snapshot(tab.window_id, ago=time.time() - between)).lines == was.lines
+    with pytest.raises(InvalidArgument, match="begin"):
+        await tab.snapshot(ago=3600)
+    with pytest.raises(InvalidArgument, match="one moment"):
+        await terminals.snapshot(tab.window_id, at_byte=0, ago=1)
 
 
 async def test_an_ended_tab_has_its_last_screen(terminals: Terminals) -> None:

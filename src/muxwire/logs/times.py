@@ -1,0 +1,143 @@
+"""When which byte of a log came: `pane-@N.times` next to it, records of a time and an offset.
+
+A record says that all bytes before its offset came by that time (seconds since the epoch), and those from the record
+before it on not before that one's time. The newest record moves on while output comes, and another one is begun every
+`STEP` seconds at most. Where output begins after a pause, a record with the old offset says that nothing came in it.
+That record is missing where this process was not there: so what is not known stays between two records far apart.
+
+The file is bounded: when it is full, records that are old stay as far apart as `_SHARE` of their age.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, final
+
+from muxwire.errors import InvalidArgument
+from muxwire.host.folders import replace_private
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+# How exactly times are known while output comes; a person who says "ten seconds ago" needs no more.
+STEP: Final = 0.1
+# 128 KiB a log. Thinned by `_SHARE`, a month of output without a pause keeps 3,200 of these.
+RECORDS_MAX: Final = 8192
+_SHARE: Final = 1 / 256
+# An answer may be so wrong, in seconds, or by this share of the time that was asked for.
+_NEAR: Final = 1.0
+_NEAR_SHARE: Final = 1 / 60
+_RECORD: Final = struct.Struct("<dQ")
+
+Record = tuple[float, int]
+
+
+def times_path(log: Path) -> Path:
+    return log.with_suffix(".times")
+
+
+@final
+class LogTimes:
+    """The writer's side, for the thread that writes the log. What the disk does not take is not known later."""
+
+    def __init__(self, log: Path) -> None:
+        self._path = times_path(log)
+        self._count = -1  # not looked yet
+        self._newest = 0.0
+        self._since = 0.0  # when the newest record was begun; 0 if it may not be moved on
+        self._moved = b""  # the newest record, if it has been moved on since it was written
+
+    def note(self, began: float, came: float, begin: int, end: int, *, present: bool) -> None:
+        """The bytes from offset `begin` to `end` came between these times; not `present`: `end` came by then.
+
+        Without bytes it is said that what comes next comes later.
+        """
+        with suppress(OSError, struct.error):
+            if self._count < 0:
+                self._look()
+            records, place = b"", self._count
+            if present and begin < end and abs(began - self._newest) >= STEP:
+                records = _RECORD.pack(began, begin)
+            elif place and self._since and abs(came - self._since) < STEP:
+                self._moved, self._newest = _RECORD.pack(came, end), came
+                return
+            if self._moved:
+                place, records, self._moved = place - 1, self._moved + records, b""
+            self._since = came if present and begin < end else 0.0
+            self._write(records + _RECORD.pack(came, end), place)
+            self._newest = came
+            if self._count >= RECORDS_MAX:
+                self._thin(came)
+
+    def flush(self) -> None:
+        """Write the newest record, if that was not done."""
+        if self._moved:
+            with suppress(OSError):
+                self._write(self._moved, self._count - 1)
+            self._moved = b""
+
+    def _look(self) -> None:
+        records = read_times(self._path)
+        self._count, self._newest = len(records), records[-1][0] if records else 0.0
+
+    def _write(self, records: bytes, place: int) -> None:
+        # Not kept open: a descriptor for each log is what there is room for.
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            os.pwrite(descriptor, records, place * _RECORD.size)
+        finally:
+            os.close(descriptor)
+        self._count = place + len(records) // _RECORD.size
+
+    def _thin(self, now: float) -> None:
+        kept = thinned(read_times(self._path), now)[-RECORDS_MAX // 2 :]
+        replace_private(self._path, b"".join(_RECORD.pack(*one) for one in kept))
+        self._count, self._since = len(kept), 0.0
+
+
+def thinned(records: Sequence[Record], now: float) -> list[Record]:
+    """Those of the records that are at least `_SHARE` of their age after the one kept before, and the last one."""
+    kept: list[Record] = []
+    for one in records[:-1]:
+        if not kept or abs(one[0] - kept[-1][0]) >= (now - one[0]) * _SHARE:
+            kept.append(one)
+    return [*kept, *records[-1:]]
+
+
+def read_times(path: Path) -> list[Record]:
+    """The records of a file of times, none if it is not there; OSError."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    return list(_RECORD.iter_unpack(data[: len(data) - len(data) % _RECORD.size]))
+
+
+def offset_ago(log: Path, ago: float) -> int:
+    """The offset at which a log ended so many seconds ago; InvalidArgument where that is not known. Blocks."""
+    return offset_at(read_times(times_path(log)), ago, time.time())
+
+
+def offset_at(records: Sequence[Record], ago: float, now: float) -> int:
+    """The same, by these records; the clock may have been set back between two of them."""
+    if ago <= 0:
+        raise InvalidArgument(f"{ago:g} s ago is not in the past", remedy="give a time above 0")
+    for index in range(len(records) - 1, -1, -1):
+        at, offset = records[index]
+        if at > now - ago:
+            continue
+        if index + 1 < len(records):
+            later, end = records[index + 1]
+            if end > offset and later - at > max(_NEAR, ago * _NEAR_SHARE):
+                raise InvalidArgument(
+                    f"bytes {offset} to {end} came between {now - at:.1f} and {max(now - later, 0):.1f} s ago, and"
+                    " muxwire did not run to see when",
+                    remedy="use at_byte",
+                )
+        return offset
+    known = f"the log's times begin {max(now - records[0][0], 0):.1f} s ago" if records else "the log has no times"
+    raise InvalidArgument(f"{known}", remedy="use at_byte, or a shorter time")
