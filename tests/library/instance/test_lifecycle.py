@@ -188,6 +188,9 @@ async def check_old_logs(
         await terminals.read_logs("3/@1")
 
 
+AT_ONCE = 8
+
+
 async def test_a_program_that_ends_at_once_keeps_its_last_byte_and_status(alone: muxwire.Terminals) -> None:
     expected = "".join(f"{number}\n" for number in range(1, 20001))
     tabs: list[muxwire.Tab] = []
@@ -197,14 +200,14 @@ async def test_a_program_that_ends_at_once_keeps_its_last_byte_and_status(alone:
 
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
-            for _ in range(50):
+            for _ in range(AT_ONCE):
                 tasks.start_soon(open_one)
         ends = [await alone.create_tab(command=[name]) for name in ("true", "false") for _ in range(10)]
         for tab in tabs + ends:
             await closed(tab)
         for tab in tabs:
             assert (await alone.read_logs(tab.window_id, lines=30000)).content == expected
-    assert [tab.pane.session.exit_status for tab in tabs] == [0] * 50
+    assert [tab.pane.session.exit_status for tab in tabs] == [0] * AT_ONCE
     assert [tab.pane.session.exit_status for tab in ends] == [0] * 10 + [1] * 10
     server = await alone.server()
     assert len(await server.client.command("list-windows", "-a")) == 1
@@ -242,8 +245,7 @@ async def test_closing_a_tab_ends_its_processes_and_asks_before_it_ends_a_comman
         await alone.close_tab(tab.window_id)
 
 
-CHURN = 200 if os.environ.get("MUXWIRE_LONG_TESTS") else 60
-AT_ONCE = 8
+CHURN = 200 if os.environ.get("MUXWIRE_LONG_TESTS") else 30
 
 
 @pytest.mark.timeout(240)
