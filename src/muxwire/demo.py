@@ -44,7 +44,7 @@ async def demo() -> None:
 async def show_all(state_dir: Path | None) -> None:
     async with muxwire.open_terminals(state_dir=state_dir) as terminals:
         tab = await terminals.create_tab(name="demo")
-        print(f"A tmux server of our own, and in it tab {tab.window_id} with your shell.\n")
+        print(f"A tmux server of muxwire, and in it the tab {tab.window_id} with your shell.\n")
         for command in (COMMAND, STATE):
             show(command, await tab.execute(command))
         await show_process(terminals, tab)

@@ -32,7 +32,7 @@ MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and oth
 # What to do about each thing that the system has run out of.
 _REMEDIES = {
     errno.EMFILE: MORE_FILES,
-    errno.ENFILE: "the whole machine has run out of descriptors (fs.file-max): end what holds many",
+    errno.ENFILE: "the whole machine has run out of descriptors (fs.file-max): end programs that hold many",
     errno.ENOSPC: "make room there; `df -h` and `df -i` show whether bytes or inodes are used up",
     errno.EDQUOT: "the user's share of that disk is used up: remove files there",
     errno.EFBIG: "a file may not grow so large: raise the limit of this process (ulimit -f)",

@@ -107,4 +107,4 @@ def test_a_word_after_those_options_is_refused(capfd: pytest.CaptureFixture[str]
     read = command_line("run").parse_args(["run", "sleep 5", "--timeout", "1", "and", "more"])
     with pytest.raises(SystemExit):
         read_options_after(command_line("run").verbs["run"], read)
-    assert "'and' follows a command that is one quoted line" in capfd.readouterr().err
+    assert "'and' follows a command that is one quoted line: only options of muxwire may" in capfd.readouterr().err

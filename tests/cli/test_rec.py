@@ -92,7 +92,7 @@ COLOURS = r"printf '\033[1;31mred\033[0m \033[48;5;200mpink\033[0m \033[38;2;1;2
 
 
 def test_a_recording_plays_back_as_the_tab_looked(place: Place, tab: str) -> None:
-    place.ok("run", "-t", tab, COLOURS)  # what is there already is its first picture
+    place.ok("run", "-t", tab, COLOURS)  # what exists already is its first picture
     before = place.document("snapshot", "--json", "--cells", "-t", tab)
     path = place.home / "one.cast"
     with place.start("rec", "--json", "-t", tab, "--title", "a film", "--idle-limit", "2", str(path)) as recording:
@@ -154,7 +154,7 @@ def test_a_file_is_not_overwritten_unasked(place: Place, tab: str) -> None:
     path.write_text("precious")
     done = place.run("rec", "-t", tab, "--duration", "0", str(path))
     assert (done.returncode, path.read_text()) == (2, "precious")
-    assert b"is there already" in done.stderr
+    assert b"exists already" in done.stderr
     place.ok("rec", "-t", tab, "--duration", "0", "--overwrite", str(path))
     assert parsed(path.read_text())
     assert place.run("rec", "-t", tab, "/nosuchfolder/x.cast").returncode == 1

@@ -91,7 +91,7 @@ def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
 def test_a_reader_of_an_instance_of_its_own_says_that_there_is_nothing_to_read(place: Place) -> None:
     done = place.run("serve", "--read-only")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"there would never be anything to show" in done.stderr
+    assert b"would always be empty" in done.stderr
     assert b"--name NAME" in done.stderr
 
 

@@ -23,7 +23,7 @@ from tests.doctor.person import do, doctor, install_tmux, levels, only
         ("echo tmux 3.3a", "ok", "mended in 3.6"),
         ("echo tmux 3.7c", "ok", "tmux 3.7c at"),
         ("echo tmux next-3.8", "ok", "tmux next-3.8 at"),
-        ("echo tmux master", "ok", "newer than all"),
+        ("echo tmux master", "ok", "newer than every"),
         ("echo no such library >&2; exit 127", "broken", "says 'no such library'"),
     ],
 )

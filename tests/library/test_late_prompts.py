@@ -247,7 +247,9 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
     async with late_screen(folder, environ, tmp_path, "bash", "quick") as screen:
         (tmp_path / "slow").touch()
         await screen.tab.execute("PROMPT_COMMAND+='; [ ! -e ~/slow ] || sleep 30'")
-        with pytest.raises(TabUnavailable, match="has not drawn its prompt yet: sleep runs for it") as refused:
+        with pytest.raises(
+            TabUnavailable, match="has not drawn its prompt yet: sleep was started for it, and still runs"
+        ) as refused:
             await screen.tab.execute("echo no", timeout=0.5)
         assert refused.value.state == "busy"
         (tmp_path / "slow").unlink()  # bash begins the prompt once more

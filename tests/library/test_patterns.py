@@ -71,7 +71,7 @@ def test_lines_that_match() -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("a(", "no regular expression"), ("(?<n", "no regular expression"), ("(" * 2000 + ")" * 2000, "no regular"),
+        ("a(", "not a valid regular"), ("(?<n", "not a valid regular"), ("(" * 2000 + ")" * 2000, "not a valid regular"),
         ("a*", "empty text"), ("(?:)" * 5, "empty text"), ("a." * PATTERN_MAX, "characters"),
         ("(?:" * 20 + "){9}" * 20, "100 ms"), ("(?i)" + "[Ā-\U0010ffff]" * 400, "100 ms"),
     ],
@@ -176,6 +176,6 @@ async def test_a_pattern_that_a_list_cannot_use_is_refused_before_anything_is_se
     ]
     with anyio.fail_after(DEADLINE):
         before = len((await terminals.list_tabs()).tabs)
-        with pytest.raises(InvalidArgument, match=r"operations\[1\] \(wait_for\).*no regular expression"):
+        with pytest.raises(InvalidArgument, match=r"operations\[1\] \(wait_for\).*not a valid regular expression"):
             await terminals.run_operations(steps)
         assert len((await terminals.list_tabs()).tabs) == before

@@ -131,7 +131,7 @@ def test_help_is_of_words_and_of_commands(script: Script) -> None:
     assert done.stdout.count(":ring [-t TARGET] [BYTES]") == 4
     assert "new-window (neww) [-abdk" in done.stdout
     assert "! tmux has no command 'nonsense'" in done.stdout
-    assert "! :nonsense is no word of muxwire" in done.stdout
+    assert "! :nonsense is no word of the REPL" in done.stdout
     assert "! :r is several words\n  one of :ring, :raw, :record, :replay\n" in done.stdout
 
 
@@ -179,7 +179,7 @@ def test_the_corpus_of_the_tests_plays(script: Script, path: Path) -> None:
 
 def test_what_is_no_recording_is_refused(script: Script, home: Path) -> None:
     (home / "other").write_text("no record\n")
-    for name, reason in (("missing", "No such file"), ("other", "is no transcript: line 1")):
+    for name, reason in (("missing", "No such file"), ("other", "is not a transcript: line 1")):
         done = script(arguments=("--replay", str(home / name)))
         assert done.returncode == 2
         assert reason in done.stderr

@@ -31,9 +31,7 @@ def add(verbs: Verbs) -> None:
         details="It checks tmux, shells, directories, limits and leftovers; nothing is changed without --clean. "
         "Every shell is tried in an instance of its own. Exit code 1: something is broken.",
     )
-    doctor.add_argument(
-        "--clean", action="store_true", help="only remove what instances that are gone have left, and say what"
-    )
+    doctor.add_argument("--clean", action="store_true", help="only remove what ended instances have left, and list it")
     doctor.add_argument(
         "--host", metavar="HOST", action="append", default=[], help="only check that machine; may be repeated"
     )
@@ -100,7 +98,7 @@ def _summary(findings: tuple[Finding, ...]) -> str:
     broken = sum(finding.level == "broken" for finding in findings)
     warnings = sum(finding.level == "warning" for finding in findings)
     if broken or warnings:
-        return f"{broken} broken, {warnings} worth mending"
+        return f"broken: {broken}, warnings: {warnings}"
     return "all is well"
 
 

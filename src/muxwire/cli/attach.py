@@ -43,7 +43,7 @@ def add(verbs: Verbs) -> None:
         document=False,
     )
     add_target(attach)
-    add_host(attach, "the tabs that a running process has on that machine")
+    add_host(attach, "the tabs that running muxwire processes have on that machine")
     attach.add_argument("-r", "--read-only", action="store_true", help="only watch: keys do nothing")
     attach.add_argument(
         "--ignore-size", action="store_true", help="leave every tab its size, also if it is larger than this terminal"
@@ -90,7 +90,7 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
     if arguments.target != ACTIVE:
         shown = shlex.join([*server, "attach-session", "-t", arguments.target])
         raise InvalidArgument(
-            "to show another window would select it for everybody at this tmux server",
+            "attach cannot show a certain window here: every client of this tmux server would see the change",
             remedy=f"leave TAB out, or call tmux yourself: tmux {shown}",
         )
     flags = "ignore-size,read-only" if arguments.read_only else "ignore-size"

@@ -61,7 +61,7 @@ def run_verb(argv: Sequence[str] | None) -> int:
         if isinstance(cause, BrokenPipeError):
             die_of(signal.SIGPIPE)
         if isinstance(cause, MemoryError):
-            cause = MuxwireError("no memory is left", remedy=remedy_for(cause))
+            cause = MuxwireError("out of memory", remedy=remedy_for(cause))
         if not isinstance(cause, MuxwireError | OSError):
             if not as_json:
                 raise

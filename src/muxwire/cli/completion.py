@@ -36,8 +36,8 @@ def add(verbs: Verbs) -> None:
         _run,
         summary="print the completion script of a shell",
         example="source <(muxwire completion bash)",
-        details="That line belongs into ~/.bashrc, the same with zsh into ~/.zshrc, and muxwire completion fish | "
-        "source into config.fish.",
+        details="Put that line into ~/.bashrc; for zsh the same line with zsh into ~/.zshrc; for fish "
+        "muxwire completion fish | source into config.fish.",
     )
     completion.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
     words = completion.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)

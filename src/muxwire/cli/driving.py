@@ -67,7 +67,7 @@ def add(verbs: Verbs) -> None:
         on_terminals(_wait),
         summary="wait until a tab shows or does something",
         example="muxwire wait build --until passed --timeout 60",
-        details="Exit codes: 0 if it came, 124 if it did not come in time, 1 if it cannot come any more.",
+        details="Exit codes: 0 if a condition was met, 124 if none was met in time, 1 if none can be met any more.",
     )
     add_target(wait, many=True)
     for name in ("until", "regex", "gone", "stable", "idle", "exit", "prompt", "bell", "from_byte"):
@@ -111,7 +111,7 @@ async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int
     _report(sent, arguments)
     if sent.outcome == "timed_out":
         if not arguments.json:
-            warn(f"muxwire: it did not come within {wait:g} s")
+            warn(f"muxwire: no condition was met within {wait:g} s")
         return TIMED_OUT
     cannot_come = sent.outcome == "closed" or (sent.outcome == "ended" and wanted is not None)
     return FAILED if cannot_come else 0
@@ -128,7 +128,7 @@ async def _paste(terminals: Terminals, arguments: argparse.Namespace) -> int:
 def read_stdin(most: int) -> bytes:
     """What is piped in; InvalidArgument if a person would have to type it without being asked."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise InvalidArgument("nothing was given, and stdin is a terminal", remedy="give it as an argument, or pipe it")
+        raise InvalidArgument("no text was given, and stdin is a terminal", remedy="give it as an argument, or pipe it")
     return sys.stdin.buffer.read(most)
 
 
@@ -159,9 +159,9 @@ async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
     elif outcome.outcome == "met":
         say(outcome.match)
     elif outcome.outcome == "timed_out":
-        warn(f"muxwire: it did not come within {arguments.timeout:g} s")
+        warn(f"muxwire: no condition was met within {arguments.timeout:g} s")
     else:
-        warn("muxwire: it cannot come any more: the tab's program has ended")
+        warn("muxwire: no condition can be met any more: the tab's program has ended")
     return {"met": 0, "timed_out": TIMED_OUT, "closed": FAILED}[outcome.outcome]
 
 

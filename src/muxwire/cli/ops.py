@@ -34,7 +34,7 @@ def add(verbs: Verbs) -> None:
     )
     ops.option(RunTmuxOperations, "operations", "file", metavar="FILE", help="the list, as JSON")
     ops.option(RunTmuxOperations, "dry_run")
-    ops.option(RunTmuxOperations, "on_error", help="what is done after a step that fails; default: stop")
+    ops.option(RunTmuxOperations, "on_error", help="what to do after a step that fails; default: stop")
     ops.option(RunTmuxOperations, "rollback_on_error", "--rollback")
     ops.option(RunTmuxOperations, "dispatch_timeout")
     ops.option(RunTmuxOperations, "timeout")
@@ -61,11 +61,11 @@ def _operations(name: str) -> list[Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(f"{name} is no JSON: {error}", remedy='write a list: [{"kind": "new_window"}]') from None
+        raise InvalidArgument(f"{name} is not JSON: {error}", remedy='write a list: [{"kind": "new_window"}]') from None
     if isinstance(found, dict) and set(found) == {"operations"}:
         found = found["operations"]
     if not isinstance(found, list):
-        raise InvalidArgument(f"{name} holds no list", remedy='write a list: [{"kind": "new_window"}]')
+        raise InvalidArgument(f"{name} does not hold a list", remedy='write a list: [{"kind": "new_window"}]')
     return found
 
 

@@ -49,9 +49,10 @@ def add(verbs: Verbs) -> None:
         on_terminals(_run),
         summary="run a command in a tab; print its output as it comes, exit with its exit code",
         example="muxwire run -t build make -j4",
-        details="One COMMAND is a line for the tab's shell, with all that the shell knows; options may follow it if it "
-        "is quoted and of several words. Several words are run as they are; - reads the command from stdin. Exit codes "
-        "of its own: 125 if it did not end in time, 126 if it could not be run.",
+        details="One quoted COMMAND is a line for the tab's shell, which knows its aliases and functions; options may "
+        "follow it if it has several words. Several COMMAND words are a program and its arguments, passed as they are. "
+        "- reads the line from stdin. Exit codes of muxwire itself: 125 if the command did not end in time, 126 if it "
+        "could not be run.",
     )
     run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
     add_host(run, "on another machine, in a tab of its own")
@@ -82,7 +83,7 @@ def read_options_after(parser: Parser, arguments: argparse.Namespace) -> None:
     parser.parse_args(after, arguments)
     if arguments.command:
         parser.refuse(
-            f"{arguments.command[0]!r} follows a command that is one quoted line",
+            f"{arguments.command[0]!r} follows a command that is one quoted line: only options of muxwire may",
             "muxwire run -- PROGRAM ARGUMENT... runs the words as they are",
         )
     arguments.command = [line]

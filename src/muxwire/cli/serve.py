@@ -41,7 +41,7 @@ def add(verbs: Verbs) -> None:
         "--profile",
         choices=("codex", "claude"),
         default="",
-        help="in place of all these the tools for commands that Codex or Claude Code has itself",
+        help="in place of all these, tools named and shaped like the command tools of Codex or Claude Code",
     )
     serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     add_parser(
@@ -57,12 +57,12 @@ def add(verbs: Verbs) -> None:
 def _serve(arguments: argparse.Namespace) -> int:
     if arguments.read_only and not given_instance(arguments):
         raise InvalidArgument(
-            "--read-only makes no tab, and an instance of its own has none: there would never be anything to show",
+            "with --read-only no tool opens a tab, so an instance of its own would always be empty",
             remedy="say which tabs are meant: --name NAME, --socket PATH or --socket-name NAME",
         )
     if arguments.profile and (arguments.read_only or arguments.toolsets is not None):
         raise InvalidArgument(
-            "a profile is a whole set of tools", remedy="leave --toolsets and --read-only out, or --profile"
+            "--profile cannot be combined with --toolsets or --read-only", remedy="leave one of them out"
         )
     # A hundred thousand objects come with these modules, all to stay: to look for garbage among them again and again
     # takes a third of the start, and every later one would take 20 ms of a call.

@@ -41,7 +41,7 @@ def add(verbs: Verbs) -> None:
         example="muxwire ls --all",
         details="The tabs are those of the instance that is named, of main, or of the only one that runs.",
     )
-    add_host(ls, "those that a running process has on that machine")
+    add_host(ls, "the tabs that running muxwire processes have on that machine")
     ls.option(ListTabs, "closed", "-a", "--all", dest="all")
     ls.option(ListTabs, "session")
     add_no_colours(ls)

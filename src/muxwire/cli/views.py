@@ -120,7 +120,7 @@ def _add_rec(verbs: Verbs) -> None:
     rec.add_argument("--svg", action="store_true", help="a still picture in place of a recording")
     rec.add_argument("--light", action="store_true", help=_LIGHT)
     rec.add_argument("--at", metavar="N", type=natural, help="a picture of the screen at that offset of its output")
-    rec.add_argument("--duration", metavar="SECONDS", type=seconds, default=math.inf, help="end after so long")
+    rec.add_argument("--duration", metavar="SECONDS", type=seconds, default=math.inf, help="end after that time")
     rec.add_argument("--idle-limit", metavar="SECONDS", type=seconds, help="players shorten longer pauses to this")
     rec.add_argument("--title", metavar="TEXT", default="", help="default: the tab's name")
     rec.add_argument("--overwrite", action="store_true", help="FILE may exist already")
@@ -311,7 +311,7 @@ def _output(path: str, *, overwrite: bool) -> Iterator[int]:
     try:
         descriptor = os.open(path, flags, 0o600)
     except FileExistsError:
-        raise InvalidArgument(f"{path} is there already", remedy="choose another name, or say --overwrite") from None
+        raise InvalidArgument(f"{path} exists already", remedy="choose another name, or add --overwrite") from None
     try:
         yield descriptor
     finally:

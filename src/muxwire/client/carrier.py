@@ -56,8 +56,8 @@ _SENT = "put_files() {"
 _NO_CWD = "cannot enter "
 _REMEDIES = {
     "connect": "try the same command in a terminal; is the machine up, and its name right?",
-    "login": "log in there once by hand: muxwire answers no question for a password or a host key",
-    "shell": "the machine must give a `sh` to commands; start-up files that print without end, or ask, are in the way",
+    "login": "log in there once by hand: muxwire does not answer questions about a password or a host key",
+    "shell": "the machine must run commands by `sh`; start-up files that never end, or ask something, prevent it",
     "tmux_missing": "install tmux 3.3 or newer there: this machine's own could not be brought",
     "tmux_too_old": "install tmux 3.3 or newer there",
     "locale": "install a UTF-8 locale there (C.UTF-8 or en_US.UTF-8), or set LC_ALL to one that it has",
@@ -235,7 +235,7 @@ class CarrierProcess(ProcessPipes):
             if at >= 0 and (end := seen.find(b"\n", at)) >= 0:
                 self._kept = seen[end + 1 :]
                 return seen[at + len(begin) : end].decode("utf-8", "surrogateescape").split("\t")
-        raise self.unavailable("shell", "it says much, and nothing of what was asked")
+        raise self.unavailable("shell", "it printed much, and not the answer that was asked for")
 
     async def receive(self) -> bytes:
         """As the pipes; what came with the facts comes first."""

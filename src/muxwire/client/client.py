@@ -61,7 +61,8 @@ SILENT_SECONDS = 1.0
 def unexplained() -> TmuxSilent:
     """What is said where nobody knows which process it is."""
     return TmuxSilent(
-        "tmux does not answer", remedy="check whether it is stopped (`kill -CONT`) or the machine has no time for it"
+        "tmux does not answer",
+        remedy="check whether it is stopped (`kill -CONT PID` continues it) or the machine is overloaded",
     )
 
 
@@ -362,7 +363,7 @@ class Resending:
                 one.command = instead
                 left.append(one)
             elif one.command.name in _PRINTING:
-                reason = f"{one.command.name} was done, and what it said was lost with the connection"
+                reason = f"{one.command.name} was done, but its answer was lost with the connection"
                 one.fail(ConnectionClosed(reason))
             else:
                 one.answer(CommandBlock(0, 0, 0, (), error=False, command=one.command, index=0, last=True))

@@ -107,7 +107,9 @@ def _positional(arguments: Sequence[bytes], *, with_value: bytes) -> list[bytes]
 
 _WAITS = "everything that is sent after it would wait with it, for ever if no answer comes"
 _CRASHES = "tmux crashes, and every pane with it"
-_LEAVES = "the control client would leave the session whose panes it hears, and tmux would hold their output in memory"
+_LEAVES = (
+    "the control client would leave the session whose output it receives, and tmux would hold their output in memory"
+)
 
 RULES: Final = (
     Rule("respawn-pane", "respawnp", _always, f"{_CRASHES} (3.3-3.7)", "kill the pane and make a new one"),
@@ -142,7 +144,7 @@ RULES: Final = (
     Rule("lock-client", "lockc", _always, _WAITS, ""),
     Rule("lock-session", "locks", _always, _WAITS, ""),
     Rule("lock-server", "lock", _always, _WAITS, ""),
-    Rule("source-file", "source", _always, "its answers cannot be counted, so later ones would go astray",
+    Rule("source-file", "source", _always, "its answers cannot be counted, so later ones would go to other commands",
          "send the commands one by one"),
     Rule("if-shell", "if", _without(b"F"), f"it runs a shell first, and {_WAITS}",
          "if-shell -F CONDITION COMMAND ELSE-COMMAND"),

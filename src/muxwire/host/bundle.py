@@ -65,11 +65,11 @@ def own_bundle(path: str) -> Bundle:
     """Pack the tmux of `$PATH`; NotPacked."""
     program = shutil.which("tmux", path=path)
     if program is None or not shutil.which("ldd", path=path):
-        raise NotPacked("this machine has no tmux to take along" if program is None else "this machine has no ldd")
+        raise NotPacked("this machine has no tmux to copy there" if program is None else "this machine has no ldd")
     libraries = _libraries(os.path.realpath(program))
     loader = next((name for name, path in libraries.items() if _LOADER.search(path)), "")
     if not loader:
-        raise NotPacked(f"{program} of this machine has no loader that could be taken along")
+        raise NotPacked(f"{program} of this machine has no loader that can be copied")
     found = {"tmux.bin": program, **libraries}
     for name in _TERMINALS:
         entry = next((f"{place}/{name[0]}/{name}" for place in _TERMINFO if Path(place, name[0], name).is_file()), "")
@@ -77,7 +77,7 @@ def own_bundle(path: str) -> Bundle:
     locale = next(filter(os.path.isdir, _LOCALES), "")
     found |= {"locale/C.UTF-8/LC_CTYPE": f"{locale}/LC_CTYPE"} if locale else {}
     if strange := next((name for name in found if not _NAME.match(name)), None):
-        raise NotPacked(f"{strange!r} is no name of a library that could be taken along")
+        raise NotPacked(f"{strange!r} is not the name of a library that can be copied")
     try:
         contents = [(name, Path(path).read_bytes()) for name, path in found.items()]
     except OSError as error:

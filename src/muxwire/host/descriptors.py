@@ -122,9 +122,7 @@ class Descriptors(threading.local):
         try:
             os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
         except OSError as error:
-            return (
-                f"muxwire itself can open nothing to look: {error.strerror} ({errno.errorcode.get(error.errno or 0)})"
-            )
+            return f"muxwire cannot open a file to find out: {error.strerror} ({errno.errorcode.get(error.errno or 0)})"
         return ""
 
 

@@ -152,7 +152,7 @@ def read_hosts(environ: Mapping[str, str]) -> HostsFile:
         with path.open("rb") as file:
             mode = os.fstat(file.fileno())
             if mode.st_uid not in (0, os.getuid()) or mode.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-                return HostsFile(path, fault="others than you can write it")
+                return HostsFile(path, fault="other users can write it")
             import tomllib  # late: most people have no such file
 
             document = tomllib.load(file)

@@ -3,7 +3,7 @@
     python -I -S matcher.py MILLISECONDS < requests > answers
 
 A request is a marshalled tuple after its length: `(word, pattern, flags, *arguments)`. An answer is `(True, result)`
-or, for what is no regular expression, `(False, reason)`.
+or, for what is not a valid regular expression, `(False, reason)`.
 
 | word | arguments | result |
 |---|---|---|

@@ -191,7 +191,7 @@ class _Matcher:
     def _silent(self, seconds: float) -> NoReturn:
         self._end()
         raise InvalidArgument(
-            f"nothing is known of the pattern after {seconds:g} s: its process got no processor, or was stopped",
+            f"the pattern was not tried within {seconds:g} s: its process got no processor time, or was stopped",
             remedy="try it again when the machine is less busy, or look for plain text",
         ) from None
 
@@ -241,13 +241,15 @@ def _finished(owner: int, process: subprocess.Popen[bytes], connection: socket.s
 def _result(pattern: Pattern, data: bytearray | None) -> Any:  # noqa: ANN401
     if data is None:
         raise InvalidArgument(
-            f"the pattern {_named(pattern)} was given up after {MATCH_MS} ms: compiling it, or a text, takes it longer",
+            f"the pattern {_named(pattern)} was given up after {MATCH_MS} ms of processor time: "
+            "compiling it, or matching a text, takes longer",
             remedy="use no repeat inside a repeat (a+ for (a+)+) and no .* twice; or look for plain text",
         )
     is_pattern, result = marshal.loads(data)  # noqa: S302 (it is our own child's)
     if not is_pattern:
         raise InvalidArgument(
-            f"{_named(pattern)} is no regular expression: {result}", remedy="escape special characters with a backslash"
+            f"{_named(pattern)} is not a valid regular expression: {result}",
+            remedy="escape special characters with a backslash",
         )
     return result
 

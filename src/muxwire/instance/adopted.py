@@ -259,7 +259,7 @@ class _Questions:
 
     def silent(self) -> TmuxSilent:
         return silent_server(
-            self._host, self._host.listening_pid(self._socket) or 0, "the person who runs it has to look"
+            self._host, self._host.listening_pid(self._socket) or 0, "the person who runs this server has to check it"
         )
 
     async def ask(self, *command: str | bytes) -> tuple[bytes, ...]:

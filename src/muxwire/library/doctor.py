@@ -137,10 +137,10 @@ def sockets(places: Folders) -> Iterator[Finding]:
         said = f"{_counted(dead, 'socket')} at which no server listens: {_names(dead)}"
         yield warning("sockets", said, _removal("rm", dead))
     for path in _orphans(places):
-        said = f"the server of {path.stem} runs, and the process that it should have ended with is gone"
+        said = f"the server of {path.stem} runs, and the process that should have ended it is gone"
         yield warning("orphans", said, f"tmux -S {shlex.quote(str(path))} kill-server")
     if not dead:
-        yield ok("sockets", f"{sum(map(_listens, places.runtime.glob('*.sock')))} servers run")
+        yield ok("sockets", f"servers that run: {sum(map(_listens, places.runtime.glob('*.sock')))}")
 
 
 def _dead_sockets(places: Folders) -> list[Path]:
@@ -200,7 +200,7 @@ def clients(places: Folders) -> Iterator[Finding]:
     left = _clients_left(places)
     if left:
         pids = " ".join(map(str, left))
-        said = f"{_counted(left, 'process', 'es')} `tmux -C` without a driver ({pids}), for which panes may stand still"
+        said = f"{_counted(left, 'process', 'es')} `tmux -C` without a driver ({pids}), which may freeze panes"
         yield warning("clients left", said, f"kill -9 {pids}")
     else:
         yield ok("clients left", "none")
@@ -273,7 +273,7 @@ _VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
 
 # Faults that a later version has mended, with what they cost until then; docs/protocol.md has all of them.
 MENDED: Final = (
-    ((3, 6), "capture-pane -p leaks memory in the server, so screens are read through a buffer of our own"),
+    ((3, 6), "capture-pane -p leaks memory in the server, so screens are read through a buffer of muxwire"),
     ((3, 7), "a global window-size and switching output off crash it, so both are refused"),
 )
 
@@ -317,7 +317,7 @@ def judged_program(path: str, said: str, host: Host) -> Finding:
     if found is None:
         # A build from git calls itself `tmux master`.
         if said.startswith("tmux "):
-            return ok("tmux", f"{said} at {path}: newer than all that has a number")
+            return ok("tmux", f"{said} at {path}: newer than every numbered release")
         return broken("tmux", f"{path} -V says {said!r}", how_to_install(host))
     version = (int(found[1]), int(found[2]))
     if version < MINIMUM_VERSION:
@@ -397,7 +397,7 @@ def directory(check: str, path: Path, variable: str, *, private: bool = True) ->
 def _to_be_made(check: str, path: Path, elsewhere: str) -> Finding:
     parent = next(parent for parent in path.parents if parent.exists())
     if not parent.is_dir():
-        return broken(check, f"{path} cannot be made: {parent} is no directory", elsewhere)
+        return broken(check, f"{path} cannot be made: {parent} is not a directory", elsewhere)
     if not os.access(parent, os.W_OK | os.X_OK):
         return broken(check, f"{path} cannot be made: {parent} cannot be written to", elsewhere)
     return ok(check, f"{path}, which the first start makes")
@@ -436,7 +436,7 @@ def locale(environ: Mapping[str, str]) -> Finding:
     )
     remedy = f"export {name}=C.UTF-8"
     if not value:
-        return warning("locale", "none is set: programs in the panes take text for ASCII", remedy)
+        return warning("locale", "none is set: programs in the panes treat text as ASCII", remedy)
     if not value.lower().endswith(_UTF8):
         return warning("locale", f"{name}={value} is not UTF-8: programs in the panes may print `?`", remedy)
     # -I: what the caller's Python would import must not matter. The variables of the locale count all the same.
@@ -451,7 +451,7 @@ def open_files() -> Finding:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= _FEW_FILES:
         return ok("open files", "unlimited" if soft == resource.RLIM_INFINITY else str(soft))
-    said = f"{soft} at most: each tab takes some, of tmux and of us"
+    said = f"{soft} at most: each tab needs some, in tmux and in muxwire"
     wanted = "1024" if hard == resource.RLIM_INFINITY or hard > soft else "1024 (as root: the hard limit is too low)"
     level = broken if soft < _NO_FILES else warning
     return level("open files", said, f"ulimit -n {wanted}")
@@ -464,7 +464,7 @@ def pipe_size(limit: Path = _PIPE_MAX) -> Finding:
     except (OSError, ValueError):
         return ok("pipe size", "the system's own")
     if largest < PIPE_BYTES:
-        said = f"{largest} bytes at most; tmux keeps the rest in its memory while we are busy"
+        said = f"{largest} bytes at most; tmux keeps the rest in its memory while muxwire is busy"
         return warning("pipe size", said, f"sysctl -w fs.pipe-max-size={PIPE_BYTES} (as root)")
     return ok("pipe size", f"{PIPE_BYTES} bytes")
 
@@ -631,7 +631,7 @@ async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ..
     environ = dict(os.environ if environ is None else environ)
     findings = [finding for name, check in _checks(environ).items() for finding in outcome(name, check)]
     if any(finding.level == "broken" for finding in findings):
-        findings.append(ok("shells", "not tried: what is broken above comes first"))
+        findings.append(ok("shells", "not tried: mend what is broken above first"))
         return tuple(findings)
     try:
         findings += await shells(environ)
@@ -668,4 +668,4 @@ def outcome(name: str, check: Check) -> list[Finding]:
         return [found] if isinstance(found, Finding) else list(found)
     except OSError as error:
         said = f"could not be checked: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
-        return [broken(name, said, "see to the permissions of what is named")]
+        return [broken(name, said, "correct the permissions of the file that is named")]

@@ -466,8 +466,8 @@ class ServerLifetime:
     def _on_nonsense(self, error: Exception) -> None:
         """Another machine says what no tmux does: its tabs end, those of this machine and of others do not."""
         name = self.host.prefix.removesuffix("/")
-        _LOG.warning("%s is given up, its answers make no sense", name, exc_info=error)
-        self._on_end(f"the answers of {name} make no sense")
+        _LOG.warning("%s is given up: its answers cannot be understood", name, exc_info=error)
+        self._on_end(f"the answers of {name} cannot be understood")
 
     async def aclose(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay."""

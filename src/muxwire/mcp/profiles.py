@@ -205,7 +205,7 @@ class Bash(Verb):
         int,
         Least(1),
         Most(_TIMEOUT_MAX),
-        Help("then it is interrupted", "optional timeout in milliseconds, max 600000"),
+        Help("interrupt it after that time", "optional timeout in milliseconds, max 600000"),
     ] = _TIMEOUT
     description: Annotated[str, Help("what it does, for people", "what the command does in 5-10 words")] = ""
     run_in_background: Annotated[bool, Help("do not wait for its end", "run it in the background")] = False

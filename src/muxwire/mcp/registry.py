@@ -120,7 +120,7 @@ def explained(tool: AnyTool, error: Exception) -> types.CallToolResult:
 
 def out_of(error: OSError | MemoryError) -> str:
     if isinstance(error, MemoryError):
-        return "no memory is left"
+        return "out of memory"
     return f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
 
 

@@ -161,7 +161,7 @@ class SplitPane(Operation):
 
     def check(self, host: Host) -> None:
         if self.size and not _SIZE.match(self.size):
-            raise InvalidArgument(f"{self.size!r} is no size", remedy="give rows or columns as 20, or a part as 30%")
+            raise InvalidArgument(f"{self.size!r} is not a size", remedy="give rows or columns as 20, or a part as 30%")
         if self.horizontal and self.size.isdecimal():
             check_columns(int(self.size))
         self._request(host)
@@ -414,7 +414,7 @@ NAMES = ("even-horizontal", "even-vertical", "main-horizontal", "main-vertical",
 
 _CELL = re.compile(r"[0-9]{1,5}x[0-9]{1,5},[0-9]{1,5},[0-9]{1,5}")
 _PANE = re.compile(r",[0-9]{1,10}(?![0-9x])")
-# tmux's own windows stop at a few dozen panes; a deeper nesting than this is no layout of tmux.
+# tmux's own windows stop at a few dozen panes; a deeper nesting than this is not a layout of tmux.
 _DEPTH_MAX = 64
 NOTHING = "display-message -p ''"
 
@@ -426,7 +426,7 @@ def check_layout(layout: str) -> None:
     checksum, _, cells = layout.partition(",")
     if not re.fullmatch(r"[0-9a-f]{4}", checksum) or _cell(cells, 0, 0) != len(cells):
         raise InvalidArgument(
-            f"{layout!r} is no layout", remedy=f"use {', '.join(NAMES)}, or a whole #{{window_layout}} of tmux"
+            f"{layout!r} is not a layout", remedy=f"use {', '.join(NAMES)}, or a whole #{{window_layout}} of tmux"
         )
     if f"{checksum_of(cells):04x}" != checksum:
         raise InvalidArgument("the layout's checksum is wrong", remedy="use a whole #{window_layout}, unchanged")

@@ -72,7 +72,7 @@ def _target(value: object) -> str | Ref:
 def read_operation(given: object, where: str) -> Operation:
     """Return one operation of its JSON object; InvalidArgument, which names `where` it stands."""
     if not isinstance(given, Mapping):
-        raise InvalidArgument(f"{where} is no object", remedy='for example {"kind": "new_window"}')
+        raise InvalidArgument(f"{where} is not an object", remedy='for example {"kind": "new_window"}')
     kind = given.get("kind")
     made = KINDS.get(kind) if isinstance(kind, str) else None
     if made is None:
@@ -150,7 +150,9 @@ def _check_targets(operation: Operation, index: int, made: Mapping[str, int], co
 def _check_refs(operation: Operation, index: int, made: dict[str, int]) -> None:
     for ref in operation.made_refs:
         if not _REF_NAME.match(ref):
-            raise InvalidArgument(f"{ref!r} is no name of a ref", remedy="use letters, digits, '_', '-' and '.'")
+            raise InvalidArgument(
+                f"{ref!r} is not a valid name of a ref", remedy="use letters, digits, '_', '-' and '.'"
+            )
         if ref in made:
             raise InvalidArgument(f"ref {ref} is made by operations[{made[ref]}] already", remedy="use another name")
         made[ref] = index

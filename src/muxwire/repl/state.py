@@ -48,7 +48,7 @@ class Recording:
 @final
 @dataclass(slots=True)
 class Session:
-    """What the prompt works on. `live` is None for a recording; `shows_raw` while the wire's lines are shown."""
+    """What the prompt works on. `live` is None for a recording; `shows_raw` while the connection's lines are shown."""
 
     printer: Printer
     tasks: TaskGroup

@@ -40,7 +40,7 @@ async def _help(session: Session, rest: str) -> None:
     if not rest:
         session.say(
             "Anything else is a tmux command, or several with `;` between; `help COMMAND` shows how one is written.",
-            "Targets are tmux's: @1, %1, SESSION:WINDOW. Our words also take a tab's name, and `.` for the last one.",
+            "Targets are tmux's: @1, %1, SESSION:WINDOW. The words above also take a tab's name, or `.`: the last one.",
         )
 
 
@@ -70,9 +70,11 @@ WORDS: Final = (
     Word(
         ":filter", "[WORD...]", "only %1, a kind or *TEXT*; -KIND hides, +KIND shows again, `all`", words_stream.filter_
     ),
-    Word(":raw", "[on|off|LINES]", "the wire's lines as they are: as they come, or the last ones", words_stream.raw),
+    Word(
+        ":raw", "[on|off|LINES]", "the connection's lines as they are: as they come, or the last ones", words_stream.raw
+    ),
     Word(":stats", "", "rates, blocks in flight, round trips, lag, what was dropped", words_stream.stats),
-    Word(":explain", "", "what correlation decided for the last block", words_stream.explain),
+    Word(":explain", "", "how the last answer was matched to its command", words_stream.explain),
     Word(":record", "[FILE|off]", "write the stream to a transcript", words_stream.record),
     Word(":replay", "[FILE] [SPEED]", "show a transcript; SPEED 1 as fast as it was, 0 at once", words_stream.replay),
     Word(":help", "[:WORD|COMMAND]", "this, or how one is written", _help),
@@ -87,7 +89,7 @@ def find_word(name: str) -> Word:
     if len(found) != 1:
         known = ", ".join(word.name for word in found or WORDS)
         raise InvalidArgument(
-            f"{name} is {'several words' if found else 'no word of muxwire'}", remedy=f"one of {known}"
+            f"{name} is {'several words' if found else 'no word of the REPL'}", remedy=f"one of {known}"
         )
     return found[0]
 

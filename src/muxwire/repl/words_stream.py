@@ -40,10 +40,10 @@ async def filter_(session: Session, rest: str) -> None:
 async def raw(session: Session, rest: str) -> None:
     if rest in ("on", "off"):
         session.shows_raw = rest == "on"
-        session.say(f"the wire's lines are {'shown as they come' if session.shows_raw else 'not shown'}")
+        session.say(f"the connection's lines are {'shown as they come' if session.shows_raw else 'not shown'}")
         return
     if rest and not rest.isdecimal():
-        raise InvalidArgument(f"{rest!r} is no count", remedy=":raw on, :raw off or :raw LINES")
+        raise InvalidArgument(f"{rest!r} is not a count", remedy=":raw on, :raw off or :raw LINES")
     records = [record for _, record in session.view.wire][-int(rest or RAW_SHOWN) :]
     session.printer.put(line for line in map(session.shower.raw, records) if line is not None)
 
@@ -70,7 +70,7 @@ async def stats(session: Session, rest: str) -> None:
         ("round trips", middle),
         ("lag", lag),
         ("dropped", f"{await _dropped(session)}, {session.printer.left_out} notifications not shown"),
-        ("unclaimed", f"{_bytes(await _unclaimed(session))} kept of panes that are no tabs"),
+        ("unclaimed", f"{_bytes(await _unclaimed(session))} kept of panes that are not tabs"),
     ]
     if session.failure:
         rows.append(("broken", session.failure))
@@ -214,7 +214,7 @@ def load_transcript(path: str) -> Transcript:
     except OSError as error:
         raise InvalidArgument(f"cannot read {path}: {error.strerror}", remedy="give a transcript's file") from error
     except ValueError as error:
-        raise InvalidArgument(f"{path} is no transcript: {error}", remedy=":record FILE writes one") from error
+        raise InvalidArgument(f"{path} is not a transcript: {error}", remedy=":record FILE writes one") from error
 
 
 async def play(session: Session, path: str, transcript: Transcript, speed: float) -> None:
@@ -242,4 +242,4 @@ async def play(session: Session, path: str, transcript: Transcript, speed: float
     await session.printer.flushed()
     session.failure = player.failure
     if player.failure:
-        session.say(f"the stream cannot be read on: {player.failure}")
+        session.say(f"the stream cannot be read further: {player.failure}")

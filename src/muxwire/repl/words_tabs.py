@@ -161,14 +161,14 @@ def _seconds(text: str) -> float:
     try:
         return max(float(text), 0.0)
     except ValueError:
-        raise InvalidArgument(f"{text!r} is no number of seconds", remedy="for example -w 2.5") from None
+        raise InvalidArgument(f"{text!r} is not a number of seconds", remedy="for example -w 2.5") from None
 
 
 def _number(text: str, default: int) -> int:
     if not text:
         return default
     if not text.isdecimal():
-        raise InvalidArgument(f"{text!r} is no count", remedy="give a number, or nothing")
+        raise InvalidArgument(f"{text!r} is not a count", remedy="give a number, or nothing")
     return int(text)
 
 

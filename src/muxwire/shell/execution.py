@@ -40,7 +40,7 @@ Phase = Literal["typed", "running", "completed", "aborted", "shell_exited", "she
 
 # What a shell says about itself (the N mark, by its number): why a command, or what comes after it, is not quite exact.
 SHELL_NOTES = {
-    1: "muxwire needs builtins of this shell that a function hid or that were disabled: they are what they were before",
+    1: "muxwire restored builtins of this shell that it needs: a function hid them, or they were disabled",
     2: "the shell's DEBUG trap also ran for muxwire's own words: what it wrote then is part of the output",
 }
 

@@ -81,9 +81,9 @@ class Wanted:
                 remedy="name a text, a regex, an idle time, a time without a change (stable), exit, prompt or bell",
             )
         if until and regex:
-            raise InvalidArgument("until and regex are both given", remedy="say both in one regex: a|b")
+            raise InvalidArgument("until and regex are both given", remedy="put both into one regex: a|b")
         if gone and not (until or regex):
-            raise InvalidArgument("gone without a text", remedy="name what is to go with until or regex")
+            raise InvalidArgument("gone needs a text or a regex", remedy="name it with until or regex")
         if idle is not None and idle <= 0:
             raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
         if stable is not None and stable <= 0:

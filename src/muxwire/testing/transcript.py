@@ -84,7 +84,7 @@ class Transcript:
                 case b"= ":
                     records.append(Ended(text.decode()))
                 case _:
-                    raise ValueError(f"line {number} of the transcript is no record: {line!r}")
+                    raise ValueError(f"line {number} of the transcript is not a record: {line!r}")
         return cls(tuple(records), tuple(comments))
 
     @classmethod

@@ -89,7 +89,7 @@ def program_version(tmux: str) -> str:
 
 def read_version(text: str, host: Host) -> tuple[int, int]:
     found = _VERSION.match(text)
-    # A build from git calls itself `next-3.8` or `master`: newer than all that has a number.
+    # A build from git calls itself `next-3.8` or `master`: newer than every numbered release.
     version = (int(found[1]), int(found[2])) if found else (99, 0)
     if version < MINIMUM_VERSION:
         raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy=how_to_install(host))

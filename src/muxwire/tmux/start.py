@@ -225,7 +225,7 @@ class ServerStart:
         who = f"the tmux server of this instance (process {self._running})"
         if self._host.is_stopped(self._running):
             return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))
-        why = silent or f"refused us: {error}"
+        why = silent or f"refused the connection: {error}"
         ended = isinstance(error, ConnectionClosed) and error.reason.startswith(_LOST)
         kind = ServerEnding if ended else TmuxUnavailable
         return kind(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)

@@ -72,14 +72,14 @@ class InTab(Verb):
 class Execution(InTab):
     """What running a command and running a script share."""
 
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Least(1), Help("then it is interrupted")] = DEFAULT_TIMEOUT
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Least(1), Help("interrupt it after that time")] = DEFAULT_TIMEOUT
     strip_ansi: StripAnsi | None = None
     env: Annotated[Environment, Help("run it in a subshell, with that variable", "{NAME: VALUE}")] = field(
         default_factory=dict
     )
     cwd: Annotated[Cwd, Help("run it in a subshell, in that directory")] = ""
     async_: Annotated[bool, Help("do not wait for its end: ask with its command_id", "do not wait")] = False
-    on_timeout: Annotated[OnTimeout, Help("what is done at the timeout: end it, or leave it running")] = "interrupt"
+    on_timeout: Annotated[OnTimeout, Help("what to do at the timeout: end it, or leave it running")] = "interrupt"
     idle: Idle = 0.0
     max_chars: MaxChars = DEFAULT_MAX_CHARS
 
@@ -103,7 +103,7 @@ class CreateTab(Verb):
     host: Annotated[
         str,
         Shown("HOST"),
-        Help("open it on that machine, where it lives on for the time of `keep`", "as hosts.toml allows"),
+        Help("open it on that machine of hosts.toml; without a connection it lives for `keep`", "as hosts.toml allows"),
     ] = ""
 
 
@@ -137,7 +137,9 @@ class ExecuteCommand(Execution):
     """
 
     verb: ClassVar[str] = "execute_command"
-    command: Annotated[str, Shown("COMMAND"), Help("a line for the tab's shell, with all that the shell knows")]
+    command: Annotated[
+        str, Shown("COMMAND"), Help("a command line for the tab's shell, which knows its aliases and functions")
+    ]
 
 
 @final
@@ -220,7 +222,7 @@ class StreamLogs(InTab):
 
     verb: ClassVar[str] = "stream_logs_from_tab"
     from_byte: Annotated[Offset, Help("all from that offset on, in place of lines")] = 0
-    max_bytes: Annotated[Positive, Unit("bytes"), Most(CHUNK_MAX), Help("at most so much at once")] = DEFAULT_MAX_BYTES
+    max_bytes: Annotated[Positive, Unit("bytes"), Most(CHUNK_MAX), Help("at most so many at once")] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi | None = None
     wait: Annotated[Milliseconds, Help("wait that long for more output, if there is none", "for more output")] = 0.0
 
@@ -277,7 +279,7 @@ class SendKeys(InTab):
     literal: Annotated[bool, Help("every KEY is text, also one that names a key", "no key names")] = False
     paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
     until: Annotated[Until, Help("wait for a text in the new output or new on the screen", "text to wait for")] = ""
-    regex: Annotated[Regex, Help("wait for a match in the same")] = ""
+    regex: Annotated[Regex, Help("wait for a match there")] = ""
     gone: Gone = False
     stable: Annotated[Milliseconds, Help("wait until the screen has not changed for that long; 0: do not")] = 0.0
     idle: Annotated[Milliseconds, Help("wait until nothing was written for that long; 0: do not")] = 0.0
@@ -302,14 +304,19 @@ class WaitFor(Verb):
     stable: Annotated[
         Milliseconds,
         Shown("SECONDS"),
-        Help("its screen has not changed for so long; with gone: it stays gone so long", "screen unchanged so long"),
+        Help(
+            "its screen has not changed for that long; with gone: the text stays away that long",
+            "screen unchanged so long",
+        ),
     ] = 0.0
-    idle: Annotated[Milliseconds, Shown("SECONDS"), Help("no output for so long", "no output for so long")] = 0.0
-    exit: Annotated[bool, Help("the end of its program", "the tab's program ends")] = False
+    idle: Annotated[
+        Milliseconds, Shown("SECONDS"), Help("it has written nothing for that long", "no output for so long")
+    ] = 0.0
+    exit: Annotated[bool, Help("its program ends", "the tab's program ends")] = False
     prompt: Annotated[bool, Help("its shell is ready for a command", "the shell is ready")] = False
-    bell: Annotated[bool, Help("it rings")] = False
+    bell: Annotated[bool, Help("it rings the bell")] = False
     from_byte: Annotated[Offset | None, Help("count output from that offset on")] = None
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("give up after so long")] = DEFAULT_WAIT
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("give up after that time")] = DEFAULT_WAIT
 
 
 @final
@@ -330,7 +337,7 @@ class WatchEvents(Verb):
         ),
     ] = None
     max_events: Annotated[Positive, Help("at most so many at once")] = DEFAULT_EVENTS
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("end after so long")] = DEFAULT_WAIT
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("end after that time")] = DEFAULT_WAIT
 
 
 @final
@@ -356,13 +363,13 @@ class RunTmuxOperations(Verb):
             '{"kind":"send_keys","target":"ref:w","keys":"htop"}]',
         ),
     ]
-    on_error: Annotated[OnError, Help("what is done with the steps after one that fails")] = "stop"
+    on_error: Annotated[OnError, Help("what to do after a step that fails")] = "stop"
     dry_run: Annotated[bool, Help("send nothing; show what would be sent")] = False
     rollback_on_error: Annotated[bool, Help("if a step fails, close what others made")] = False
-    dispatch_timeout: Annotated[Milliseconds, Shown("SECONDS"), Least(1), Help("for tmux's answer to a step")] = (
-        DISPATCH_TIMEOUT
-    )
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("for the whole list; 0: as long as it takes")] = 0.0
+    dispatch_timeout: Annotated[
+        Milliseconds, Shown("SECONDS"), Least(1), Help("how long tmux may take to answer a step")
+    ] = DISPATCH_TIMEOUT
+    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("how long the whole list may take; 0: no limit")] = 0.0
 
 
 VERBS: Final[tuple[type[Verb], ...]] = (

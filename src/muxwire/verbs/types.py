@@ -51,7 +51,7 @@ Target = Annotated[
 ]
 Targets = Annotated[tuple[str, ...], Shown("TAB")]
 StripAnsi = Annotated[bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over")]
-Idle = Annotated[Milliseconds, Help("return, as running, when nothing new came for that long")]
+Idle = Annotated[Milliseconds, Help("return, and leave it running, when nothing new came for that long")]
 MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]
 Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait for")]
 Regex = Annotated[str, Shown("REGEX"), Help("a match in its output")]
@@ -68,7 +68,7 @@ Login = Annotated[bool, Help("a login shell")]
 Shell = Annotated[str, Shown("PROGRAM"), Help("a shell other than $SHELL")]
 Argv = Annotated[Strings, Shown("COMMAND"), Help("what to run in place of a shell", "argv to run in place of a shell")]
 Session = Annotated[str, Shown("NAME"), Help("show it in that tmux session too")]
-TabSize = Annotated[Size | None, Help("a size that no attached terminal changes", "columns, rows")]
+TabSize = Annotated[Size | None, Help("a fixed size, which attached terminals do not change", "columns, rows")]
 TabStripAnsi = Annotated[
     bool,
     Help("all that is read of it is as a person would have read it: no escape sequences", "default of all reads of it"),
