@@ -256,7 +256,7 @@ class LogChunk:
 @final
 @dataclass(frozen=True, slots=True)
 class CommandRecord:
-    """`history`: a command that has ended, or a line that somebody typed, with neither its output nor any keys.
+    """`history`: a command that has ended, or a line that was typed, with neither its output nor any keys.
 
     `time`: when it began, in Unix seconds. `window_id` and `generation` are those of its tab (`GENERATION/@N`).
     `by`: `execute`, `keys` (our `send_keys`) or `person`; of the last two `command` is not known.

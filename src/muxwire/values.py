@@ -1,8 +1,8 @@
 """Dataclasses whose methods are made when they are first used: a short process uses few of them.
 
-`dataclasses.dataclass` writes and compiles the source of six methods for each class. For ours that was half of what
-it takes to import them, and each verb of the command line is a process of its own. Of most classes only `__init__` is
-ever used; it is written here, and sets the fields of a frozen class by their slots: in 0.6 of the time.
+`dataclasses.dataclass` writes and compiles the source of six methods for each class. For muxwire's that was half of
+what it takes to import them, and each verb of the command line is a process of its own. Of most classes only `__init__`
+is ever used; it is written here, and sets the fields of a frozen class by their slots: in 0.6 of the time.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ else:
                 setattr(made, name, method)
 
 
-# Milliseconds to the microsecond, seconds to the millisecond: nobody compares more of a time than that.
+# Milliseconds to the microsecond, seconds to the millisecond: no reader compares times more exactly.
 _TIME_DIGITS = 3
 _REQUIRED = object()
 # The fields of each class of which a value was shown, with their defaults.

@@ -80,7 +80,7 @@ def _refuse_itself(tmux: Sequence[str]) -> None:
 def _persons_server(arguments: argparse.Namespace) -> list[str]:
     """Attach as any tmux does, but leave sizes (while others are attached), variables and current windows as they are.
 
-    A session of one's own, as on our servers, would leave theirs in a session group.
+    A further session, as on muxwire's servers, would put the person's session into a group.
     """
     from muxwire.host.local import LocalHost
     from muxwire.instance.adopted import socket_of

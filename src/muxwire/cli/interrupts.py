@@ -1,6 +1,6 @@
 """C-c while nothing has begun that would have to be undone: it ends us, as it ends any program.
 
-Python makes an exception of SIGINT. While modules are imported nobody can be trusted with it: where a class is being
+Python makes an exception of SIGINT. While modules are imported no code can be trusted with it: where a class is being
 made, it comes out as a RuntimeError.
 """
 

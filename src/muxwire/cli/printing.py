@@ -187,7 +187,7 @@ def spoken(text: str) -> str:
 
 
 def warn(text: str) -> None:
-    """Write a line to stderr, if anybody reads it."""
+    """Write a line to stderr, if it is read."""
     try:
         os.write(STDERR, text.encode("utf-8", "backslashreplace") + b"\n")
     except OSError:

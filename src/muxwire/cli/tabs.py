@@ -273,7 +273,7 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 def _end_server(name: str) -> None:
-    """End the tmux server of an instance from outside: its owner holds on to it, and it may not answer anybody."""
+    """End the tmux server of an instance from outside: its owner holds on to it, and it may not answer."""
     from muxwire.client.watchdog import end_server, started_now
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost

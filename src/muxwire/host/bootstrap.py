@@ -1,4 +1,4 @@
-"""What is sent to another machine before anything else: one line, in which a small sh script brings all of ours along.
+"""What is sent to another machine before anything else: one line, with which a small sh script brings the rest.
 
 The script (`scripts/bootstrap.sh`) makes a private directory, puts the shells' integration files, tmux's configuration
 and the helper there, starts the tmux server if it does not run, prints a line of facts, and ends in `tmux -C`. Nothing
@@ -22,7 +22,7 @@ _SCRIPTS = Path(__file__).with_name("scripts")
 # No line of our files is this.
 _END = "muxwire-end-of-file"
 # From a pane's first byte on: a hook runs before tmux reads anything of the pane that was just made. The directory of
-# the server is ours.
+# the server is muxwire's.
 _SPOOLS = """\
 set-hook -g after-new-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
 set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"

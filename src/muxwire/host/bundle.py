@@ -1,8 +1,8 @@
 """Our machine's tmux, to be run on another machine that has none: the program, its loader and libraries.
 
 The loader is started by its path and told where the libraries are (ld.so(8)), so nothing of the other machine's own
-libraries is used, and none of ours is found by its programs. With it go the terminfo entries of the terminals that tmux
-offers and is shown in, and the locale C.UTF-8, without one of which tmux does not start.
+libraries is used, and none of these libraries is found by its programs. With it go the terminfo entries of the
+terminals that tmux offers and is shown in, and the locale C.UTF-8, without one of which tmux does not start.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ _PARENTS = 2
 
 @final
 class WrapperFile:
-    """A private file of which the content is replaced again and again, while nobody reads it."""
+    """A private file of which the content is replaced again and again, while no shell reads it."""
 
     def __init__(self, path: Path) -> None:
         """Say where it is to be; it is made when it is first written."""
@@ -48,7 +48,7 @@ class WrapperFile:
         self._size = len(content)
 
     def _opened(self) -> int:
-        # Whoever sweeps old files out of memory may have taken ours.
+        # A program that removes old files may have removed this one.
         if self._descriptor is not None and not os.fstat(self._descriptor).st_nlink:
             self.close()
         if self._descriptor is None:
@@ -77,7 +77,7 @@ class LocalFiles:
     def write(self, name: str, content: bytes) -> Lines:
         try:
             self._write(name, content)
-        except FileNotFoundError:  # the runtime directory was removed: nobody is logged in any more
+        except FileNotFoundError:  # the runtime directory was removed: the user's last login has ended
             for folder in (*reversed(self._folder.parents[:_PARENTS]), self._folder):
                 private_folder(folder)
             self._write(name, content)

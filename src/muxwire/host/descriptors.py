@@ -35,7 +35,7 @@ def kept_max() -> int:
 
 
 def make_room(files: int) -> None:
-    """Raise this process's soft limit so that so many files can be open besides ours, as far as the hard one allows.
+    """Raise this process's soft limit so that so many more files can be open than muxwire's, if the hard one allows.
 
     The soft limit is usually 1,024 for the sake of programs that use select(2); the hard one is far above.
     """
@@ -58,7 +58,7 @@ class Kept(Protocol):
 
 @final
 class Descriptors(threading.local):
-    """The descriptors of this process that are ours to give up; each thread has its own."""
+    """The descriptors of this process that may be given up; each thread has its own."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[Kept, None] = OrderedDict()
@@ -130,7 +130,7 @@ OURS: Final = Descriptors()
 
 
 def open_file(path: str | os.PathLike[str], flags: int) -> int:
-    """As os.open of a file of ours alone, with the spare descriptor if there is no other. OSError."""
+    """As os.open of a file with mode 0600, with the spare descriptor if there is no other. OSError."""
     return OURS.opening(lambda: os.open(path, flags, 0o600))
 
 

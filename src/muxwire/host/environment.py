@@ -23,7 +23,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 COLUMNS_MIN = 8
 SIDE_MAX = 10_000
 
-# A command's text is typed by nobody, but a shell must parse it: beyond this it is data and belongs in a file.
+# A command's text is not typed, but a shell must parse it: beyond this it is data and belongs in a file.
 COMMAND_LIMIT = 16 << 20
 
 

@@ -1,7 +1,7 @@
 """Where an instance keeps its socket, its state and its logs, and who may touch them.
 
 Sockets and integration files live in the runtime directory, which a reboot may empty; logs live in the state directory,
-which it may not. Every directory is 0700 and ours: a directory of somebody else, or a link to one, is refused, because
+which it may not. Every directory is 0700 and this user's: one of another user, or a link to one, is refused, because
 what is typed into a terminal passes through them.
 """
 
@@ -31,7 +31,7 @@ PRIVATE_FOLDER = 0o700
 EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
 # Where instances are in $XDG_RUNTIME_DIR.
 _IN_RUNTIME_DIR = "muxwire"
-# What keeps the output of a pane while nobody is attached.
+# What keeps the output of a pane while no process is attached.
 SPOOL_PROGRAM = "spool.sh"
 # What the directory of a tab is called.
 _LABEL = re.compile(r"[0-9a-f]{16}")
@@ -39,7 +39,7 @@ _LABEL = re.compile(r"[0-9a-f]{16}")
 _NEW_SECONDS = 60.0
 # Memory that looks like files (shm_overview(7)); Linux only.
 MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private directory
-# Where TMPDIR points if nobody has set it.
+# Where TMPDIR points if it is not set.
 _TEMPORARY = Path("/tmp")  # noqa: S108 - compared with
 
 
@@ -68,7 +68,7 @@ class Folders:
 
     @property
     def start_lock(self) -> Path:
-        """The lock of whoever starts the tmux server of a named instance, or attaches to it."""
+        """The lock of the process that starts the tmux server of a named instance, or attaches to it."""
         return self.state / self.instance / "start"
 
     @property
@@ -117,7 +117,7 @@ class Folders:
         return sorted((int(name) for name in found if name.isdecimal()), reverse=True)
 
     def prepare(self) -> None:
-        """Make the directories; InstanceUnavailable if one of them cannot be ours alone."""
+        """Make the directories; InstanceUnavailable if one of them cannot be closed to other users."""
         length = len(os.fsencode(self.socket_path))
         if length > SOCKET_PATH_LIMIT:
             raise InstanceUnavailable(
@@ -125,7 +125,7 @@ class Folders:
                 remedy="set XDG_RUNTIME_DIR to a shorter path, or give the instance a shorter name",
             )
         private_folder(self.runtime)
-        # The caller may have named a directory that others read: ours is the one inside it.
+        # The caller may have named a directory that others read: the private one is inside it.
         private_folder(self.state, only_ours=False)
         private_folder(self.runtime / self.instance)
         private_folder(self.memory)
@@ -168,7 +168,7 @@ def how_to_use(runtime: Path) -> str:
 
 
 def private_folder(path: Path, *, only_ours: bool = True) -> None:
-    """Make `path` a directory that only we can enter; InstanceUnavailable if it is a link or somebody else's.
+    """Make `path` a directory that only this user can enter; InstanceUnavailable if it is a link or another user's.
 
     With `only_ours=False` a directory that exists keeps its mode, and must be one that we can write to.
     """

@@ -4,7 +4,7 @@ What tmux is asked goes over its own connection (client/). What only this proces
 a host: logs, the locks of an instance, the records of its tabs, the watchdog.
 
 Little waits. A question is answered at once: `LocalHost` asks the kernel, a host at the other end of a connection
-answers with what the last `refresh` brought; so whoever decides by an answer awaits `refresh` first. A request (a
+answers with what the last `refresh` brought; so a caller that decides by an answer awaits `refresh` first. A request (a
 signal, a file, the modes of a terminal) takes its place before all that is typed later; its result is false if it
 surely failed.
 """
@@ -138,7 +138,7 @@ class Host(Protocol):
         """
 
     def sleeps_for_keys(self, pid: int, *, polls: bool) -> bool:
-        """Whether that process itself reads its tty, or with `polls` waits in poll(2); True if nobody can tell."""
+        """Whether that process itself reads its tty, or with `polls` waits in poll(2); True if it cannot be known."""
 
     def takes(self, pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
         """Whether the leader of a group takes a signal as its program will, and not as the shell that forked it."""
@@ -159,13 +159,13 @@ class Host(Protocol):
         """Whether there is a process in that group, as far as it may be seen."""
 
     def is_stopped(self, pid: int) -> bool:
-        """Whether a process is stopped by a signal; False where nobody can tell."""
+        """Whether a process is stopped by a signal; False where it cannot be known."""
 
     def started(self, pid: int) -> str:
         """What distinguishes a process from a later one of the same number; "" if there is no such process."""
 
     def session_since(self, leader: int, since: float) -> list[tuple[int, str]]:
-        """Number and name of each process of a pane that began at `since` or later; empty where nobody can tell."""
+        """Number and name of each process of a pane that began at `since` or later; empty where it cannot be known."""
 
     def files_limit(self, pid: int) -> float:
         """How many files a process may have open; infinity where the kernel does not tell."""
@@ -179,7 +179,7 @@ class Host(Protocol):
         """The modes of the tty at that path; None if it is gone."""
 
     def restore_line_modes(self, tty: str) -> None:
-        """Give a tty that a killed program left raw its line modes back, and forget input that nobody will read."""
+        """Give a tty that a killed program left raw its line modes back, and forget input that no program will read."""
 
     def write_tty(self, tty: str, data: bytes) -> bool:
         """Write as a program there would, without waiting for a terminal that is stopped; False if not all went."""
@@ -190,10 +190,10 @@ class Host(Protocol):
     # -- signals
 
     def signal_process(self, pid: int, number: signal.Signals) -> bool:
-        """Send a signal to one process; False if it is gone or not ours to signal."""
+        """Send a signal to one process; False if it is gone or may not be signalled."""
 
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
-        """Send a signal to a process group, the process `spare` excepted; False if nobody got it."""
+        """Send a signal to a process group, the process `spare` excepted; False if no process got it."""
 
     def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         """Send signals to every process of a session, the leader last or not at all."""
@@ -201,7 +201,7 @@ class Host(Protocol):
     # -- files and programs
 
     def make_folder(self, path: Path) -> None:
-        """Make a directory that only we can enter; InstanceUnavailable if it is a link or somebody else's."""
+        """Make a directory that only this user can enter; InstanceUnavailable if it is a link or another user's."""
 
     def remove_folder(self, path: Path) -> None:
         """Remove a directory and all in it; what is gone already is no error."""
@@ -240,7 +240,7 @@ class Host(Protocol):
         """The path of an executable on PATH; None if there is none."""
 
     def running_program(self, pid: int, installed: str | None) -> str | None:
-        """A path for what a process runs; `installed` if that is the same file, or if nobody can tell."""
+        """A path for what a process runs; `installed` if that is the same file, or if that cannot be known."""
 
     def shell_for(self, program: str) -> Shell | None:
         """The shell that an executable is, perhaps by a link; None if we do not know it."""

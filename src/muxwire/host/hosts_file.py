@@ -56,7 +56,7 @@ _SHOWN_MAX = 60
 # Context, namespace, pod and container.
 _POD_WORDS = 4
 
-# No password and no question: nobody is there to answer. `--` ends the options, whatever the name is.
+# No password and no question: no person is there to answer. `--` ends the options, whatever the name is.
 _SSH = ("ssh", "-T", "-x", "-a", "-o", "BatchMode=yes", "-o", "RemoteCommand=none", "-o", "ClearAllForwardings=yes")
 
 
@@ -249,10 +249,10 @@ def _size(value: object, where: str) -> int:
     raise ValueError(f'{where} must be a size, as "512K", "64M" or "1G"')
 
 
-# Which tmux servers of ours run on other machines: a small file beside the logs of each.
+# Which tmux servers of the instance run on other machines: a small file beside the logs of each.
 #
 # It holds the name of the host, the server's directory there, and who drives it. By it the next process of a named
-# instance finds its tabs again, and whoever wants to look at them.
+# instance finds its tabs again, and so does a person who wants to see them.
 
 _FILE = "link"
 

@@ -29,7 +29,7 @@ class LocalHost:
     """A `Host` that is this machine."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        """`environ` is the environment of whoever opened the instance."""
+        """`environ` is the environment of the program that opened the instance."""
         self.environ = environ
 
     # Asked several times a command: each is the function itself.
@@ -134,7 +134,7 @@ class LocalHost:
 
     def running_program(self, pid: int, installed: str | None) -> str | None:
         own = f"/proc/{pid}/exe"
-        with suppress(OSError):  # no such process, no /proc, or not ours to examine
+        with suppress(OSError):  # no such process, no /proc, or another user's
             if os.access(own, os.X_OK) and not (installed and Path(own).samefile(installed)):
                 return own
         return installed

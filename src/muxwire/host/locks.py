@@ -1,7 +1,7 @@
 """One writer per instance: an OS lock on a file of its state directory, which dies with the process that holds it.
 
 flock(2), not fcntl(2): the lock belongs to the open file, so it can be shared with a child. The watchdog holds it as
-well, so that nobody else becomes the owner while the `tmux -C` of a killed one is still being ended.
+well, so that no other process becomes the owner while the `tmux -C` of a killed one is still being ended.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class InstanceLock:
         return self.held
 
     def socket_of_holder(self) -> str:
-        """Where the server of the process that has the lock listens; "" if nobody knows."""
+        """Where the server of the process that has the lock listens; "" if that is not known."""
         return str(_written(self._path).get("socket", ""))
 
     async def take_soon(self) -> bool:
@@ -136,7 +136,7 @@ async def nobody_attaches(path: Path) -> AsyncIterator[None]:
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:  # nobody has attached yet
+    except OSError:  # no process has attached yet
         yield
         return
     try:
@@ -165,7 +165,7 @@ async def _locked_within(descriptor: int, seconds: float, kind: int) -> bool:
 
 
 def locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
-    """Take the lock of an open file, if nobody has one that excludes it; return whether it is ours."""
+    """Take the lock of an open file, if no other process has one that excludes it; return whether it was taken."""
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except OSError:

@@ -43,7 +43,7 @@ PATTERN_MAX = 4096
 # the square of it.
 LINE_MAX = 4096
 LINE_OVERLAP = 256
-# Its process may have been killed by somebody before it was asked.
+# Its process may have been killed from outside before it was asked.
 _ATTEMPTS = 2
 # From the end of its input to its end, for a process that matches nothing.
 _GONE_SECONDS = 0.02

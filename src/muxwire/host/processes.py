@@ -222,7 +222,7 @@ def command_name(pid: int) -> str:
 
 
 def group_exists(pgrp: int) -> bool:
-    """Whether there is a process in that group, whoever's it is."""
+    """Whether there is a process in that group, of any user."""
     try:
         os.killpg(pgrp, 0)
     except ProcessLookupError:
@@ -266,7 +266,7 @@ def shares_folder(pid: int, folder: Path) -> bool:
     try:
         owner = (_PROC / str(pid)).stat().st_uid
         theirs, ours = os.stat(f"/proc/{pid}/root{folder}"), folder.stat()  # noqa: PTH116 - no path of ours
-    except PermissionError:  # nobody but root may examine root's processes
+    except PermissionError:  # only root may examine root's processes
         return owner == 0
     except OSError:
         return False

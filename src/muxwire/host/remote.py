@@ -86,7 +86,7 @@ class PaneAnswer:
     inner_modes: dict[str, TtyModes | None] = field(default_factory=dict)
 
     def take(self, kind: str, fields: list[str]) -> None:
-        """Take one line; ValueError, LookupError for one that no helper of ours writes."""
+        """Take one line; ValueError, LookupError for one that the helper never writes."""
         match kind:
             case "m":
                 self.modes = _modes(fields[0].split())
@@ -205,7 +205,7 @@ def _process(fields: list[str]) -> _Row:
 
 # Questions to the helper on another machine (`scripts/helper.sh`), and its answers.
 
-# The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; nobody waits for it longer.
+# The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; no call waits for it longer.
 _ANSWER_SECONDS = 5.0
 # What is kept of an answer's line that has not ended: a longer one is none of our helper's.
 _LINE_BYTES = 64 << 10
@@ -220,7 +220,7 @@ class Line(Protocol):
     """The control connection, as far as a host needs it."""
 
     def submit_prepared(self, commands: Sequence[Command]) -> object:
-        """Write lines of several tmux commands each; nobody waits for the answers. ConnectionClosed."""
+        """Write lines of several tmux commands each; no call waits for the answers. ConnectionClosed."""
 
 
 @final
@@ -402,7 +402,7 @@ class RemoteHost:
             for kind, *fields in rows:
                 answer.take(kind, fields)
         except (ValueError, LookupError, TypeError):
-            answer = PaneAnswer()  # no helper of ours wrote that
+            answer = PaneAnswer()  # the helper never writes that
         self._answers[leader], self._ttys[tty] = answer, leader
 
     def cursor(self, leader: int) -> tuple[int, int] | None:
@@ -524,7 +524,7 @@ class RemoteHost:
         return []
 
     def started(self, pid: int) -> str:
-        return str(pid)  # nobody there outlives this process in our records
+        return str(pid)  # no process there is remembered longer than this one runs
 
     def files_limit(self, pid: int) -> float:
         del pid
@@ -562,7 +562,7 @@ class RemoteHost:
         self._helper.say("K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers))
 
     def end(self) -> bool:
-        """Have everything of ours there ended and removed; False without a connection."""
+        """Have all that muxwire started or stored there ended and removed; False without a connection."""
         return self._helper.say("q")
 
     # -- files and programs
@@ -629,7 +629,7 @@ class RemoteHost:
 
     def is_folder(self, path: str) -> bool:
         del path
-        return True  # whoever goes there finds out
+        return True  # the program that goes there reports it
 
     def own_folder(self) -> str:
         return self.facts.start

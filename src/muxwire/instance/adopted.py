@@ -1,6 +1,6 @@
 """A tmux server that a person runs: its windows as tabs, and nothing of it changed.
 
-Every window is a tab, with its active pane at the time it was found. Their shells have no hooks of ours, so commands
+Every window is a tab, with its active pane at the time it was found. Their shells have no hooks of muxwire, so commands
 run as in any shell that was not started by us (shell/listener.py): the kernel says who reads, and the path of
 the body is typed.
 
@@ -124,7 +124,7 @@ class Link:
                 self._book.spawn(self._rest)
 
     async def _rest(self) -> None:
-        """Let go of the server, unless another call comes or a command of ours still runs."""
+        """Let go of the server, unless another call comes or a command of muxwire still runs."""
         await anyio.sleep(LINGER_SECONDS)
         # All tabs anew after each: another command may have been left running while this one ended.
         while not self._calls and (tab := self._left_running()) is not None:
@@ -143,7 +143,7 @@ class Link:
         return next((tab for tab in self._tabs() if tab.pane.session.running is not None or tab.pane.entered), None)
 
     async def reconnect(self, reason: str) -> str:
-        """There is no connection: not before somebody wants it, or for good."""
+        """There is no connection: not before a call needs it, or for good."""
         if not self._resting:
             self._back.set()
             return reason
@@ -465,7 +465,7 @@ class Adopted:
         self._host.make_folder(self._folders.tab(record.label))
         pane = RunningPane(row.place, row.session_id, record, theirs=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
-        if tab.next_byte:  # we had it before, and were thrown out: since then nobody has heard it
+        if tab.next_byte:  # it was attached before, and detached by another client: its output since then was not read
             expect_gap(tab)
         tab.shown_name = row.name
         if ours is not None:

@@ -40,11 +40,12 @@ if TYPE_CHECKING:
 # Attaching again when tmux has detached our client, and recording what was lost meanwhile.
 #
 # tmux throws out a control client that has not read for 300 s (`too far behind`: a suspended laptop), and drops what it
-# held for it; a person can detach it, and somebody can kill it. The server and its panes continue, so we attach again,
-# and ask what each pane shows. When tmux's answer begins, all that the pane had written before has arrived. It is
-# thrown away, because nobody knows how much is missing before it: tmux counts no pane's bytes. What comes after the
-# answer is whole, so the log gets a hole of one byte there, whose record says why, between which two times the lost
-# bytes were written, and what the screen showed. (While several panes flood, the answer may be some lines late.)
+# held for it; a person can detach it, and any process of the user can kill it. The server and its panes continue, so we
+# attach again, and ask what each pane shows. When tmux's answer begins, all that the pane had written before has
+# arrived. It is thrown away, because it is not known how much is missing before it: tmux counts no pane's bytes. What
+# comes after the answer is whole, so the log gets a hole of one byte there, whose record says why, between which two
+# times the lost bytes were written, and what the screen showed. (While several panes flood, the answer may be some
+# lines late.)
 
 
 @final
@@ -167,7 +168,7 @@ async def open_server(
 
     One that runs already is attached to, one process at a time.
 
-    `on_end` is called once with the reason if the connection ends before that. One that tmux or somebody else ended
+    `on_end` is called once with the reason if the connection ends before that. One that tmux or another process ended
     while the server continues is reconnected, with the tabs of `book`. `wrap` may put something around the
     transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
@@ -216,12 +217,13 @@ async def _served(
     store: LogStore,
     access: Access,
 ) -> TmuxServer:
-    """The server that has said who it is, as ours to work with."""
+    """The server that has said who it is, ready to be used."""
     folders.make_logs(greeting.generation)
     keeper = await _find_keeper(client, greeting.hub)
     if access.role == "owner":
         commands: list[tuple[str, ...]] = [
-            # Without a size of ours, windows would keep the size of a person's terminal after it was detached.
+            # Without a size of its own client, windows would keep the size of a person's terminal after it was
+            # detached.
             ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
             # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
             ("set-option", "-s", "message-limit", "0"),

@@ -1,7 +1,7 @@
 """The instances that run, and what a person knows them by: client, directory, age, tabs.
 
-The instance's process writes client and directory into options of its tmux server, where they end with it. Whoever asks
-asks tmux, by a client of its own: no instance is opened for it.
+The instance's process writes client and directory into options of its tmux server, where they end with it. A process
+that asks asks tmux, by a client of its own: no instance is opened for it.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], l
 
 
 def begin_stream(tab: Tab, start: int) -> None:
-    """Give a tab that nobody listens to yet a stream from that offset on."""
+    """Give a tab that has no stream yet a stream from that offset on."""
     log, pane = FollowerLog(tab.log_path, start), tab.pane
     pane.stream = PaneStream(log, pane.on_mark, start=start, capacity=pane.stream.capacity, owns=pane.owns_mark)
 
@@ -80,7 +80,7 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
 
 
 async def _catch_up(tab: Tab, end: int) -> None:
-    """Wait until our stream has what the log has: tmux tells us later than whoever wrote that."""
+    """Wait until our stream has what the log has: tmux tells us later than the owner, which wrote that."""
     stream, session = tab.pane.stream, tab.pane.session
     await stream.until(lambda: session.closed or (stream.end >= end and not stream.rejoining), _BEHIND_SECONDS)
 

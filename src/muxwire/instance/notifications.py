@@ -1,7 +1,7 @@
 """What tmux reports without being asked, and who gets it: not before the tabs are known that it is about.
 
 While the tabs of a server are reattached, its windows may change: a person's terminal is resized, another process
-opens a tab. Whoever heard of that at once would miss it for the tabs to come, or reattach one a second time.
+opens a tab. A handler that was called at once would miss it for the tabs to come, or reattach one a second time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
 
-# A window of ours is in the book this long after tmux reported it: else another process made it.
+# A window that this process made is in the book this long after tmux reported it: else another process made it.
 OWN_SECONDS = 0.05
 
 
@@ -38,7 +38,7 @@ class Notifications:
         self._kept: list[Event] | None = None
 
     def begin(self, server: TmuxServer) -> None:
-        """A server of ours runs: from here on its windows and the people at it are followed."""
+        """The server runs: from here on its windows and the people at it are followed."""
         self._server = server
         self._people = People(server, self._book)
         self._book.spawn(self._people.refresh)
@@ -88,7 +88,7 @@ class Notifications:
                 pass
 
     def _strange(self, panes: Collection[str]) -> bool:
-        """Whether a window holds panes that we do not know: somebody has split it."""
+        """Whether a window holds panes that we do not know: another client has split it."""
         return not set(panes) <= {tab.pane_id for tab in self._book.open.values()}
 
     async def _find_later(self, window: str, server: TmuxServer, panes: Collection[str] | None = None) -> None:
@@ -98,7 +98,7 @@ class Notifications:
             await self._find(server, window)
 
     async def _find(self, server: TmuxServer, window: str = "") -> None:
-        """Ask tmux once for panes of ours, in one window or in all, and reattach those that are not known yet."""
+        """Ask tmux once for panes of muxwire, in one window or in all, and reattach those that are not known yet."""
         with suppress(CommandError, ConnectionClosed):
             panes = await running_panes(server, window)
             known = {tab.pane_id for tab in self._book.open.values()}

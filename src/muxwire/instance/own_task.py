@@ -25,8 +25,8 @@ T = TypeVar("T")
 async def in_own_task(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
     """As `async with block`, but any task may leave it. `block` hears of no error but a cancellation.
 
-    If it ends by itself, with an error of a task of its own, whoever entered it is cancelled, and leaving it raises
-    that error: as an anyio task group does.
+    If it ends by itself, with an error of a task of its own, the task that entered it is cancelled, and leaving it
+    raises that error: as an anyio task group does.
     """
     if asyncio_loop() is None:
         async with block as value:
@@ -64,7 +64,7 @@ class OwnTask(Generic[T]):
     async def enter(self, *, tied: bool = True) -> T:
         """Return what the block gives; raise why it could not be entered.
 
-        `tied`: if it ends by itself, who entered it is cancelled; else nobody is, and leaving it raises why.
+        `tied`: if it ends by itself, the task that entered it is cancelled; else none is, and leaving it raises why.
         """
         try:
             await asyncio.wait((self._task, self._value), return_when=asyncio.FIRST_COMPLETED)

@@ -1,6 +1,6 @@
 """Reattaching tabs that run already: those of an earlier process, and those that another process makes next to us.
 
-A pane of ours is known by the label among the arguments of its supervisor; what else must be known of it is in the
+A pane of muxwire is known by the label among the arguments of its supervisor; what else must be known of it is in the
 directory of that label. What its shell is doing is known by the marks in its log, read again from the last command on.
 """
 
@@ -126,7 +126,7 @@ class RunningPane:
 
 
 async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPane]:
-    """The panes of ours on the server, or in one window; CommandError if there is no such window."""
+    """The panes of muxwire on the server, or in one window; CommandError if there is no such window."""
     where = ("-t", window) if window else ("-a",)
     found: dict[str, RunningPane] = {}
     for line in await server.client.command("list-panes", *where, "-F", _PANES):
@@ -171,17 +171,17 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
     tabs = await reattach_panes(server, book, panes)
     await _take_names(server, panes, tabs)
     if not await a_size_counts(server):
-        restore_sizes(tabs)  # a person may have left while nobody was here to see it
+        restore_sizes(tabs)  # a person may have left while no process was attached
     home = server.folders.shells.parent
     await server.host.remove_folders(home, spare={pane.record.label for pane in panes})
 
 
 async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Sequence[Tab]) -> None:
-    """Have tabs go by the names that a person gave their windows while nobody was attached."""
+    """Have tabs go by the names that a person gave their windows while no process was attached."""
     rows = await server.client.command("list-windows", "-a", "-F", "#{window_id} #{window_name}")
     shown = dict(printed_name(row).partition(" ")[::2] for row in rows)
     for pane, tab in zip(panes, tabs, strict=True):
-        # What tmux shows if nobody has renamed it; not known of a tab that has no name and runs a program.
+        # What tmux shows if it was not renamed; not known of a tab that has no name and runs a program.
         given = shown_name(pane.record.name) or Path(pane.record.shell).name
         name = shown.get(tab.window_id, given)
         if given and name != given and not tab.is_split:
@@ -197,7 +197,7 @@ async def sign_client(server: TmuxServer) -> None:
 async def kill_stale_clients(server: TmuxServer) -> None:
     """Kill control clients whose driver is dead: tmux waits for them for ever, and freezes every pane (B2).
 
-    The watchdog ends ours. Should it have been killed together with us, the next owner finds our client here.
+    The watchdog ends this process's client. If both were killed together, the next owner finds that client here.
     """
     rows = await server.client.command("list-clients", "-F", "#{client_pid} #{client_control_mode}")
     attached = {int(pid) for pid, _, control in (row.partition(b" ") for row in rows) if control == b"1"}
@@ -267,7 +267,7 @@ async def reattach_panes(
 
 
 async def succeed(server: TmuxServer, book: TabBook) -> None:
-    """Become the owner of a server whose follower we were, if the owner has gone and nobody else was faster."""
+    """Become the owner of a server whose follower we were, if the owner has gone and no other process was faster."""
     # A client that leaves may be the owner's: its watchdog ends a little later, and its lock is free then.
     lock = server.access.lock
     if lock is None or lock.held or not await lock.take_soon():

@@ -203,7 +203,7 @@ class RemoteConnection:
         """`config` is what the tmux server there is to read; `logs` is where the output of its panes is kept here."""
         self.host = host
         self.process = CarrierProcess(host.name, carrier, self._script, environ)
-        self.directory = ""  # the name of ours there
+        self.directory = ""  # the name of muxwire's directory there
         self.facts: Facts
         self.ending = self.was_used = False
         self._carrier, self._config, self._logs = carrier, config, logs
@@ -228,7 +228,8 @@ class RemoteConnection:
                 return
         if not start:
             raise TmuxUnavailable(f"no tmux server of this instance runs on {self.host.name}")
-        # Another name each time: no server but this one may be taken for it, and nobody who ends a former one ends it.
+        # Another name each time: no server but this one may be taken for it, and no process that ends a former one ends
+        # it.
         self.directory = f"{_in_path(self.host.name)}.{secrets.token_hex(_TOKEN_BYTES)}"
         await self.open()
 
@@ -348,7 +349,7 @@ async def open_remote(
             client.attach_pane(pane_id(keeper), host.feed)
             server = _served(connection, folders, client, greeting, window, store, access)
             server.rejoin = rejoin.begin
-            with suppress(OSError):  # then nobody else finds it; the tabs work
+            with suppress(OSError):  # then no other process finds it; the tabs work
                 note_link(logs, host.name, connection.directory)
             try:
                 async with anyio.create_task_group() as tasks:
@@ -378,7 +379,7 @@ def _served(
     store: LogStore,
     access: Access,
 ) -> TmuxServer:
-    """The server that has said who it is, as ours to work with: its logs are here, all else is there."""
+    """The server that has said who it is, ready to be used: its logs are here, all else is there."""
     folders.make_logs(greeting.generation)
     home = Path(connection.facts.folder).parent
     there = replace(folders, runtime=home, memory=Path(connection.facts.memory), instance=connection.directory)

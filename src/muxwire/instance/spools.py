@@ -1,4 +1,4 @@
-"""The output of a named instance's panes while nobody is attached: tmux keeps it, and it is joined to the logs.
+"""The output of a named instance's panes while no process is attached: tmux keeps it, and it is joined to the logs.
 
 tmux writes each pane's output to a spool too (host/scripts/spool.sh), from its first byte on. Who attaches reads there
 from the end of the log up to a mark R, and continues live. So it does not matter how the owner ended.
@@ -52,7 +52,7 @@ _LOOK_MAX = 0.1
 
 
 class KeptOutput(ABC):
-    """Where the output of panes is kept while nobody listens, or somebody else.
+    """Where the output of panes is kept while this process does not read it.
 
     `up` is false while it cannot be asked. `look_seconds`: between two looks at what is not written yet.
     `begin_seconds`: how long after a pane it may take until anything is kept of it.
@@ -88,7 +88,7 @@ class StreamJoin:
     def __init__(self, tab: Tab, kept: KeptOutput, client: ControlClient, reason: str) -> None:
         """Have R printed, and hold from now on what comes live. `reason` is for the record of what is lost."""
         self.tab = tab
-        self.over = False  # or somebody else joins this pane
+        self.over = False  # or another process joins this pane
         self.behind_gap = False
         self._kept, self._client, self.reason = kept, client, reason
         self._stream = tab.pane.stream
@@ -221,7 +221,7 @@ NOT_KEPT = "no client was attached, and tmux did not keep the pane's output"
 _LOOK_SECONDS = 0.002
 # So many are printed, should a C-c drop one: then the spool is of no use.
 _MARKS = 3
-# Panes of ours alone: their supervisor prints the mark X. A window that a person makes has no log.
+# Panes of muxwire alone: their supervisor prints the mark X. A window that a person makes has no log.
 _IF_OURS = "if-shell -F '#{m:*7770;X;*,#{pane_start_command}}'"
 
 

@@ -352,7 +352,7 @@ def unreachable(places: Folders) -> Iterator[Finding]:
 
 
 def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:
-    """Whether every program of this user looks for instances in the same place; `homes` is where logins make theirs."""
+    """Whether every program of this user looks for instances in the same place; `homes` is where logins make it."""
     given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
     if given and not (Path(given).is_absolute() and Path(given).is_dir()):
         said = f"XDG_RUNTIME_DIR={given} is not the absolute path of a directory, so another one is used; "

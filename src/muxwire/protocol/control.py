@@ -47,14 +47,14 @@ class Correlation:
     """Which block answers which command. tmux numbers a command when it runs it, so order is all there is.
 
     1. Every line sent is expected to be answered by a known number of blocks, in the order of sending.
-    2. Only a block with flag 1 answers a line of ours. Start-up and hooks give blocks with flag 0, at any moment
-       between two of ours; the manual page calls the flag unused, `cmd-queue.c` sets it from CMDQ_STATE_CONTROL.
+    2. Only a block with flag 1 answers a line of this client. Start-up and hooks give blocks with flag 0, at any moment
+       between two of those; the manual page calls the flag unused, `cmd-queue.c` sets it from CMDQ_STATE_CONTROL.
     3. After %error tmux drops the rest of the line: no more blocks of it are expected.
     4. A parse error is one %error block for the whole line, which rule 3 covers.
     5. A block closes only on %end or %error with the time, number and flags of its %begin. Every other line in it
        is output, also one that looks like a guard.
     6. A command with a sentinel has any number of blocks, errors too; the one that holds just the sentinel is the last.
-    7. A block with flag 1 that nobody is waiting for means that the count is lost. Answers would then reach the
+    7. A block with flag 1 that answers no line means that the count is lost. Answers would then reach the
        wrong callers, so the connection is given up.
     """
 
@@ -114,7 +114,7 @@ class OpenBlock:
 
 @final
 class ControlProtocol:
-    """Bytes of tmux to events, commands to bytes of ours."""
+    """Bytes of tmux to events, commands to bytes."""
 
     __slots__ = ("_block", "_correlation", "_ended", "_events", "_exited", "_lines", "_panes", "failure")
 
@@ -134,7 +134,7 @@ class ControlProtocol:
 
     @property
     def quiet(self) -> bool:
-        """Whether no answer is due and no block is open: whoever begins to read here can count the answers."""
+        """Whether no answer is due and no block is open: a reader that begins here can count the answers."""
         return self._block is None and not self._correlation
 
     def send_command(self, command: Command) -> bytes:

@@ -1,8 +1,8 @@
 """Everything that tmux can say in control mode, one frozen value each.
 
-A class is named as its notification is: `%window-add` is WindowAdd. Four are ours: CommandBlock (a reply),
-UnknownNotification, StrayLine (text outside any block: late errors and output of hooks) and ConnectionLost
-(the stream ended without %exit). Names and texts stay bytes: tmux does not promise UTF-8.
+A class is named as its notification is: `%window-add` is WindowAdd. Four are no notifications of tmux: CommandBlock (a
+reply), UnknownNotification, StrayLine (text outside any block: late errors and output of hooks) and ConnectionLost (the
+stream ended without %exit). Names and texts stay bytes: tmux does not promise UTF-8.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class LayoutChange:
 
     @property
     def sizes(self) -> dict[str, tuple[int, int]]:
-        """The columns and rows of each pane; one that is zoomed has what is visible, the others keep theirs."""
+        """The columns and rows of each pane; one that is zoomed has what is visible, the others keep their size."""
         found = _PANE.findall(self.layout) + _PANE.findall(self.visible_layout)
         return {f"%{int(number)}": (int(columns), int(rows)) for columns, rows, number in found}
 

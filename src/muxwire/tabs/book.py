@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
 
 
-# Closing tabs that nobody has used for a time, where somebody wants that.
+# Closing tabs that were not used for a time, if the caller has asked for that.
 #
 # A tab is used by every call that names it, for as long as the call lasts, by what runs in it, by its output, and by a
 # person's keys. Using it sets a time and no timer. The one clock of the instance wakes when the first tab may be due,
@@ -46,7 +46,7 @@ def checked_idle(seconds: float | None, what: str) -> float:
 
 
 async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Sequence[Tab]], clock: Deadlines) -> None:
-    """Close a tab, with all panes of its `window`, when nobody has used any of them for `seconds`.
+    """Close a tab, with all panes of its `window`, when none of them was used for `seconds`.
 
     `window` returns nothing when the tab is closed.
     """
@@ -58,10 +58,13 @@ async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Seque
         try:
             for one in panes:
                 await check_idle(one.pane, one.runner, one.key)
-            if _last_use(panes) + seconds <= time.monotonic():  # nobody came meanwhile
+            if _last_use(panes) + seconds <= time.monotonic():  # it was not used meanwhile
                 for one in reversed(panes):
                     await one.close(reason=f"it was not used for {seconds:g} s")
-        except (MuxwireError, OSError):  # what runs there uses it; or nobody can say: its machine does not answer
+        except (
+            MuxwireError,
+            OSError,
+        ):  # what runs there uses it; or it is not known, because its machine does not answer
             tab.pane.use.note()
 
 
@@ -183,7 +186,7 @@ class TabBook:
         return [one for one in self.panes(tab.window_id) if one.is_split and one.theirs == tab.theirs]
 
     def rename_key(self, tab: Tab, *, window: str, is_split: bool) -> None:
-        """A pane of ours is in another window now, or is what that window goes by."""
+        """A pane of muxwire is in another window now, or is what that window goes by."""
         old = tab.key
         was_latest = self.latest == old
         del self.open[old]
@@ -294,7 +297,7 @@ class TabBook:
         async def run() -> None:
             try:
                 await work()
-            except TmuxSilent as error:  # nobody waits for it, and what was sent to tmux is done when it continues
+            except TmuxSilent as error:  # no caller waits for it, and what was sent to tmux is done when it continues
                 _LOG.warning("%s", error)
             except Exception as error:
                 if self.on_nonsense is None:

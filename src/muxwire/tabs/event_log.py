@@ -40,7 +40,7 @@ KINDS: tuple[EventKind, ...] = get_args(EventKind)
 USUAL_KINDS: frozenset[EventKind] = frozenset(KINDS) - {"output"}
 # Four events a command: the last 2,500 commands. About 4 MB when it is full.
 CAPACITY = 10_000
-# What one answer holds when nobody says otherwise: a page that a model reads.
+# What one answer holds when the caller names no number: a page that a model reads.
 DEFAULT_LIMIT = 100
 
 Detail: TypeAlias = str | int | None
@@ -78,7 +78,7 @@ class EventBatch:
 @final
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Which events somebody wants; no `windows` means all of them."""
+    """Which events a caller wants; no `windows` means all of them."""
 
     windows: frozenset[str]
     kinds: frozenset[EventKind]
@@ -97,7 +97,7 @@ class EventFilter:
 
 
 # Sequence, time, kind, window and details. The details may still grow: output that continues is one event until
-# somebody has seen it. A tuple, because Python looks through ten thousand objects of ours for garbage, and not through
+# somebody has seen it. A tuple, because Python looks through ten thousand such objects for garbage, and not through
 # these.
 _Entry: TypeAlias = tuple[int, float, EventKind, str, dict[str, Detail]]
 _SEQUENCE: Final = 0
@@ -133,16 +133,16 @@ class EventLog:
         self._append(kind, window_id, details)
 
     def output(self, window_id: str, begin: int, end: int) -> None:
-        """Bytes came; what follows each other is one event, for as long as nobody has seen it and nothing else came."""
+        """Bytes came; what follows each other is one event, as long as it was not read and nothing else came."""
         self._growing_details("output", window_id, from_byte=begin)["next_byte"] = end
 
     def bell(self, window_id: str, next_byte: int, count: int = 1) -> None:
-        """So many bells rang, and nobody has seen the last event of them: they are one event too."""
+        """So many bells rang, and the last event of them was not read yet: they are one event too."""
         details = self._growing_details("bell", window_id, count=0)
         details |= {"count": int(details["count"] or 0) + count, "next_byte": next_byte}
 
     def title(self, window_id: str, title: str) -> None:
-        """The title changed; of titles that nobody has seen only the last one counts."""
+        """The title changed; of titles that were not read only the last one counts."""
         self._growing_details("title", window_id)["title"] = title
 
     def _growing_details(self, kind: EventKind, window: str, **first: Detail) -> dict[str, Detail]:

@@ -47,7 +47,7 @@ def checked_limit(limit: int) -> int:
 async def limit_scrollback(server: TmuxServer, book: TabBook, limit: int) -> None:
     """Set the limit; TabUnavailable where tmux would drop rows of open tabs for it, and then nothing is changed.
 
-    NotPermitted at a person's server: the option is theirs.
+    NotPermitted at a person's server: the option is the person's.
     """
     if server.access.role == "adopted":
         raise NotPermitted(
@@ -134,7 +134,7 @@ async def _asked(
     )
 
 
-# Instances without a name that have ended, and tabs of theirs, of which a list still tells: what an agent did before
+# Instances without a name that have ended, and their tabs, which a list still shows: what an agent did before
 # its client was started again, and no more than a reader takes in.
 ENDED_INSTANCES = 3
 ENDED_TABS = 30

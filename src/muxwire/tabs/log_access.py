@@ -68,7 +68,7 @@ class LogSource:
 
     @property
     def typed_from(self) -> int:
-        """The offset from which on it may end with a typed line of ours that is on its way to the shell."""
+        """The offset from which on it may end with a line that muxwire typed and that is on its way to the shell."""
         return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else 0
 
     @property

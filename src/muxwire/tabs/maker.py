@@ -155,7 +155,7 @@ class TabMaker:
             async with self._server.changing():
                 (asked,) = self._server.client.submit(self.window_command(spec))
                 made = _Made(self, spec, asked)
-                # A window that nobody knows would live for ever: from here on it is made whole or not at all.
+                # A window that is in no book would live for ever: from here on it is made whole or not at all.
                 with anyio.CancelScope(shield=True):
                     if not patient:
                         await asked.wait()
@@ -166,7 +166,7 @@ class TabMaker:
             raise
         except CommandError as error:
             spec.discard()
-            if _FULL in str(error):  # it has the limit of whoever started it
+            if _FULL in str(error):  # it has the limit of the process that started it
                 error.remedy = "tmux itself may open no more: close tabs, or start it anew with a higher ulimit -n"
             raise
         except BaseException:
@@ -202,7 +202,9 @@ class TabMaker:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
         self.check_room()
         folder, nonce = self._server.folders.tab(label), secrets.token_hex(8)
-        if self._host.is_local and not self._server.folders.shells.is_dir():  # removed, as nobody is logged in any more
+        if (
+            self._host.is_local and not self._server.folders.shells.is_dir()
+        ):  # removed, as at the end of the user's last login
             self._server.folders.prepare()
             self._host.install(self._server.folders.shells)
         self._host.make_folder(folder)
@@ -220,7 +222,7 @@ class TabMaker:
                 strip_ansi=request.strip_ansi,
                 idle_timeout=request.idle_timeout,
             )
-            # Before the window is: whoever hears of it can read who it is.
+            # Before the window is: a process that hears of it can read which tab it is.
             if self._server.access.persistent or self._host.is_local:
                 if not self._host.is_local:
                     private_folder(self._server.record(label))
@@ -305,7 +307,7 @@ class TabMaker:
         return shell, start.argv, {**request.env, **start.env}
 
     def build(self, record: TabRecord, place: PanePlace, session_id: str) -> Tab:
-        """The tab of a pane that was started for that record; nobody knows it, and its output goes nowhere yet."""
+        """The tab of a pane that was started for that record; it is in no book yet, and its output goes nowhere."""
         server = self._server
         folder = server.folders.tab(record.label)
         log_path = server.logs / (
@@ -376,7 +378,7 @@ class TabMaker:
         """Close the tab when its program has ended."""
         if self._server.access.role != "follower":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
-            if tab.pane.session.exit_status is not None:  # it ended while nobody was here
+            if tab.pane.session.exit_status is not None:  # it ended while no process was attached
                 tab.pane.on_exit()
 
 
@@ -418,7 +420,7 @@ def attach_stream(tab: Tab) -> int:
 
 
 def listen_again(tab: Tab, **gap: object) -> None:
-    """Give a tab the output of its pane again, after a time in which nobody heard it; `gap` says what is known of that.
+    """Give a tab the output of its pane again, after a time in which it was not read; `gap` says what is known of that.
 
     How much was written meanwhile is not known: tmux counts no pane's bytes.
     """

@@ -36,8 +36,8 @@ _FAILS_WITHIN = 0.15
 OUTPUT_CHARACTERS = 2000
 # A shell takes a line that was typed at its prompt within a few ms. No event shows that in every shell.
 _TAKEN_WITHIN = 0.15
-# A nested shell has forked what was entered by then, on a busy machine too; of a prompt that changes nobody sees that
-# it is there again.
+# A nested shell has forked what was entered by then, on a busy machine too; with a prompt that changes this cannot be
+# seen it is there again.
 _ENTERED_WITHIN = 1.0
 # A shell whose program has ended shows its prompt by then, also where it asks git first on a busy machine.
 _PROMPT_WITHIN = 3.0
@@ -146,7 +146,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     """Stop what runs in the foreground; success if nothing runs afterwards. Return also since when it can have run."""
     await pane.refresh()
     execution, newest = pane.session.running, pane.session.current
-    # A nested shell in which a command of ours has ended is no part of what keys have started in it since.
+    # A nested shell in which a command of muxwire has ended is no part of what keys have started in it since.
     since = max(pane.session.prompt_time, newest.end_time if newest is not None else 0.0)
     if newest is not None and newest.level > 1 and not newest.running:
         if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
@@ -183,7 +183,7 @@ def _stopped(pane: PaneState, success: bool, sent: str, status: int | None, ende
 
 
 def _back_from(pane: PaneState, ended: Execution) -> bool:
-    """Whether nothing runs since that command, whose shell has shown no prompt of ours yet.
+    """Whether nothing runs since that command, whose shell has printed no prompt mark yet.
 
     A nested shell never shows one: it is in front itself unless a person has something run there.
     """

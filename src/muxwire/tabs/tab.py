@@ -1,4 +1,4 @@
-"""A tab: one window of ours, and what can be done in it."""
+"""A tab: one window that muxwire made or adopted, and what can be done in it."""
 
 from __future__ import annotations
 
@@ -113,13 +113,13 @@ class Tab:
         self.name, self.session, self.log_path = made.name or window_id, made.session, log_path
         self.size, self.sized, self.is_split = size, made.sized, made.is_split
         self.strip_ansi = made.strip_ansi  # the default of what is read of it
-        self.idle_timeout = made.idle_timeout  # it is closed when nobody has used it for so long; 0: it is not
+        self.idle_timeout = made.idle_timeout  # seconds without use after which it is closed; 0: never
         self.prefix = server.host.prefix
         self.pane, self.runner = pane, runner
         self.generation = server.generation
         self.end_reason = ""
         self.theirs = False  # a window of the person whose tmux server it is
-        self.renamings = 0  # of ours, which tmux has not reported yet
+        self.renamings = 0  # by muxwire, which tmux has not reported yet
         self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last asked
         self.events: TabEvents | None = None  # from its registration to its end
         # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.

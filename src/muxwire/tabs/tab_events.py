@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from muxwire.vt.bells import Signal
 
 
-# Spans of OpenTelemetry for the commands of tabs, where somebody collects spans.
+# Spans of OpenTelemetry for the commands of tabs, where the program collects spans.
 #
 # OpenTelemetry is not imported here: who collects spans has imported it and has set a provider of tracers, as
 # `opentelemetry-instrument muxwire serve` does, or the program that embeds us. A span has neither the command's text
 # nor its output, because those may hold secrets and spans leave the machine; its `command_id` finds both in the journal
 # and in the log.
 
-# OpenTelemetry's conventions name the first; the others are ours.
+# OpenTelemetry's conventions name the first; the others are muxwire's.
 EXIT_CODE: Final = "process.exit.code"
 TAB: Final = "muxwire.tab"
 _COMMAND_ID: Final = "muxwire.command_id"
@@ -46,7 +46,7 @@ _BYTES: Final = "muxwire.output_bytes"
 
 
 def spans_are_collected() -> bool:
-    """Whether somebody has set a provider of tracers."""
+    """Whether the program has set a provider of tracers."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return False
@@ -132,7 +132,7 @@ class TabEvents:
         self._title = ""
         self._name = tab.name
         self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
-        self._line: Author | None = None  # who typed the line that runs, unless it is an execution of ours
+        self._line: Author | None = None  # who typed the line that runs, unless it is an execution of muxwire
         self._line_began = (0.0, 0, "")  # when, at which offset, in which directory
         self._lines = 0  # how many were accepted
         self._unclear = False  # whether it is not known yet who typed the last one
@@ -142,7 +142,7 @@ class TabEvents:
 
     @property
     def line_by(self) -> Author | None:
-        """Who typed the line that runs, unless it is a command of ours; None if none runs."""
+        """Who typed the line that runs, unless muxwire ran it as a command; None if none runs."""
         return "person" if self._unclear else self._line
 
     def typed(self, execution: Execution) -> None:

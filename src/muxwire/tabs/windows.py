@@ -48,16 +48,16 @@ _WORK = EventFilter.checked((), ("command_started", "command_finished", "tab_clo
 
 # People at our server: who is attached, and in which tab they press keys.
 #
-# tmux reports to a control client that another client shows a session, never what somebody types there. What it does
+# tmux reports to a control client that another client shows a session, never what a person types there. What it does
 # know is `session_activity` (tmux(1), FORMATS): the second of the last key that a person pressed in a session; nothing
-# that we send moves it. A subscription has tmux compare it once a second, only while somebody is attached, and tell us
+# that we send moves it. A subscription has tmux compare it once a second, only while a client is attached, and tell us
 # when it moves. So a person's key is known within about a second, with the tab that was in front of them then, but not
 # which key it was: one that tmux itself takes (its prefix, a menu) counts too, as does a terminal's report of focus
 # where that is asked for. Keys in copy mode do not count. A line that a shell accepted is known exactly
 # (tab_events.py).
 
 _NAME = "muxwire-people"
-# Of every session: its last key, and the pane that is shown to whoever is attached. No comma between them: what
+# Of every session: its last key, and the pane that is shown to attached clients. No comma between them: what
 # stands after one is used for our own session, since tmux 3.6.
 _FRONT = "#{S:#{session_id} #{session_activity} #{pane_id} #{pane_in_mode}/}"
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client_name} #{session_name}")
@@ -108,7 +108,7 @@ class People:
                 for answer in self._server.client.submit(_CLIENTS, ("display-message", "-p", _FRONT))
             ]
         except MuxwireError:
-            return  # the connection is gone, and with it everybody
+            return  # the connection is gone, and with it every client
         before, self._attached = self._attached, set()
         for row in rows:
             control, session, client, shown = row.decode("utf-8", "replace").split(" ", 3)
@@ -207,7 +207,7 @@ def follow(event: Event, book: TabBook) -> None:
                 if tab.pane.host.is_local and tab.name != tab.window_id:
                     note_name(tab.runner.folder, tab.name)
                 book.renamed(tab)
-        # Not in a session that somebody made to look around in (`muxwire attach`): what is shown there is theirs.
+        # Not in a person's own session (`muxwire attach`): what is selected there is the person's choice.
         case SessionWindowChanged(session, window) if shown := book.panes(window):
             if not shown[0].is_split and any(tab.session_id == session for tab in book.open.values()):
                 book.latest = shown[0].key
@@ -244,14 +244,14 @@ async def _forget_prompts(tab: Tab) -> None:
 
 
 async def look_up(book: TabBook) -> None:
-    """Bring the book up to date: every pane of ours in its window and as wide as it is, those that are gone ended."""
+    """Bring the book up to date: every pane in its window and as wide as it is, those that are gone ended."""
     known = list(book.open.values())
     if not known:
         return
     try:
         answer = await known[0].client.command(*_PANES)
     except (CommandError, ConnectionClosed):
-        return  # the server is gone: all of its tabs are retired by whoever heard of that
+        return  # the server is gone: all of its tabs are retired where the end of the connection is handled
     rows = [line.decode().split(" ") for line in answer]
     settle(book, known, {pane: window for pane, window, *_ in rows})
     sizes = {pane: map(int, size) for pane, _, *size in rows}
@@ -267,7 +267,7 @@ def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
     arrived: defaultdict[str, list[Tab]] = defaultdict(list)
     for tab in known:
         if book.open.get(tab.key) is not tab:
-            continue  # closed, or moved by somebody else, while tmux was asked
+            continue  # closed, or moved by another client, while tmux was asked
         window = windows.get(tab.pane_id)
         if window is None:
             tab.lost("its pane was closed" if tab.window_id in windows.values() else "the window was closed")
@@ -294,9 +294,9 @@ def _name(book: TabBook, window: str, *, left_by_first: bool) -> None:
 
 
 def restore_sizes(tabs: Iterable[Tab]) -> None:
-    """Give tabs their own size back: tmux leaves a window that nobody views as small as a person's terminal was.
+    """Give tabs their own size back: tmux leaves a window that no client shows as small as a person's terminal was.
 
-    Where somebody looks, tmux makes it his size again at once.
+    Where a client shows it, tmux gives it that client's size again at once.
     """
     for tab in tabs:
         if tab.columns != COLUMNS and not tab.sized:

@@ -1,6 +1,6 @@
 """Which tmux program to run: the one on PATH, or the one that a running server was started from.
 
-tmux's own protocol is promised to nobody: that of 3.6 is another one than that of 3.5a, and a client that is newer than
+tmux's own protocol is not a promise: that of 3.6 is another one than that of 3.5a, and a client that is newer than
 its server, or older, waits for ever. So after an upgrade a server that still runs is talked to with its own program,
 which the kernel keeps for as long as the server lives, also when the file is gone.
 """
@@ -71,7 +71,7 @@ def _there(found: str | None, host: Host) -> str:
 
 
 def server_runs(host: Host, path: Path) -> bool:
-    """Whether somebody listens at a socket: the file of a server that is gone stays where it was."""
+    """Whether a server listens at a socket: the file of a server that is gone stays where it was."""
     return host.listening_pid(path) is not None
 
 
@@ -108,9 +108,9 @@ def running_instances(environ: Mapping[str, str]) -> list[str]:
 
 # The server of a named instance whose socket was removed while it ran.
 #
-# Where nobody stays logged in, systemd removes /run/user/UID (pam_systemd(8)); others clean up /tmp. The server and its
-# panes run on, but nobody can connect. tmux makes its socket anew when it gets SIGUSR1 (tmux(1) DESCRIPTION); the id of
-# its process is kept in the instance's state directory, and where it listens.
+# When the user's last login ends, systemd removes /run/user/UID (pam_systemd(8)); others clean up /tmp. The server and
+# its panes run on, but no client can connect. tmux makes its socket anew when it gets SIGUSR1 (tmux(1) DESCRIPTION);
+# the id of its process is kept in the instance's state directory, and where it listens.
 
 # tmux needs a millisecond; on a machine with much to do, some hundred. One that is stopped does nothing.
 _BACK_SECONDS = 2.0

@@ -55,10 +55,10 @@ class Access:
         self._adopted = adopted
 
     async def settle(self, folders: Folders) -> None:
-        """Before the server is started or attached to: become its owner if nobody else is.
+        """Before the server is started or attached to: become its owner if no other process is.
 
-        InstanceUnavailable, also if the instance's server listens elsewhere: nobody would own the one here, and both
-        would write the same logs.
+        InstanceUnavailable, also if the instance's server listens elsewhere: no process would own the one here, and
+        both would write the same logs.
         """
         if self.lock is None:
             return
@@ -84,7 +84,7 @@ class Access:
 
     @property
     def owns_persistent(self) -> bool:
-        """Whether we are the owner of a named instance: the logs are ours now, and another process's after us."""
+        """Whether we are the owner of a named instance: this process writes the logs now, another one later."""
         return self.lock is not None and self.lock.held
 
 
@@ -103,7 +103,7 @@ DOING_CHARS = 40
 # How often tmux draws the line anew by itself; it does so at once when the tab changes.
 _INTERVAL = 5
 
-# Processes of ours are attached to the hub; people are not, unless they attach there themselves.
+# Processes of muxwire are attached to the hub; people are not, unless they attach there themselves.
 _DRIVEN = "#{m:*1*,#{S:#{?#{&&:#{==:#{session_name},HUB},#{!=:#{session_attached},0}},1,}}}"
 _AGENT = "#{?#{&&:#{==:#{window_id},#{USED}},DRIVEN}, (agent),}"
 _TAB = "#{?#{==:#{window_name},KEEPER},,#I:#W#FAGENT}"
@@ -168,7 +168,7 @@ class Sessions:
         self.keeper = keeper
         self._client = client
         self._making = anyio.Lock()
-        # tmux writes some characters differently; the name as given counts for as long as nobody renames the session.
+        # tmux writes some characters differently; the name as given counts for as long as the session is not renamed.
         self._given: dict[str, tuple[str, str]] = {hub: (hub_name, hub_name)}
         self._placeholders: set[str] = set()
 
@@ -334,7 +334,7 @@ class TmuxServer:
         return False
 
     def changing(self) -> AbstractAsyncContextManager[None]:
-        """A block in which windows may be made and ended: no other process of ours attaches to the server then."""
+        """A block in which windows may be made and ended: no other process of muxwire attaches to the server then."""
         is_shared = self.host.is_local and self.access.role != "adopted"
         return nobody_attaches(self.folders.start_lock) if is_shared else nullcontext()
 

@@ -1,6 +1,6 @@
 """Starting the tmux server of an instance, or attaching to the one that runs: its configuration, and who it is.
 
-`tmux -u -S SOCKET -f OUR.conf -C new-session -A -s hub`. Whoever does this holds the instance's start lock.
+`tmux -u -S SOCKET -f OUR.conf -C new-session -A -s hub`. The process that does this holds the instance's start lock.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ COLUMNS, ROWS = 200, 50
 HISTORY_LIMIT = 10_000
 # tmux starts in 10 ms; a machine that swaps may take seconds. No call waits longer for tmux.
 START_SECONDS = 10
-# One that is stopped answers when somebody continues it: who did so at this moment is not refused.
+# One that is stopped answers when it is continued: a caller who did so at this moment is not refused.
 STOPPED_SECONDS = 1
 
 # What a client prints whose connection was closed without a message, or refused (client.c). A server that ends accepts
@@ -110,7 +110,7 @@ class Greeting:
 
     @classmethod
     def read(cls, answer: bytes, host: Host) -> Greeting:
-        """Read what tmux printed for `GREETING`; generation 0 for a server that is not ours. TmuxUnavailable."""
+        """Read what tmux printed for `GREETING`; generation 0 for a server of another program. TmuxUnavailable."""
         pid, hub, generation, version, state = (*answer.decode("utf-8", "replace").split(" "), "")[:5]
         there = Path(os.fsdecode(bytes.fromhex(state))) if state else None
         return cls(int(pid), hub, int(generation or 0), read_version(version, host), version, there)
@@ -171,7 +171,7 @@ class ServerStart:
             greeting = await self._answered(client)
         except MuxwireError:
             if self._running is None and (pid := self._host.listening_pid(self._folders.socket_path)):
-                process.watchdog.watch_server(pid)  # it may not answer whoever ends it
+                process.watchdog.watch_server(pid)  # it may not answer the one that ends it
             raise
         process.watchdog.watch_server(greeting.pid)
         client.undoes_dollars = greeting.version == DOLLAR_VERSION
@@ -214,7 +214,7 @@ class ServerStart:
         return f"`muxwire kill --all --force --name {self._folders.instance}` ends it, with all that runs in it"
 
     async def _failure(self, error: Exception) -> MuxwireError:
-        """Why there is no answer, as far as anybody can tell."""
+        """Why there is no answer, as far as it is known."""
         timed_out = isinstance(error, TimeoutError | TmuxSilent)
         silent = f"did not answer within {START_SECONDS} s" if timed_out else ""
         if self._running is None:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 
-# What a cell was written by: the shell's prompt, what was typed there, what a program printed; "" where nobody knows.
+# What a cell was written by: the shell's prompt, what was typed there, what a program printed; "" where it is not
+# known.
 Zone = Literal["", "prompt", "input", "output"]
 
 # Programs use a few dozen combinations; a picture shown in true colours has a thousand.

@@ -16,7 +16,7 @@ from typing import AnyStr, final
 from muxwire.values import dataclass
 from muxwire.vt.text import SEQUENCE_MAX, strip_ansi
 
-# The size of a screen that nobody knows: that of our tabs (tmux/start.py).
+# The size of a screen whose size is not known: that of new tabs (tmux/start.py).
 COLUMNS, ROWS = 200, 50
 # Playing takes about a second for this many characters; what is longer is stripped.
 PLAYED_MAX = 1 << 20
@@ -25,8 +25,8 @@ PLAYED_MAX = 1 << 20
 # with an assertion, so that `re` looks for those characters first: ten times as fast.
 _compiled = functools.cache(re.compile)
 
-# What nobody reads, whatever it holds: strings, and colours, which are most of the sequences that there are. A string
-# that is longer than `vt/text.py` takes it to be is text.
+# What a person does not read, whatever it holds: strings, and colours, which are most of the sequences that there are.
+# A string that is longer than `vt/text.py` takes it to be is text.
 _UNREAD = (
     rf"\x1b\][^\x07\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:\x07|(?=[\x1b\x18\x1a])|\Z)"
     rf"|\x1b[PX^_k][^\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:(?=[\x1b\x18\x1a])|\Z)"

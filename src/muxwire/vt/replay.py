@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 
 # The cells of a screen of pyte's, as tmux writes and erases them: wide characters, tabs, wraps, all styles.
 #
-# The cells are ours (`vt/cells.py`) and not pyte's. Rows keep what was written from left to right, so that a row which
-# the terminal wrapped can be joined again. Sizes change as in tmux (screen.c, screen_resize_y; grid.c, grid_reflow).
+# The cells are those of `vt/cells.py` and not pyte's. Rows keep what was written from left to right, so that a row
+# which the terminal wrapped can be joined again. Sizes change as in tmux (screen.c, screen_resize_y; grid.c,
+# grid_reflow).
 
 _text_of = itemgetter(0)
 # Marks of accents that one character carries at most; more make a row grow without moving the cursor.
@@ -146,7 +147,7 @@ def _pieces(cells: Sequence[Cell], columns: int) -> Iterator[list[Cell]]:
 class Drawing(Screen):
     """What is written at the cursor, and erased around it."""
 
-    buffer: dict[int, Row]  # type: ignore[assignment]  # ours are dictionaries of the same kind that know more
+    buffer: dict[int, Row]  # type: ignore[assignment]  # these are dictionaries of the same kind that know more
     _zone: Zone
     last: str  # what REP repeats
 

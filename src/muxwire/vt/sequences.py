@@ -20,7 +20,7 @@ Kind = Literal["text", "control", "escape", "csi", "osc"]
 
 # tmux takes 64 bytes of parameters (input.c, INPUT_PARAM_MAX is 24 of them); longer sequences are passed over.
 _PARAMETERS_MAX = 256
-# Nobody reads more of a title.
+# A person reads no more of a title.
 _OSC_MAX = 4096
 
 _TOKEN = re.compile(
