@@ -1,6 +1,6 @@
 """The connection to one tmux server: a transport, its reader, and the callers that wait for answers.
 
-1. The reader drains the transport at all times. What it calls must not wait: no disk, no screen, no client of ours.
+1. The reader drains the transport at all times. What it calls must not wait: no disk, no screen, no MCP client.
    tmux discards a control client that is 300 s behind, and its flow control loses output.
 2. Commands are answered in the order in which they were written; `Pending` is one line that waits for its blocks.
 3. Commands that crash a server in use, freeze it, or break the count of answers are refused (forbidden.py).

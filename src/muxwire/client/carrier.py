@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # A cold ssh takes 3 s at 200 ms a round trip; one that asks an agent, or a person's key, may take long.
 OPEN_SECONDS = 60.0
-# What may come before the line of facts: a greeting has a few KB. A host that says more is not one of ours.
+# What may come before the line of facts: a greeting has a few KB. A host that says more runs no muxwire.
 _GREETING_BYTES = 1 << 20
 # A stream of the caller's own may need a round trip to say that it ends.
 _STREAM_END_SECONDS = 5.0

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 # How long a caller waits for tmux's answer: a tmux that is stopped, or hangs, says nothing and closes nothing.
 #
 # One task watches over all waits of a connection. It is set to the first of them, and not moved when that one is
-# answered: so it wakes once in ten seconds while commands are sent, and never when nobody waits.
+# answered: so it wakes once in ten seconds while commands are sent, and never when no caller waits.
 
 # tmux answers in a millisecond, on a machine that swaps in seconds.
 ANSWER_SECONDS = 10.0
@@ -59,7 +59,7 @@ SILENT_SECONDS = 1.0
 
 
 def unexplained() -> TmuxSilent:
-    """What is said where nobody knows which process it is."""
+    """What is said where it is not known which process it is."""
     return TmuxSilent(
         "tmux does not answer",
         remedy="check whether it is stopped (`kill -CONT PID` continues it) or the machine is overloaded",
@@ -128,13 +128,13 @@ class Patience:
 
 @final
 class Pending:
-    """A sent command. Nobody has to wait for it: its answer keeps its place in the order all the same."""
+    """A sent command. No caller has to wait for it: its answer keeps its place in the order all the same."""
 
     __slots__ = ("_event", "_failure", "_patience", "_then", "blocks", "command", "done", "waits_until")
 
     def __init__(self, command: Command, patience: Patience) -> None:
         self.command = command
-        self.waits_until = math.inf  # on the monotonic clock; infinity: nobody waits, or for ever
+        self.waits_until = math.inf  # on the monotonic clock; infinity: no caller waits, or for ever
         self._patience = patience
         self._then: Callable[[], None] | None = None
         self.blocks: list[CommandBlock] = []
@@ -220,7 +220,7 @@ class Pending:
             self._then()
 
 
-# Output of panes that nobody has claimed yet.
+# Output of panes that no tab has claimed yet.
 #
 # Under load tmux sends the first bytes of a new pane before the reply with its id (15 of 40 trials with four
 # flooding panes), so they are kept until the pane is attached or given up.
@@ -239,7 +239,7 @@ MAX_DISCARDED = 4096
 class UnknownOutput:
     """Keeps the first bytes of each unknown pane, in order and without a gap; what comes later is counted.
 
-    If it is too much of all panes together, the one that has been unknown for longest is given up: nobody asks for it.
+    If it is too much of all panes together, the one that has been unknown for longest is given up: no tab asks for it.
     """
 
     __slots__ = ("_discarded", "_dropped", "_kept", "kept_bytes")
@@ -251,7 +251,7 @@ class UnknownOutput:
         self.kept_bytes = 0
 
     def keep(self, pane: PaneId, data: bytes) -> None:
-        """Keep output of a pane, unless it is known that nobody will ask."""
+        """Keep output of a pane, unless it is known that no tab will ask."""
         if pane in self._discarded:
             return
         kept = self._kept.setdefault(pane, bytearray())
@@ -295,7 +295,7 @@ _REPEATABLE = frozenset(
 )  # fmt: skip
 # These too, in a line that has set the buffer itself by `capture-pane`.
 _OF_CAPTURES = frozenset(("show-buffer", "delete-buffer"))
-# What these print, nobody can ask for later.
+# What these print cannot be asked for later.
 _PRINTING = frozenset(("new-window", "split-window", "new-session", "break-pane", "show-buffer"))
 
 
@@ -307,7 +307,7 @@ class Resending:
         """`instead` gives the command that answers as one did that was run, and whose answer was lost."""
         self.unsent: set[Pending] = set()  # what was asked for since the connection was lost
         self._instead = instead
-        # Until tmux has run a line of ours, the option has the number of an earlier process.
+        # Until tmux has run a line of this client, the option has the number of an earlier process.
         self._process, self._count = secrets.token_hex(4).encode(), 0
         self._number = _NUMBER % self._process
         self._asked: Pending | None = None
@@ -420,7 +420,7 @@ class ControlClient:
 
         `on_notification` gets every event that is neither output of a pane nor the answer to a command;
         `on_chunk` is called once after all events of one read. `reconnect` is awaited when the transport has ended and
-        nobody asked for that: it gets the reason and returns "" if the transport works again, else the reason to end
+        no call asked for that: it gets the reason and returns "" if the transport works again, else the reason to end
         with; then `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches`
         nothing is sent before tmux has answered the command of its own command line: a server that ran before reads
         the input of a control client before it has attached it to its session. `away` answers one command, in place
@@ -429,7 +429,7 @@ class ControlClient:
         """
         self.closed = False  # whether the connection has ended; `close_reason` says why
         self.close_reason = ""
-        self.connections = 0  # how often it was regained: what tmux sent in between nobody has heard
+        self.connections = 0  # how often it was regained: what tmux sent in between was not read
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.undoes_dollars = False  # set once it is known that tmux is 3.4
         self.unknown = UnknownOutput()
@@ -508,7 +508,7 @@ class ControlClient:
         return dropped
 
     def detach_pane(self, pane_id: PaneId) -> None:
-        """Discard all later output of a pane: it is gone, or nobody will ask."""
+        """Discard all later output of a pane: it is gone, or no tab will ask."""
         self._feeds.pop(pane_id, None)
         self.unknown.discard(pane_id)
 
@@ -592,7 +592,7 @@ class ControlClient:
     def poll_until(self, until: Callable[[], bool], seconds: float = POLL_SECONDS) -> None:
         """Read until `until` holds, for `seconds` at most, with the whole thread: nothing else runs meanwhile.
 
-        For answers that take less time than to put a task to sleep and to wake it. Nothing if somebody else may be
+        For answers that take less time than to put a task to sleep and to wake it. Nothing if another task may be
         waiting for his turn (`waiters`), nor between two connections, nor once the last has ended.
         """
         left, end = 0.0 if self._reconnecting else seconds, time.monotonic() + seconds
@@ -618,7 +618,7 @@ class ControlClient:
             self._take(data)
 
     async def _write(self) -> None:
-        """Write what the pipe did not take at once. tmux reads commands also while nobody reads its answers."""
+        """Write what the pipe did not take at once. tmux reads commands also while its answers are not read."""
         while True:
             await self._outbox_filled.wait()
             while outbox := self._outbox:

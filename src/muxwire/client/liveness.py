@@ -1,6 +1,7 @@
-"""Starts the watchdog, sends it what to end, and starts another one should somebody kill it.
+"""Starts the watchdog, sends it what to end, and starts another one should it be killed.
 
-A socket pair is between the two: its end at the watchdog reads as closed when we are gone, and ours when it is.
+A socket pair is between the two: its end at the watchdog reads as closed when this process is gone, and the other end
+when the watchdog is.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _START = (
 
 # Between two attempts to start another one, when memory or descriptors are wanting.
 _AGAIN_SECONDS = 1.0
-# At the end nobody can wait: so many are started in all, should each be killed in its turn.
+# At the end no task can wait: so many are started in all, should each be killed in its turn.
 _LAST_ATTEMPTS = 3
 # Most tabs end in less. Programs that ignore SIGHUP are killed after watchdog.KILL_GRACE_S, and a server that is
 # stopped is waited for twice as long: an MCP client that has closed our input kills us before that.
@@ -86,7 +87,7 @@ class Watchdog:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                # A session of its own: no signal meant for ours.
+                # A session of its own: no signal that is meant for this one's.
                 self._process = subprocess.Popen(
                     self._argv,
                     stdin=theirs.fileno(),
@@ -191,7 +192,7 @@ class Watchdog:
         self._say(line)
 
     def _say(self, line: str) -> None:
-        # Broken if somebody killed the watchdog: the next one gets it. Closed once it is at work.
+        # Broken if the watchdog was killed: the next one gets it. Closed once it is at work.
         with contextlib.suppress(OSError):
             if line.startswith("client "):
                 socket.send_fds(self._socket, [line.encode() + b"\n"], [self._control])

@@ -98,10 +98,10 @@ _SPIN_SECONDS = 0.0005
 _LOOKS_PER_YIELD = 8
 # Who gets the processor back later than that shares it with a program that computes: who slept is served before it.
 _HELD_UP_SECONDS = 0.001
-# Then nobody spins for that long: fifty commands on end.
+# Then no caller polls for that long: fifty commands on end.
 _CROWDED_SECONDS = 0.02
 
-# Longer than any wait of a reader that nobody stopped, and short against the 300 s after which tmux gives up on us.
+# Longer than any wait of a reader that was not stopped, and short against the 300 s after which tmux gives up on us.
 STALL_SECONDS = 1.0
 # What tmux and the pipe held while we did not read has come this long after we read again.
 DRAINED_SECONDS = 10.0

@@ -33,7 +33,7 @@ BATCH_SECONDS = 0.1
 WAITING_MAX = 10_000
 # A journal shows which command it was; a script of a megabyte is in the log.
 COMMAND_TEXT = 4096
-# Some 20,000 commands; whoever reads the journal reads whole files.
+# Some 20,000 commands; a reader of the journal reads whole files.
 FILE_BYTES = 4 << 20
 
 

@@ -1,7 +1,7 @@
 """The one Terminals of a server: opened by the first call that needs it, closed with the server.
 
 Some clients start a server twice only to ask what it can do, so nothing starts before a tool is called.
-The Terminals lives in a task of its own, because calls come and go (and are cancelled) in theirs.
+The Terminals lives in a task of its own, because calls come and go (and are cancelled) in tasks of their own.
 """
 
 from __future__ import annotations

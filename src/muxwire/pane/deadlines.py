@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @final
 class Deadlines:
-    """Sets events that nobody else has set in time.
+    """Sets events that were not set in time.
 
-    One task sleeps until the first of them is due, so it may wake once for a wait that has ended; with nobody waiting
+    One task sleeps until the first of them is due, so it may wake once for a wait that has ended; with no wait left
     there is none.
     """
 

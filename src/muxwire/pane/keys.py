@@ -49,7 +49,7 @@ _BUTTONS = {"Click": 0, "MiddleClick": 1, "RightClick": 2, "WheelUp": _WHEEL, "W
 # Without DECSET 1006 a coordinate is one byte, from 33 on.
 _X10_MAX = 222
 
-# What somebody writes who means a key, and knows another program's names.
+# How keys are written by a caller who knows another program's names.
 _MISTAKEN = re.compile(
     r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|"
     r"arrow(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z])>?\Z",
@@ -85,7 +85,7 @@ _MODIFIER = re.compile(rf"({'|'.join(_LONG)}|[CMS])[-+](?=.)", re.IGNORECASE)
 @final
 @dataclass(frozen=True, slots=True)
 class KeyModes:
-    """What decides the bytes of a key, and whether somebody views the pane in copy mode."""
+    """What decides the bytes of a key, and whether the pane is in copy mode."""
 
     cursor: bool = False
     keypad: bool = False
@@ -228,8 +228,8 @@ def strokes(
 
     A text with Enter after it is handed over as a paste, so that a program that reads both at once does not take
     Enter for a part of the text, and that Enter `submits` it. Not on the alternate screen: there text is commands (vim
-    would insert `:w`). And not after an Enter: who reads what comes then, nobody knows yet. A C-c ends a write, as an
-    Enter does.
+    would insert `:w`). And not after an Enter: which program reads what comes then is not known yet. A C-c ends a
+    write, as an Enter does.
     """
     found: list[Stroke] = []
     plain = bytearray()

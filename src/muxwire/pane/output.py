@@ -122,7 +122,7 @@ class Reading:
 
 
 def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
-    """`raw`, the bytes from offset `begin` on, without those that are ours."""
+    """`raw`, the bytes from offset `begin` on, without those that muxwire wrote or typed."""
     if not ours:
         return raw
     end, parts, at = begin + len(raw), [], begin
@@ -211,7 +211,7 @@ def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -
 def output_range(execution: Execution, stream: PaneStream, shell: Shell | None) -> tuple[int, int]:
     """Where a command's output begins and ends, as far as it is here; empty while it has not begun.
 
-    Of one whose beginning nobody heard of, or that never began, only the echo of its line is known to be here.
+    Of one whose beginning was not seen, or that never began, only the echo of its line is known to be here.
     """
     end = settled_end(execution, stream, shell)
     if execution.running:
@@ -337,7 +337,7 @@ def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]
 # Receives the next bytes of a command's output, the terminal's CR LF back to LF.
 OnOutput = Callable[[bytes], Awaitable[None]]
 
-# One piece: what a pipe holds. A slow reader holds up nobody else, and what the ring gave up comes from the log.
+# One piece: what a pipe holds. A slow reader holds up no other, and what the ring gave up comes from the log.
 PIECE = 64 << 10
 
 
@@ -358,7 +358,7 @@ class LiveOutput:
         """Hand output on while `wait` runs, and all that is there at its end; raises what the receiver raised.
 
         `wait` is cancelled if the receiver fails, which interrupts the command. The end of that is waited for, because
-        whoever has no use for the output may leave next, and nobody else would escalate.
+        a caller that has no use for the output may leave next, and then nothing would escalate.
         """
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._run, tasks.cancel_scope)

@@ -1,4 +1,4 @@
-"""Scripts: code that is written to a file of ours and run in the tab's own shell, with its environment.
+"""Scripts: code that is written to a private file and run in the tab's own shell, with its environment.
 
 The interpreter is chosen by a launcher that runs in the tab, because only there are the tab's PATH and its active
 virtual environment known. The launcher is one line of POSIX sh, so that every shell can run it.

@@ -3,7 +3,7 @@
 tmux runs the commands of a line with nothing between them, and sends what it has read from a pane before it answers. So
 if nothing arrived between question and answer, the picture holds exactly what we have received. It is shown again, and
 tmux not asked, until the pane's next byte, a change of its window's layout, or another connection. The rows above are
-asked for every time: that somebody cleared them tmux does not tell. What tmux no longer has is played from the log.
+asked for every time: tmux does not report that they were cleared. What tmux no longer has is played from the log.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def captured(version: Version, outputs: Sequence[tuple[bytes, ...]]) -> list[tup
 # What the cells of a screen belong to: the shell's prompt, what was typed at it, what a program printed.
 #
 # Marks in the output say where a prompt begins and where a program's output does. Where the prompt ends and input
-# begins no shell says by itself: it is where the first key of ours went, or where a prompt that was seen before ends.
-# Where on the screen that is, the newest output says, when it is played once more.
+# begins no shell says by itself: it is where the first key that muxwire typed went, or where a prompt that was seen
+# before ends. Where on the screen that is, the newest output says, when it is played once more.
 
 # Prompts on one screen; more of them scroll away.
 _INPUTS = 256
@@ -126,7 +126,7 @@ class Zones:
     def mark(self, rows: list[list[Cell]], y: int, end: int) -> None:
         """Say in its cells whose each row of a screen is, whose cursor is in row `y`, and which `end` bytes made.
 
-        Rows whose text is not the same, seen from the cursor, stay nobody's.
+        Rows whose text is not the same, seen from the cursor, stay without a kind.
         """
         again = self._played(len(rows[0]), len(rows), end)
         if again is None:
@@ -301,7 +301,7 @@ class ScreenView:
         if self._draws_lines and not styled:
             self._kept = None
             return await self._look(scrollback, cells=cells, unwrap=unwrap, tries=tries)
-        # Of what came while tmux was asked nobody knows how much the picture shows: the next reader gets it.
+        # Of what came while tmux was asked it is not known how much the picture shows: the next reader gets it.
         return look
 
     def _is_current(self, look: _Look) -> bool:

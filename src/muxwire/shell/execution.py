@@ -89,8 +89,8 @@ class Execution:
     silent_at: int = -1
     # Whether keys were typed since either was found out: what was true of it then need not be true any longer.
     answered: bool = False
-    # Parts of its output that are ours: marks and lines of commands in a shell that it started; and where one begins
-    # whose end is not here yet, -1 if none does.
+    # Parts of its output that muxwire wrote or typed: marks and lines of commands in a shell that it started; and where
+    # one begins whose end is not here yet, -1 if none does.
     ours: list[tuple[int, int]] = field(default_factory=list)
     held: int = -1
     # The status of fish's postexec mark, until the prompt says whether the command was cut short.
@@ -145,7 +145,7 @@ class Execution:
         self.asked_at, self.asked_for, self.answered = offset, what, False
 
     def fell_silent(self, offset: int) -> None:
-        """It may wait for input, after an output that ends at that offset: nobody can see."""
+        """It may wait for input, after an output that ends at that offset: that cannot be seen."""
         self.silent_at, self.answered = offset, False
 
     def was_answered(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Return to the directory that a command with one of its own was started from; `$status` is kept.
 BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwire_w; end; "
-# A command that may erase functions, ours too, and what puts those back behind it; `$status` is kept.
+# A command that may erase functions, muxwire's too, and what puts those back behind it; `$status` is kept.
 _MAY_ERASE = re.compile(rb"\bfunctions\b")
 _PUT_BACK = (
     b"set -l __muxwire_s $status; functions -q __muxwire_e __muxwire_h; or builtin source $__muxwire_r; "

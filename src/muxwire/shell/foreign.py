@@ -1,4 +1,4 @@
-"""Level 3: a shell over ssh or in a container, where no file of ours can be read; all of it is typed.
+"""Level 3: a shell over ssh or in a container, where no file of muxwire can be read; all of it is typed.
 
 There is no key to clear the line with and no prompt mark: type only where a probe was answered. `$?` is what a person
 would find: the probe reports it before it changes it, and what follows leaves it as the command did.
@@ -61,7 +61,7 @@ def foreign_wrap(
 ) -> list[bytes]:
     """Return the lines to type, each with its Enter: the command in octal, in pieces, then `before` and S, `eval`, E.
 
-    `before` is printed verbatim; if it is not empty, B between two pieces shows a reader that they are ours.
+    `before` is printed verbatim; if it is not empty, B between two pieces shows a reader that muxwire typed them.
     `status` is what the command finds as the last one. With `token` another shell than that runs none of it.
     """
     mark = command_id.encode()

@@ -222,7 +222,7 @@ class ProbeReply(Mark):
 @final
 @dataclass(frozen=True, slots=True)
 class EchoStart(Mark):
-    """B: in a shell without our hooks, typed lines are ours from here on; with step 0 no shell took them."""
+    """B: in a shell without our hooks, typed lines are muxwire's from here on; with step 0 no shell took them."""
 
     command_id: str
     step: int

@@ -25,7 +25,7 @@ GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
 # if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S.
 _HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
-# What a shell that traces does before its first word of ours that nothing hides, and after the last one before S.
+# What a shell that traces does before the first word of muxwire that nothing hides, and after the last one before S.
 _TRACE_OFF = b"case $- in *x*) __muxwire_t=x; \\set +x;; esac\n"
 _TRACE_ON = b"case $__muxwire_t in x) __muxwire_t=; \\set -x;; esac; "
 
@@ -71,8 +71,8 @@ def end_group(request: Request, words: Words) -> bytes:
 def source_line(request: Request, words: Words) -> bytes:
     """The line, without Enter, that names the wrapper's file.
 
-    It is for a shell whose variables are not ours, or for ours where the line that uses them was not run (`again`):
-    then a function puts back what was in its way.
+    It is for a shell that muxwire did not start, or for its own where the line that uses its variables was not run
+    (`again`): then a function puts back what was in its way.
     """
     mend = b""
     if request.again is not None:

@@ -1,7 +1,7 @@
 """What the shell of one pane is doing, learned from the marks in its stream and from what we did ourselves.
 
 `ShellSession` is pure: bytes, offsets and times come in, facts go out. `session_table.py` says what moves it; here is
-what goes with each move. Everybody else reads its attributes and consumes its facts; nobody writes into it.
+what goes with each move. All other code reads its attributes and consumes its facts, and does not write into it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
 _FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
 _WHOLE = {"zsh": _PROMPT_SP, "fish": _FISH_END}
 
-# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Nobody misses colours that come a little later.
+# The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Colours that come a little later are no loss.
 _SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
 _PROMPT_SP_BEGUN = re.compile(
     rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
@@ -137,7 +137,7 @@ class Typed:
 
     @classmethod
     def of(cls, offset: int, data: bytes, *, at_prompt: bool) -> Typed:
-        """Return what is known of typed bytes; after a key that is not text nobody knows what is shown."""
+        """Return what is known of typed bytes; after a key that is not text it is not known what is shown."""
         text = data.decode("utf-8", "replace").replace("\r", "\n")
         return cls(offset, _CONTROL.split(text, maxsplit=1)[0], at_prompt)
 
@@ -244,7 +244,7 @@ class ShellSession:
 
     @property
     def running(self) -> Execution | None:
-        """The innermost command of ours that has not ended."""
+        """The innermost command of muxwire that has not ended."""
         newest = self.current
         if newest is None or not newest.ending:
             return newest
@@ -474,7 +474,7 @@ class ShellSession:
                 ours[-1].cut = mark.begin
 
     def _on_echo(self, mark: EchoStart | EchoEnd) -> None:
-        """Lines of ours begin or end that are typed out of sight: they are no output of what runs around them."""
+        """Lines that muxwire types out of sight begin or end: they are no output of what runs around them."""
         ended = isinstance(mark, EchoEnd)
         found = [(self.hidden_begin, mark.end)] if ended and self.hidden_begin >= 0 else []
         if isinstance(mark, EchoEnd) or mark.step == 0:
@@ -482,7 +482,7 @@ class ShellSession:
             if mark.command_id == self.hidden_id or not self.hidden_id:
                 self.hidden_id, self.hidden_since = "", -1
         elif self.hidden_begin < 0:
-            # An earlier process typed it out of sight; of a probe over a relay nobody noted the id.
+            # An earlier process typed it out of sight; of a probe over a relay the id was not kept.
             recalled = mark.command_id in self._recalled or any(one.level == 3 for one in self._recalled.values())
             self.hidden_begin = mark.begin if self.hidden_since >= 0 or recalled else -1
         for outer in self._open.values():
@@ -530,7 +530,7 @@ class ShellSession:
         self.line_discarded(execution, now, end=end)
 
     def line_interrupted(self, execution: Execution, now: float, *, end: int) -> None:
-        """C-c threw away the line of a command in a nested shell: what that does later is not ours."""
+        """C-c threw away the line of a command in a nested shell: what that does later is not part of it."""
         note = "it had not begun when it was interrupted"
         self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED, note=note)
 
@@ -548,7 +548,7 @@ class ShellSession:
         execution.cut = offset
 
     def prompt_found(self, note: str, before: int, now: float, *, end: int) -> None:
-        """The shell waits at its prompt, and the marks that said so were lost: what ran has ended, nobody knows how.
+        """The shell waits at its prompt, and the marks that said so were lost: what ran has ended, how is not known.
 
         `before` is the offset after what was lost: later commands and prompts were heard of.
         """
@@ -564,7 +564,7 @@ class ShellSession:
             self._give_up(Input.PANE_CLOSED, reason, end + 1, now, end)
 
     def hide(self, hidden_id: str, end: int) -> None:
-        """From here on, `end` in the stream, typed lines are ours, until T with this id."""
+        """From here on, `end` in the stream, typed lines are muxwire's, until T with this id."""
         self.hidden_id = hidden_id
         self.hidden_since = end if self.hidden_since < 0 else self.hidden_since
 
@@ -583,7 +583,7 @@ class ShellSession:
 
         Of their newest other input, at that offset, the text is not known: it may be secret, and is not kept.
 
-        The marks since the last command was typed say all, and those since an older one whose end nobody saw; before
+        The marks since the last command was typed say all, and those since an older one whose end was not seen; before
         the first command, those since the pane was made.
         """
         self.shell_pid = shell_pid

@@ -8,23 +8,24 @@ An input is a mark that counts, or what we did or found out ourselves. Rules, ea
    bash only says that it prints this mark. The end of the shell counts with the nonce.
 3. The start and the end of a command count only with the id of one that is open. They move the shell only if the
    command was typed into the tab's own shell, and not into one nested in it.
-4. A prompt ends every command that had begun: the shell is back, so nothing of ours runs.
+4. A prompt ends every command that had begun: the shell is back, so no command of muxwire runs.
 5. A prompt never ends a command that had not begun: its body has provably not run, and it may be typed again.
 6. The end of a command, or a prompt of the tab's own shell, ends those that were typed later into a nested shell, also
-   those that had not begun: that shell is gone. The status is theirs only if they were to end it (`exit`).
-7. What comes after the end of the shell, or for a pane that is gone, moves nothing: nobody waits for it.
+   those that had not begun: that shell is gone. The status is that of such a command only if it was to end the shell
+   (`exit`).
+7. What comes after the end of the shell, or for a pane that is gone, moves nothing: no caller waits for it.
 8. What was typed moves a shell only from its prompt: elsewhere it is for the program that runs.
-9. A line accepted after the end of a command of ours is somebody's, whose prompt mark was lost. While our command
+9. A line accepted after the end of a command of muxwire is a person's, whose prompt mark was lost. While our command
    runs, its shell accepts none.
 10. After `exec` of another shell the same process has none of our hooks. It is treated as a person's shell that we
     adopted: as starting, and every command in it as one in a nested shell.
 
 What follows from the states and is asked again and again is judged here too (`tab_state.py`):
 
-11. After a command of ours that completed the prompt is due, until its mark comes or somebody's line is accepted.
+11. After a command of muxwire that completed the prompt is due, until its mark comes or a person's line is accepted.
 12. A prompt later than the one that a line was typed at proves that the line was lost, if it has not begun.
 13. Nothing has run since a command if the newest prompt is the first after the one that it was typed at.
-14. A shell that we know is without hooks, or has not come to them yet, as long as it has shown no prompt of ours and
+14. A shell that we know is without hooks, or has not come to them yet, as long as it has printed no prompt mark and
     runs no command; before its first command it is starting.
 """
 
@@ -48,7 +49,7 @@ class ShellState(IntEnum):
     PROMPT = auto()  # it waits for a line, or is about to
     SUBMITTED = auto()  # a line was typed at its prompt, and it has not said that it took it
     ACCEPTED = auto()  # it took a line
-    RUNNING = auto()  # it runs a command of ours
+    RUNNING = auto()  # it runs a command of muxwire
     FINISHED = auto()  # that has ended, and the prompt is to come
     EXITED = auto()  # it has ended
     CLOSED = auto()  # its pane is gone
@@ -57,7 +58,7 @@ class ShellState(IntEnum):
 class Input(IntEnum):
     """What moves the shell, a command, or both."""
 
-    LINE_TYPED = auto()  # a command of ours, or a line end at the prompt
+    LINE_TYPED = auto()  # a command of muxwire, or a line end at the prompt
     LINE_ACCEPTED = auto()
     OUTPUT_START = auto()
     COMMAND_FINISHED = auto()
@@ -125,7 +126,7 @@ class PromptBegan:
 @final
 @dataclass(frozen=True, slots=True)
 class LineTaken:
-    """The shell took a line; `ours`: a command of ours is on its way to it."""
+    """The shell took a line; `ours`: a command of muxwire is on its way to it."""
 
     ours: bool
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import PurePath
 
-# Asks the integrated line editor to take our line. Nobody's keyboard sends a function key 7770.
+# Asks the integrated line editor to take our line. No keyboard sends a function key 7770.
 PRIVATE_KEY = b"\x1b[7770~"
-# Has the integrated line editor set aside what is typed, and write something that nobody sees.
+# Has the integrated line editor set aside what is typed, and write something that is not visible.
 ASIDE_KEY = b"\x1b[7771~"
 # What that is: SGR 0, no colour. Before it, if something is set aside, the same in other words.
 CLEAR_SIGN = b"\x1b[m"
@@ -119,7 +119,7 @@ class Shell(ABC):
         """Say how to start `executable` with the files that `install` wrote into `folder`.
 
         `env` is what the shell would start with; the answer's env is to be added to it. The user's own start-up
-        files are read as ever, and the shell takes all of ours out of its environment again.
+        files are read as ever, and the shell takes muxwire's out of its environment again.
         """
         launch = self.start(executable, folder, login, env)
         ours = {"MUXWIRE_NONCE": nonce, "MUXWIRE_BODY": str(tab_folder / WRAPPER)}

@@ -86,7 +86,7 @@ def takes_line(shell: Shell | None, waiting: Waiting, *, prompted: bool = False)
 
 
 def prompt_due(session: ShellSession) -> bool:
-    """Whether the prompt after a command of ours is still to come (rule 11); a nested shell never shows one of ours."""
+    """Whether the prompt after a command of muxwire is still to come (rule 11); a nested shell prints no mark."""
     last, accepted = session.current, session.preexec_time
     if last is None or last.running:
         return False
@@ -113,7 +113,7 @@ def ran_last(session: ShellSession, execution: Execution) -> bool:
 
 
 def unhooked(session: ShellSession) -> bool:
-    """Whether a shell that we know has shown no prompt of ours, and runs no command (rule 14)."""
+    """Whether a shell that we know has printed no prompt mark, and runs no command (rule 14)."""
     return not session.integrated and session.shell is not None and session.running is None
 
 

@@ -190,7 +190,7 @@ def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Fo
 
 
 def _hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[int, int]], int]:
-    """Return the ranges that are ours, and where one begins whose end is not here yet; `size` if none does.
+    """Return the ranges that muxwire typed, and where one begins whose end is not here yet; `size` if none does.
 
     `pending` is where an unfinished mark begins in the data, which has `size` bytes: what comes after is not certain.
     """

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # A body that defines an alias and uses it further down: only a sourced file is read command by command.
 _USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
-# A command that may set a trap that runs before every command, ours too.
+# A command that may set a trap that runs before every command, muxwire's too.
 _MAY_TRAP = re.compile(rb"DEBUG")
-# What a shell that traces does before its first word of ours that nothing hides, and after the last before the text.
+# What a shell that traces does before the first word of muxwire that nothing hides, and after the last before the text.
 _TRACE_OFF = (
     b"__muxwire_s=$? __muxwire_v=$-; case $- in *x*) "
     b"_muxw='_muxw=; \\builtin \\setopt xtrace $_muxw'; \\builtin \\unsetopt xtrace;; esac\n"

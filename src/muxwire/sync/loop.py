@@ -138,7 +138,7 @@ class LoopThread:
     def _end(self) -> None:
         """When the main thread has ended, close what is open: programs in tabs must not outlive us."""
         threading.main_thread().join()
-        with suppress(Exception):  # nobody is left to hear of it, and the watchdog ends what remains
+        with suppress(Exception):  # no caller is left to hear of it, and the watchdog ends what remains
             self.run(lambda _: self._close_all())
         assert self._loop is not None
         self._loop.call_soon_threadsafe(self._over.set)
