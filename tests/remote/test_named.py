@@ -138,6 +138,8 @@ async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], st
         assert (ran.stdout, ran.returncode) == ("hi\n", 4), ran
         again = muxwire_verb(user, state, "run", "-t", "box/@1", "echo $x")
         assert (again.stdout, again.returncode) == ("5\n", 0), again
+        # In a tab of its own, which ends with the command.
+        assert muxwire_verb(user, state, "run", "--host", "box", "echo own").stdout == "own\n"
         listed = json.loads(muxwire_verb(user, state, "ls", "--json").stdout)["tabs"]
         assert [(row["window_id"], row["host"], row["state"]) for row in listed] == [("box/@1", "box", "prompt")]
         # Who names no instance means this one: it has nothing on this machine, but it is the only one.

@@ -7,6 +7,7 @@ import codecs
 import math
 import shlex
 import signal
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, final
 
@@ -14,7 +15,7 @@ from muxwire.cli.connect import on_terminals
 from muxwire.cli.driving import read_stdin
 from muxwire.cli.options import add_host, add_plain, add_verb, words_after
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
-from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
 from muxwire.shell.quoting import fish_quote, os_bytes
 from muxwire.verbs.catalogue import ExecuteCommand
 from muxwire.verbs.types import ACTIVE
@@ -90,13 +91,23 @@ def read_options_after(parser: Parser, arguments: argparse.Namespace) -> None:
 
 
 async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    import anyio
-
     words = words_after(arguments.command)
     if arguments.host and arguments.target is not None:
         raise InvalidArgument("--host and -t cannot be combined", remedy="leave one of them out")
-    on_host = await terminals.create_tab(host=arguments.host) if arguments.host else None
-    tab = on_host or await _tab(terminals, arguments.target, arguments.timeout)
+    if not arguments.host:
+        return await _run_in(await _tab(terminals, arguments.target, arguments.timeout), words, arguments)
+    tab = await terminals.create_tab(host=arguments.host)
+    try:
+        return await _run_in(tab, words, arguments)
+    finally:
+        if arguments.on_timeout != "leave" or tab.pane.session.running is None:
+            with suppress(MuxwireError):  # a connection that is lost ends it there, after `keep`
+                await terminals.close_tab(tab, force=True)
+
+
+async def _run_in(tab: Tab, words: list[str], arguments: argparse.Namespace) -> int:
+    import anyio
+
     command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
     result: ExecutionResult | None = None
     plain = PlainOutput(tab.columns, write_soon)

@@ -286,7 +286,7 @@ class TabBook:
         found = self._commands.get(command_id)
         if found is None:
             raise NoSuchTarget(
-                f"no command has the id {command_id!r}", remedy="use the command_id of an `execute_command` result"
+                f"no command has the id {command_id!r}", remedy="use the command_id that `execute_command` returned"
             )
         found[0].pane.use.note()
         return found
