@@ -134,7 +134,7 @@ async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> Non
     (MemoryError(), "no memory", "ulimit -v"),
 ])  # fmt: skip
 def test_what_has_run_out_is_no_defect(error: OSError | MemoryError, cause: str, remedy: str) -> None:
-    text = explained(TOOLS[0], ExceptionGroup("", [error])).content[0].text  # type: ignore[union-attr]
+    text = explained(TOOLS[0], ExceptionGroup("", [error])).text
     assert "defect" not in text
     assert cause in text
     assert remedy in text

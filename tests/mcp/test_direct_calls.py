@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from muxwire.mcp.calls import DirectCalls
+from muxwire.mcp.conversation import Conversation
 from muxwire.mcp.wire import WireWriter
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_wire import FOREVER, serving
@@ -74,14 +74,14 @@ async def test_an_answer_is_the_same_as_through_the_sdk(revision: str) -> None:
 async def test_which_calls_go_directly(params: dict[str, Any], direct: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[bool] = []
 
-    def take(self: DirectCalls, line: bytes, writer: WireWriter) -> bool:
+    def take(self: Conversation, line: bytes, writer: WireWriter) -> bool:
         took = original(self, line, writer)
         if b"tools/call" in line:
             taken.append(took)
         return took
 
-    original = DirectCalls.take
-    monkeypatch.setattr(DirectCalls, "take", take)
+    original = Conversation.take
+    monkeypatch.setattr(Conversation, "take", take)
     async with serving() as client:
         await client.initialize()
         await client.request("tools/call", params)

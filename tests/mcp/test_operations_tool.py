@@ -26,7 +26,7 @@ from tests.users import SYSTEM_PATH
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30
-SCHEMA = run_tmux_operations.definition().input_schema
+SCHEMA = run_tmux_operations.definition()["inputSchema"]
 OPERATIONS = SCHEMA["properties"]["operations"]["items"]["anyOf"]
 EVERY_FIELD: dict[str, Any] = {
     "login": True, "shell": "/bin/sh", "strip_ansi": True, "idle_timeout_ms": 5, "bell": True,

@@ -63,7 +63,7 @@ async def said(client: Client, name: str, arguments: Mapping[str, Any], *, fails
     ],
 )
 def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]]) -> None:
-    listing = Catalogue(PROFILES[profile]).listing.model_dump(by_alias=True, exclude_none=True, mode="json")["tools"]
+    listing = Catalogue(PROFILES[profile]).listing
     assert {one["name"]: set(one["inputSchema"]["properties"]) for one in listing} == taken
     assert not any("outputSchema" in one for one in listing)
     shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in listing]

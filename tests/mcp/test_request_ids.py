@@ -7,7 +7,7 @@ import json
 import pytest
 from mcp import types
 
-from muxwire.mcp import wire
+from muxwire.mcp import sdk
 from tests.mcp.test_wire import serving
 
 pytestmark = pytest.mark.anyio
@@ -55,7 +55,7 @@ async def test_every_string_and_integer_is_an_id(request_id: int | str) -> None:
 
 def test_an_error_that_cannot_be_encoded_is_answered_by_another() -> None:
     error = types.ErrorData(code=types.INVALID_PARAMS, message="no file \udcff")
-    said = json.loads(wire._encoded(types.JSONRPCError(jsonrpc="2.0", id=3, error=error)))
+    said = json.loads(sdk._encoded(types.JSONRPCError(jsonrpc="2.0", id=3, error=error)))
     assert (said["id"], said["error"]["code"]) == (3, types.INTERNAL_ERROR)
 
 

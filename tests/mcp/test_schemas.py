@@ -31,7 +31,7 @@ MAX_DESCRIPTION_CHARS = 2_000
 # What a required argument may be, by its name or its type.
 VALUES: dict[str, Any] = {"language": "shell", "keys": "x", "string": "x", "integer": 1, "array": []}
 
-LISTING = Catalogue(TOOLS).listing.model_dump(by_alias=True, exclude_none=True, mode="json")["tools"]
+LISTING = Catalogue(TOOLS).listing
 EACH = pytest.mark.parametrize("tool", LISTING, ids=[tool["name"] for tool in LISTING])
 
 

@@ -18,7 +18,8 @@ import muxwire.mcp.registry
 import muxwire.mcp.resources
 from muxwire.mcp import wire
 from muxwire.mcp.instructions import INSTRUCTIONS
-from muxwire.mcp.server import server_and_calls
+from muxwire.mcp.lifespan import LazyTerminals
+from muxwire.mcp.server import offered
 from muxwire.mcp.stdio import run_on_wire
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
@@ -51,10 +52,10 @@ class Served(RawClient):
 
 
 @asynccontextmanager
-async def serving(*, one_socket: bool = False, direct: bool = True) -> AsyncIterator[Served]:
+async def serving(*, one_socket: bool = False, direct: bool = True, profile: str = "") -> AsyncIterator[Served]:
     """A server on two pipes, or on one socket for both directions; closed by its client at the end.
 
-    Without `direct` every call goes through the SDK.
+    Without `direct` the SDK answers all that it can.
     """
     if one_socket:
         ours, theirs = socket.socketpair()
@@ -67,9 +68,8 @@ async def serving(*, one_socket: bool = False, direct: bool = True) -> AsyncIter
     client = Served(to_server, from_server, one_socket=one_socket)
 
     async def run() -> None:
-        server, calls = server_and_calls(client.opener)
         loop = asyncio.get_running_loop()
-        await run_on_wire(server, loop, reading, writing, calls=calls if direct else None)
+        await run_on_wire(offered(profile=profile), LazyTerminals(client.opener), loop, reading, writing, direct=direct)
         os.close(reading)
         os.close(writing)
         client.returned.set()

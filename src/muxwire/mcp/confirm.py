@@ -18,6 +18,8 @@ import anyio
 from mcp import MCPError, types
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
+from muxwire.mcp.registry import NeedsAnswer
+
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
@@ -31,18 +33,10 @@ _NO_FIELDS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 _KEY: Final = secrets.token_bytes(32)
 
 
-@final
-class NeedsAnswer(Exception):
-    """A question to the person, for a client that makes its call again with the answer."""
-
-    def __init__(self, question: str) -> None:
-        super().__init__(question)
-        self.question = question
-
-    def result(self) -> types.InputRequiredResult:
-        """What the call is answered with."""
-        asked = types.ElicitRequest(params=_form(self.question))
-        return types.InputRequiredResult(input_requests={QUESTION: asked}, request_state=_signed(self.question))
+def question(needed: NeedsAnswer) -> types.InputRequiredResult:
+    """What a call is answered with that needs an answer of the person."""
+    asked = types.ElicitRequest(params=_form(needed.question))
+    return types.InputRequiredResult(input_requests={QUESTION: asked}, request_state=_signed(needed.question))
 
 
 @final

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from mcp import MCPError, types
+from muxwire.mcp.jsonrpc import INVALID_PARAMS, RequestError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -55,27 +55,28 @@ class Prompts:
         prompts = tomllib.loads(_PROMPTS.read_text("utf-8"))
         return {name: one for name, one in prompts.items() if set(self._available).issuperset(one["tools"])}
 
-    def listing(self) -> types.ListPromptsResult:
-        prompts = []
-        for name, one in self.offered.items():
-            arguments = [
-                types.PromptArgument(name=argument, description=meaning, required=argument in one["needed"])
-                for argument, meaning in one["arguments"].items()
-            ]
-            prompts.append(types.Prompt(name=name, description=one["description"], arguments=arguments))
-        return types.ListPromptsResult(prompts=prompts)
+    def listing(self) -> list[dict[str, Any]]:
+        """What `prompts/list` answers; the keys are in the order in which the SDK writes them."""
+        return [
+            {
+                "arguments": [
+                    {"description": meaning, "name": argument, "required": argument in one["needed"]}
+                    for argument, meaning in one["arguments"].items()
+                ],
+                "description": one["description"],
+                "name": name,
+            }
+            for name, one in self.offered.items()
+        ]
 
-    def get(self, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """Return the answer to `prompts/get`; raises the protocol's error for an unknown prompt or bad arguments."""
-        name, given = params.name, params.arguments or {}
+    def get(self, name: str, given: Mapping[str, str]) -> tuple[str, str]:
+        """Return the description and the text of a prompt. Raises RequestError: unknown prompt, bad arguments."""
         if (prompt := self.offered.get(name)) is None:
-            raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown prompt: {name}")
+            raise RequestError(INVALID_PARAMS, f"Unknown prompt: {name}")
         wrong = [f"{one} is missing" for one in prompt["needed"] if not given.get(one)]
         wrong += [f"{one} is unknown" for one in sorted(set(given).difference(prompt["arguments"]))]
         if wrong:
-            raise MCPError(code=types.INVALID_PARAMS, message=f"{name}: {', '.join(wrong)}")
+            raise RequestError(INVALID_PARAMS, f"{name}: {', '.join(wrong)}")
         lines = without_unavailable(prompt["text"], self._available, self._known).splitlines()
         text = "\n".join(line for line in lines if all(map(given.get, _ARGUMENT.findall(line))))
-        filled = _ARGUMENT.sub(lambda found: given[found[1]], text)
-        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=filled))
-        return types.GetPromptResult(description=prompt["description"], messages=[message])
+        return prompt["description"], _ARGUMENT.sub(lambda found: given[found[1]], text)

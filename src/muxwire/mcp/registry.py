@@ -7,13 +7,23 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Union, final, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    Protocol,
+    TypeVar,
+    Union,
+    final,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import anyio
-from mcp import types
 
 from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, remedy_for, unwrapped
-from muxwire.tabs.tab_events import EXIT_CODE, TAB, add_to_span
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import VERBS, InTab
 from muxwire.verbs.describe import Verb, parameters, summary
@@ -25,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muxwire.library.terminals import Terminals
-    from muxwire.mcp.confirm import Person
     from muxwire.verbs.read import Misfit
 
 
@@ -94,17 +103,16 @@ FALLBACK_REMEDY = "Call again; if it fails again, call list_tabs to see the stat
 DEFECT_REMEDY = "This is a defect in muxwire, logged on the server's stderr. Call list_tabs to see the state."
 
 
-def failed(happened: str, remedy: str, words: Mapping[str, str] | None = None) -> types.CallToolResult:
-    text = f"{_one_line(happened, words)}\n{_one_line(remedy, words)}"
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+def failed(happened: str, remedy: str, words: Mapping[str, str] | None = None) -> Text:
+    return Text(f"{_one_line(happened, words)}\n{_one_line(remedy, words)}", is_error=True)
 
 
-def refused(tool: AnyTool, error: Misfit) -> types.CallToolResult:
+def refused(tool: AnyTool, error: Misfit) -> Text:
     """Arguments that do not fit: each complaint, then what the tool takes."""
     return failed(f"invalid_argument: {error}", f"{tool.name} takes {_usage(tool)}.")
 
 
-def explained(tool: AnyTool, error: Exception) -> types.CallToolResult:
+def explained(tool: AnyTool, error: Exception) -> Text:
     """An error that a handler raised: expected ones speak for themselves, others are logged and named."""
     cause = unwrapped(error)
     if isinstance(cause, MuxwireError):
@@ -135,13 +143,10 @@ def _one_line(text: str, words: Mapping[str, str] | None) -> str:
     return line if len(line) <= MAX_MESSAGE_CHARS else f"{line[:MAX_MESSAGE_CHARS]} ..."
 
 
-# What a call reports besides its result: to its client that it is alive, to a span what came of it.
+# What a call reports besides its result: to its client that it is alive.
 
 T = TypeVar("T")
-Context = TypeVar("Context")
-Result = TypeVar("Result")
 
-_BYTES = "muxwire.result_bytes"
 # Clients end a silent call after 30 s to 5 min, and the contract promises a word at least every 5 s.
 INTERVAL_SECONDS = 3.0
 
@@ -191,31 +196,6 @@ class Progress:
         return f"{elapsed:.0f} s, {self._size} bytes: {line}" if line else f"{elapsed:.0f} s, {self._size} bytes"
 
 
-def in_span(
-    call: Callable[[Context, types.CallToolRequestParams], Awaitable[Result]],
-) -> Callable[[Context, types.CallToolRequestParams], Awaitable[Result]]:
-    """Make a handler of tool calls add its result to the span that it runs in."""
-
-    async def run(context: Context, params: types.CallToolRequestParams) -> Result:
-        result = await call(context, params)
-        if isinstance(result, types.CallToolResult):  # else a task, or a question to the person
-            add_to_span(_attributes(params.arguments or {}, result))
-        return result
-
-    return run
-
-
-def _attributes(given: dict[str, Any], result: types.CallToolResult) -> dict[str, str | int]:
-    said = result.structured_content or {}
-    texts = (part.text for part in result.content if isinstance(part, types.TextContent))
-    attributes: dict[str, str | int] = {_BYTES: sum(len(text.encode()) for text in texts)}
-    if tab := given.get("window_id") or said.get("window_id") or said.get("pane"):
-        attributes[TAB] = str(tab)
-    if isinstance(code := said.get("exit_code"), int):
-        attributes[EXIT_CODE] = code
-    return attributes
-
-
 A = TypeVar("A", bound=Verb)
 R = TypeVar("R")
 Toolset = Literal["core", "screen", "scripts", "ops"]
@@ -231,13 +211,33 @@ LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
 
 
 @final
+class NeedsAnswer(Exception):
+    """A question to the person, for a client that makes its call again with the answer."""
+
+    def __init__(self, question: str) -> None:
+        super().__init__(question)
+        self.question = question
+
+
+class AsksPerson(Protocol):
+    """The person behind one call (confirm.py)."""
+
+    @property
+    def can_be_asked(self) -> bool:
+        """Whether the client shows forms."""
+
+    async def confirms(self, question: str) -> bool:
+        """Whether the person agrees. Raises NeedsAnswer where the client is to ask."""
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Call:
     """What a handler may use besides its arguments."""
 
     terminals: Terminals
     progress: Progress
-    person: Person | None = None  # who may be asked; None where the client cannot ask
+    person: AsksPerson | None = None  # who may be asked; None where the client cannot ask
 
     async def agreed(self, question: str, *, refusal: str, remedy: str) -> None:
         """Ask the person before something of theirs is ended: NotPermitted if they cannot be asked, or say no."""
@@ -250,7 +250,7 @@ class Call:
 @final
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A result that is a text and no object: a tool that returns it has no output schema."""
+    """A result that is a text and no object: of a call that failed, or of a tool without an output schema."""
 
     text: str
     is_error: bool = False
@@ -308,21 +308,20 @@ class Tool(Generic[A]):
                 told[name] = spelled(told[name], self.words)
         return fields
 
-    def definition(self) -> types.Tool:
-        return types.Tool(
-            name=self.name,
-            description=self.description,
-            input_schema=input_schema(self.arguments, self.special),
-            title=self.name.replace("_", " ").capitalize(),
-            output_schema=None if self.returns is Text else self._output_schema(),
-            annotations=types.ToolAnnotations(
-                read_only_hint=self.hints.read_only,
-                # It means something only for a tool that changes something.
-                destructive_hint=None if self.hints.read_only else self.hints.destructive,
-                open_world_hint=self.hints.open_world,
-            ),
-            _meta=self._meta() or None,
-        )
+    def definition(self) -> dict[str, Any]:
+        """The tool as `tools/list` names it; the keys are in the order in which the SDK writes them."""
+        # Destructive means something only for a tool that changes something.
+        destructive = {} if self.hints.read_only else {"destructiveHint": self.hints.destructive}
+        meta = self._meta()
+        return {
+            **({"_meta": meta} if meta else {}),
+            "annotations": destructive | {"openWorldHint": self.hints.open_world, "readOnlyHint": self.hints.read_only},
+            "description": self.description,
+            "inputSchema": input_schema(self.arguments, self.special),
+            "name": self.name,
+            **({} if self.returns is Text else {"outputSchema": self._output_schema()}),
+            "title": self.name.replace("_", " ").capitalize(),
+        }
 
     def _meta(self) -> dict[str, Any]:
         return (dict(LARGE_RESULT) if self.large_result else {}) | (
@@ -403,6 +402,6 @@ class Catalogue(dict[str, AnyTool]):
         super().__init__((tool.name, tool) for tool in tools)
 
     @cached_property
-    def listing(self) -> types.ListToolsResult:
-        """The answer to `tools/list`, built at the first request: start-up does not pay for it."""
-        return types.ListToolsResult(tools=[tool.definition() for tool in self.values()])
+    def listing(self) -> list[dict[str, Any]]:
+        """What `tools/list` answers, built at the first request: start-up does not pay for it."""
+        return [tool.definition() for tool in self.values()]

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, final
 from urllib.parse import quote, unquote
 
 import anyio
-from mcp import MCPError, types
-from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from muxwire.errors import MuxwireError, NoSuchTarget
+from muxwire.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RequestError
 from muxwire.mcp.pages import PAGE_TYPE, TERMINAL_PAGE, terminal_page
 from muxwire.tabs.event_log import EventFilter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
     from anyio.abc import TaskGroup
-    from mcp.server.session import ServerSession
 
     from muxwire.library.terminals import Terminals
     from muxwire.mcp.lifespan import LazyTerminals
@@ -65,26 +63,26 @@ class Updates:
         self._subscribed: dict[str, anyio.CancelScope] = {}
         self._listening = 0
 
-    async def subscribe(self, uri: str, session: ServerSession) -> None:
-        """Push updates of a resource until `unsubscribe`; MCPError if there is no such resource."""
+    async def subscribe(self, uri: str, tell: Tell) -> None:
+        """Push updates of a resource until `unsubscribe`; RequestError if there is no such resource."""
         subject = Subject.of(uri)
         terminals = await self._terminals.get()
         wanted = await subject.changes(terminals)
         if uri not in self._subscribed:
-            self._start(uri, lambda: push(terminals, wanted, lambda: session.send_resource_updated(uri)))
+            self._start(uri, lambda: push(terminals, wanted, tell))
 
     def unsubscribe(self, uri: str) -> None:
         scope = self._subscribed.pop(uri, None)
         if scope is not None:
             scope.cancel()
 
-    def list_was_asked(self, session: ServerSession) -> None:
+    def list_was_asked(self, tell: Tell) -> None:
         """A client of the older protocol has the list: from now on it is notified that the list has changed."""
 
         async def push_list() -> None:
             # Clients ask at their start, when there is nothing that could change yet.
             terminals = await self._terminals.first_opened()
-            await push(terminals, EventFilter.checked((), LIST_CHANGES), session.send_resource_list_changed)
+            await push(terminals, EventFilter.checked((), LIST_CHANGES), tell)
 
         if _LIST not in self._subscribed:
             self._start(_LIST, push_list)
@@ -101,68 +99,25 @@ class Updates:
 
     def _check(self, more: int) -> None:
         if len(self._subscribed) + self._listening + more > MAX_SUBSCRIPTIONS:
-            raise MCPError(code=types.INVALID_REQUEST, message=f"More than {MAX_SUBSCRIPTIONS} subscriptions")
+            raise RequestError(INVALID_REQUEST, f"More than {MAX_SUBSCRIPTIONS} subscriptions")
 
-    async def listen(
-        self,
-        asked: types.SubscriptionFilter,
-        request_id: types.RequestId | None,
-        session: ServerSession,
-        ends: Mapping[str, Callable[[], Awaitable[Any]]],
-    ) -> types.SubscriptionsListenResult:
-        """Serve one listen stream until the client cancels it. `ends` has what waits for the notification of each task.
+    async def wanted(self, uris: Sequence[str], more: int) -> tuple[Terminals, dict[str, EventFilter]]:
+        """Return which events a listen stream of `uris` and `more` other subjects waits for, by URI. RequestError.
 
-        What is there no more, or never was, is left out of the acknowledged filter: it could never fire.
+        What is there no more, or never was, is left out: it could never fire.
         """
-        if request_id is None:
-            raise MCPError(code=types.INVALID_REQUEST, message="subscriptions/listen needs a request id")
-        uris = list(dict.fromkeys(asked.resource_subscriptions or ()))
-        lists = bool(asked.resources_list_changed)
-        self._check(len(uris) + lists + len(ends))
-        meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
+        self._check(len(uris) + more)
         terminals = await self._terminals.get()
-        wanted = await _existing(uris, terminals)
-        tasks: dict[str, Any] = {"taskIds": list(ends)} if ends else {}
-        honored = types.SubscriptionFilter(
-            resources_list_changed=lists or None, resource_subscriptions=list(wanted) or None, **tasks
-        )
-        said = types.SubscriptionsAcknowledgedNotificationParams(notifications=honored, _meta=meta)
+        return terminals, await _existing(uris, terminals)
 
-        async def send(notification: types.ServerNotification) -> None:
-            await session.send_notification(notification, related_request_id=request_id)
-
-        self._listening += len(wanted) + lists + len(ends)
+    @contextmanager
+    def listening(self, count: int) -> Iterator[None]:
+        """Count the subjects of a listen stream among the subscriptions, for the time of the block."""
+        self._listening += count
         try:
-            async with anyio.create_task_group() as streams:
-                for uri, changes in wanted.items():
-                    params = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
-                    streams.start_soon(
-                        push, terminals, changes, _teller(send, types.ResourceUpdatedNotification(params=params))
-                    )
-                if lists:
-                    changed = types.ResourceListChangedNotification(params=types.NotificationParams(_meta=meta))
-                    streams.start_soon(push, terminals, EventFilter.checked((), LIST_CHANGES), _teller(send, changed))
-                await send(types.SubscriptionsAcknowledgedNotification(params=said))
-                for ended in ends.values():
-                    streams.start_soon(_send_end, send, ended, meta)
-                await anyio.sleep_forever()
+            yield
         finally:
-            self._listening -= len(wanted) + lists + len(ends)
-        raise AssertionError("a listen stream ends by being cancelled")
-
-
-async def _send_end(
-    send: Callable[[Any], Awaitable[None]], ended: Callable[[], Awaitable[Any]], meta: dict[str, Any]
-) -> None:
-    notification = await ended()
-    notification.params["_meta"] = meta
-    await send(notification)
-
-
-def _teller(
-    send: Callable[[types.ServerNotification], Awaitable[None]], notification: types.ServerNotification
-) -> Tell:
-    return lambda: send(notification)
+            self._listening -= count
 
 
 async def _existing(uris: Sequence[str], terminals: Terminals) -> dict[str, EventFilter]:
@@ -170,7 +125,7 @@ async def _existing(uris: Sequence[str], terminals: Terminals) -> dict[str, Even
     for uri in uris:
         try:
             found[uri] = await Subject.of(uri).changes(terminals)
-        except MCPError:
+        except RequestError:
             continue
     return found
 
@@ -216,14 +171,11 @@ _VIEWS: dict[str, tuple[str, str]] = {
         f"The last {COMMANDS} commands of a tab: when, by whom, how long, exit code, offsets", "application/json",
     ),
 }  # fmt: skip
-TEMPLATES = types.ListResourceTemplatesResult(
-    resource_templates=[
-        types.ResourceTemplate(
-            name=view, uri_template=f"{TABS}/{{window_id}}/{view}", description=description, mime_type=mime_type
-        )
-        for view, (description, mime_type) in _VIEWS.items()
-    ]
-)
+# What `resources/templates/list` answers; here and below keys are in the order in which the SDK writes them.
+TEMPLATES: list[dict[str, Any]] = [
+    {"description": description, "mimeType": mime_type, "name": view, "uriTemplate": f"{TABS}/{{window_id}}/{view}"}
+    for view, (description, mime_type) in _VIEWS.items()
+]
 
 
 @final
@@ -257,17 +209,16 @@ class Subject:
             raise not_found(self.uri, f"{error}. {error.remedy}") from None
         return EventFilter.checked(keys, _CHANGES[self.view])
 
-    async def read(self, terminals: Terminals) -> types.ReadResourceResult:
+    async def read(self, terminals: Terminals) -> dict[str, Any]:
         """Return the contents; raises the protocol's error for what cannot be read."""
         try:
-            content = await self._read(terminals)
+            return await self._read(terminals)
         except NoSuchTarget as error:
             raise not_found(self.uri, f"{error}. {error.remedy}") from None
         except MuxwireError as error:
-            raise MCPError(code=types.INTERNAL_ERROR, message=f"{error}. {error.remedy}") from None
-        return types.ReadResourceResult(contents=[content])
+            raise RequestError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
 
-    async def _read(self, terminals: Terminals) -> types.TextResourceContents:
+    async def _read(self, terminals: Terminals) -> dict[str, Any]:
         match self.view:
             case "tabs":
                 listed = await terminals.list_tabs()
@@ -285,34 +236,35 @@ class Subject:
                 known = {"title": taken.title, "cursor": asdict(taken.cursor), "next_byte": taken.next_byte}
                 return self._text("\n".join(taken.lines), "text/plain", known)
 
-    def _text(self, text: str, mime_type: str, known: dict[str, Any]) -> types.TextResourceContents:
+    def _text(self, text: str, mime_type: str, known: dict[str, Any]) -> dict[str, Any]:
         readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
         meta = {f"muxwire/{name}": value for name, value in known.items()}
-        return types.TextResourceContents(uri=self.uri, text=readable, mime_type=mime_type, _meta=meta or None)
+        return ({"_meta": meta} if meta else {}) | {"mimeType": mime_type, "text": readable, "uri": self.uri}
 
 
-def page(uri: str) -> types.ReadResourceResult | None:
+def page(uri: str) -> dict[str, Any] | None:
     """The page that a tool points to; None for another URI. It is in no list: nothing but its tool is to open it."""
     if uri != TERMINAL_PAGE:
         return None
-    contents = types.TextResourceContents(uri=uri, text=terminal_page(), mime_type=PAGE_TYPE)
-    return types.ReadResourceResult(contents=[contents])
+    return {"mimeType": PAGE_TYPE, "text": terminal_page(), "uri": uri}
 
 
-async def listed(terminals: Terminals | None) -> types.ListResourcesResult:
+async def listed(terminals: Terminals | None) -> list[dict[str, Any]]:
     """All resources that there are now; before the first call there are no tabs, and asking starts nothing."""
-    found = [types.Resource(name="tabs", uri=TABS, description="Every tab and session", mime_type="application/json")]
+    found = [
+        {"description": "Every tab and session", "mimeType": "application/json", "name": "tabs", "uri": TABS},
+    ]
     if terminals is not None:
         try:
             tabs = (await terminals.list_tabs()).tabs
         except MuxwireError as error:
-            raise MCPError(code=types.INTERNAL_ERROR, message=f"{error}. {error.remedy}") from None
+            raise RequestError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
         # The further panes of a window that was split have its id too, and go by their own.
         windows: set[str] = set()
         for tab in tabs:
             found += _of_tab(tab, tab.pane_id if tab.window_id in windows else tab.window_id)
             windows.add(tab.window_id)
-    return types.ListResourcesResult(resources=found)
+    return found
 
 
 async def matching(terminals: Terminals | None, begun: str) -> list[str]:
@@ -324,18 +276,18 @@ async def matching(terminals: Terminals | None, begun: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name.startswith(begun)]
 
 
-def _of_tab(tab: TabInfo, key: str) -> list[types.Resource]:
+def _of_tab(tab: TabInfo, key: str) -> list[dict[str, Any]]:
     return [
-        types.Resource(
-            name=f"{tab.name} {view}",
-            uri=f"{TABS}/{quote(key, safe='@/')}/{view}",
-            description=f"{'Closed tab' if tab.closed else 'Tab'} {key} {tab.name}",
-            mime_type=mime_type,
-        )
+        {
+            "description": f"{'Closed tab' if tab.closed else 'Tab'} {key} {tab.name}",
+            "mimeType": mime_type,
+            "name": f"{tab.name} {view}",
+            "uri": f"{TABS}/{quote(key, safe='@/')}/{view}",
+        }
         for view, (_, mime_type) in _VIEWS.items()
         if view != "screen" or not tab.closed
     ]
 
 
-def not_found(uri: str, message: str) -> MCPError:
-    return MCPError(code=types.INVALID_PARAMS, message=message, data={"uri": uri})
+def not_found(uri: str, message: str) -> RequestError:
+    return RequestError(INVALID_PARAMS, message, {"uri": uri})

@@ -22,7 +22,7 @@ from mcp import MCPError, types
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from muxwire.errors import NoSuchTarget
-from muxwire.mcp.calls import succeeded
+from muxwire.mcp.calls import as_text
 from muxwire.mcp.tools import told_of
 
 if TYPE_CHECKING:
@@ -153,6 +153,12 @@ class Tasks:
 
     async def _end(self, task_id: str, terminals: Terminals) -> TaskNotification:
         return TaskNotification(params=await self.ended(task_id, terminals))
+
+
+def succeeded(fields: dict[str, Any]) -> types.CallToolResult:
+    """Return the result twice, as text and as an object: each client shows its model only one of them."""
+    text, fields = as_text(fields)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text.decode())], structured_content=fields)
 
 
 def asks_for_tasks(asked: types.SubscriptionFilter) -> bool:

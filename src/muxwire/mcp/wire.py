@@ -1,4 +1,4 @@
-"""Newline-delimited JSON-RPC over two descriptors, as the streams that the SDK's server reads and writes.
+"""Newline-delimited JSON-RPC over two descriptors: lines in, lines out.
 
 The SDK's own stdio hands every line through worker threads and queues (more than half of a call's time), dies
 of SIGTERM without closing anything, and hangs on SIGINT or a closed stdout. Here the event loop reads and writes
@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio  # callbacks that stay registered for a descriptor's readiness have no anyio counterpart
 import fcntl
-import json
-import logging
 import os
 import signal
 import socket
@@ -20,15 +18,11 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol, final
+from typing import TYPE_CHECKING, Any, final
 
 import anyio
-from anyio.abc import ObjectReceiveStream, ObjectSendStream
-from mcp import types
-from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
-from pydantic_core import to_json
 
+from muxwire.mcp.jsonrpc import INVALID_REQUEST, RequestError, RequestId, encoded
 from muxwire.protocol.lines import LineBuffer
 
 if TYPE_CHECKING:
@@ -125,8 +119,6 @@ def on_ending_signal(loop: asyncio.AbstractEventLoop, end: Callable[[int], None]
             loop.remove_signal_handler(number)
 
 
-log = logging.getLogger(__name__)
-
 # One line is one message; the largest honest one is a script of some megabytes.
 MAX_LINE_BYTES = 64 << 20
 
@@ -146,41 +138,17 @@ EOF_GRACE_SECONDS = 0.5
 # For the last answers to reach a client that still reads.
 FLUSH_SECONDS = 0.3
 
-_NO_ID = "The id of a request must be a string or an integer"
-
-# The answer to this request is a stream without an end: nobody who hangs up waits for it.
-_ENDLESS = "subscriptions/listen"
-
-Reply = types.JSONRPCResponse | types.JSONRPCError
-EarlyAnswer = Callable[[types.JSONRPCRequest], Reply | None]
 # Called when the stream has ended, before whoever reads it cancels what is under way.
 OnEnd = Callable[[], None]
 
 
-class CallsOnTheWire(Protocol):
-    """The requests that are answered without the SDK (calls.py)."""
-
-    def began(self, request_id: types.RequestId, params: dict[str, Any]) -> None:
-        """Note the id of a request `initialize`, and what it says of the client."""
-
-    def answered(self, request_id: types.RequestId | None, result: dict[str, Any]) -> None:
-        """Note an answer of the SDK's."""
-
-    def take(self, line: bytes, writer: WireWriter) -> bool:
-        """Begin the call that `line` is; False if it is none, or one for the SDK."""
-
-    def cancel(self, request_id: types.RequestId) -> None:
-        """End a call that its client no longer waits for."""
-
-
 @final
-class WireWriter(ObjectSendStream[SessionMessage]):
+class WireWriter:
     """Writes at once when the pipe has room; keeps the rest and makes callers wait, never the event loop."""
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
-        self.unanswered: set[types.RequestId] = set()
+        self.unanswered: set[object] = set()  # ids of requests, and lines that may turn out to be one
         self.listener: WireReader | None = None  # told of room for answers, and that nobody reads them any more
-        self.calls: CallsOnTheWire | None = None  # told of the SDK's answers
         self._fd = fd
         self._loop = loop
         self._backlog = bytearray()
@@ -195,37 +163,24 @@ class WireWriter(ObjectSendStream[SessionMessage]):
         """Whether the client is so late that nothing new should begin."""
         return not self._room.is_set()
 
-    async def aclose(self) -> None:
-        """Nothing is owned: the descriptor belongs to whoever opened it."""
-
-    async def send(self, item: SessionMessage, /) -> None:
-        """Write one message; returns when the client is not too far behind."""
-        self.send_nowait(item.message)
-        await self.room()
-
     async def room(self) -> None:
         """Return when the client is not too far behind."""
         if not self._room.is_set():
             await self._room.wait()
 
-    def send_nowait(self, message: types.JSONRPCMessage) -> None:
-        self._write(_encoded(message))
-        if isinstance(message, types.JSONRPCResponse) and self.calls is not None:
-            self.calls.answered(message.id, message.result)
-        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) and message.id is not None:
-            self._settle(message.id)
-
-    def answer(self, request_id: types.RequestId, member: bytes) -> None:
+    def answer(self, request_id: RequestId | None, member: bytes) -> None:
         """Write an answer: `member` is its result or error, as JSON."""
-        self._write(b'{"jsonrpc":"2.0","id":%b,%b}\n' % (to_json(request_id), member))
-        self._settle(request_id)
+        self.write(b'{"jsonrpc":"2.0","id":%b,%b}\n' % (encoded(request_id), member))
+        self.settle(request_id)
 
-    def notify(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
         """Write a notification."""
-        self._write(to_json({"jsonrpc": "2.0", "method": method, "params": params}) + b"\n")
+        more = {} if params is None else {"params": params}
+        self.write(encoded({"jsonrpc": "2.0", "method": method} | more) + b"\n")
 
-    def _settle(self, request_id: types.RequestId) -> None:
-        self.unanswered.discard(request_id)
+    def settle(self, asked: object) -> None:
+        """Note that something of `unanswered` needs no answer any more."""
+        self.unanswered.discard(asked)
         self._tell()
 
     def hurry(self) -> None:
@@ -253,7 +208,8 @@ class WireWriter(ObjectSendStream[SessionMessage]):
         self._empty.set()
         self._loop.remove_writer(self._fd)
 
-    def _write(self, line: bytes) -> None:
+    def write(self, line: bytes) -> None:
+        """Write a line: at once if there is room, else as soon as there is."""
         if self._lost:
             return
         self._backlog += line
@@ -286,24 +242,14 @@ class WireWriter(ObjectSendStream[SessionMessage]):
 
 
 @final
-class WireReader(ObjectReceiveStream[SessionMessage]):
-    """Reads requests as they come; ends at EOF, at `end`, and when nobody reads our answers."""
+class WireReader:
+    """Reads lines as they come; ends at EOF, at `end`, and when nobody reads our answers."""
 
-    def __init__(
-        self,
-        fd: int,
-        loop: asyncio.AbstractEventLoop,
-        writer: WireWriter,
-        answer_early: EarlyAnswer | None,
-        on_end: OnEnd,
-        calls: CallsOnTheWire | None,
-    ) -> None:
+    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop, writer: WireWriter, on_end: OnEnd) -> None:
         self._on_end = on_end
-        self._calls = calls
         self._fd = fd
         self._loop = loop
         self._writer = writer
-        self._answer_early = answer_early
         self._open = LineBuffer(MAX_LINE_BYTES)
         self._is_too_long = False  # the line that is open: its bytes are dropped, the next one is intact
         self._lines: deque[bytes | None] = deque()  # None: one that was too long
@@ -312,6 +258,7 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
         self._paused = False
         self._eof = False
         self._ended = False
+        self._held = False
 
     def wake(self) -> None:
         """Look again: room for answers, or the last answer was given."""
@@ -323,28 +270,35 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
         self._writer.hurry()
         self._news.set()
 
-    async def aclose(self) -> None:
-        """Nothing is owned here either."""
+    def hold(self) -> None:
+        """Do not let the time after EOF begin: those who are to answer are not there yet."""
+        self._held = True
 
-    async def receive(self) -> SessionMessage:
-        """Return the next message for the server; raises EndOfStream at the end."""
-        while True:
-            message = self._taken(await self._next_line())
-            if message is not None:
-                return SessionMessage(message)
+    def release(self) -> None:
+        """Let the time after EOF begin."""
+        self._held = False
+        if self._eof:
+            self._end_soon()
 
-    async def _next_line(self) -> bytes:
+    def _end_soon(self) -> None:
+        if not self._held:
+            self._loop.call_later(EOF_GRACE_SECONDS, self.end)
+
+    async def line(self) -> bytes | None:
+        """Return the next line that is not blank; None at the end."""
         while not self._ended:
             if not self._writer.congested:
                 line = self._buffered_line()
-                if line is not None:
+                if line:
                     return line
+                if line is not None:
+                    continue
                 if self._eof and not self._writer.unanswered:
                     break
             self._news.clear()
             await self._news.wait()
         self._on_end()
-        raise anyio.EndOfStream
+        return None
 
     def _buffered_line(self) -> bytes | None:
         if not self._lines:
@@ -355,8 +309,9 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
             self._paused = False
             self.start()
         if line is None:
-            self._refuse(types.INVALID_REQUEST, f"Message longer than {MAX_LINE_BYTES} bytes")
-        return line or b""
+            too_long = RequestError(INVALID_REQUEST, f"Message longer than {MAX_LINE_BYTES} bytes")
+            self._writer.answer(None, too_long.member())
+        return b"" if line is None or line.isspace() else line
 
     def _is_far_ahead(self) -> bool:
         """Whether to stop reading; never within a line, which would then never become whole."""
@@ -379,7 +334,7 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
         if not data:
             self.close()
             self._eof = True
-            self._loop.call_later(EOF_GRACE_SECONDS, self.end)
+            self._end_soon()
         elif self._is_far_ahead():
             self._paused = True
             self.close()
@@ -394,53 +349,14 @@ class WireReader(ObjectReceiveStream[SessionMessage]):
             self._open.close()
             self._is_too_long = True
 
-    def _taken(self, line: bytes) -> types.JSONRPCMessage | None:
-        """Parse one line; None if it is blank, was answered here, or is no message (then that is the answer)."""
-        if not line or line.isspace():
-            return None
-        if self._calls is not None and self._calls.take(line, self._writer):
-            return None
-        try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError as error:
-            self._refuse(*_what_is_wrong_with(line, error))
-            return None
-        match message:
-            # The SDK's model passes over an id that is none, and would have nobody answer.
-            case types.JSONRPCNotification() if "id" in json.loads(line):
-                self._refuse(types.INVALID_REQUEST, _NO_ID)
-                return None
-            case types.JSONRPCRequest():
-                early = self._answer_early(message) if self._answer_early is not None else None
-                if early is not None:
-                    self._writer.send_nowait(early)
-                    return None
-                if message.method != _ENDLESS:
-                    self._writer.unanswered.add(message.id)
-                if message.method == "initialize" and self._calls is not None:
-                    self._calls.began(message.id, message.params or {})
-            case types.JSONRPCNotification(
-                method="notifications/cancelled", params={"requestId": str() | int() as id_}
-            ):
-                self._writer.unanswered.discard(id_)  # a cancelled request is never answered
-                if self._calls is not None:
-                    self._calls.cancel(id_)
-        return message
-
-    def _refuse(self, code: int, message: str, request_id: types.RequestId | None = None) -> None:
-        error = types.ErrorData(code=code, message=message)
-        self._writer.send_nowait(types.JSONRPCError(jsonrpc="2.0", id=request_id, error=error))
-
 
 @contextmanager
-def open_wire(
-    reading: int, writing: int, answer_early: EarlyAnswer | None, on_end: OnEnd, calls: CallsOnTheWire | None = None
-) -> Iterator[tuple[WireReader, WireWriter]]:
-    """Yield the streams of two non-blocking descriptors, for the time of the block."""
+def open_wire(reading: int, writing: int, on_end: OnEnd) -> Iterator[tuple[WireReader, WireWriter]]:
+    """Yield what reads and writes two non-blocking descriptors, for the time of the block."""
     loop = asyncio.get_running_loop()
     writer = WireWriter(writing, loop)
-    reader = WireReader(reading, loop, writer, answer_early, on_end, calls)
-    writer.listener, writer.calls = reader, calls
+    reader = WireReader(reading, loop, writer, on_end)
+    writer.listener = reader
 
     def on_lost_reader() -> None:
         loop.remove_reader(writing)
@@ -457,42 +373,3 @@ def open_wire(
         reader.close()
         writer.close()
         loop.remove_reader(writing)
-
-
-def _what_is_wrong_with(line: bytes, error: ValidationError) -> tuple[int, str, types.RequestId | None]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return types.PARSE_ERROR, "Parse error: not JSON", None
-    if isinstance(value, list):
-        return types.INVALID_REQUEST, "Batches are not supported: send one message per line", None
-    request_id = _usable_id(value.get("id")) if isinstance(value, dict) else None
-    for found in error.errors():
-        if found["type"] == "json_invalid":  # JSON that is no text: half of a surrogate pair
-            return types.PARSE_ERROR, f"Parse error: {found['ctx']['error']}", request_id
-    return types.INVALID_REQUEST, "Not a JSON-RPC 2.0 message", request_id
-
-
-def _usable_id(given: object) -> types.RequestId | None:
-    """Return the id if an answer can carry it."""
-    match given:
-        case bool():
-            return None
-        case str() if any("\ud800" <= character <= "\udfff" for character in given):
-            return None
-        case str() | int():
-            return given
-        case _:
-            return None
-
-
-def _encoded(message: types.JSONRPCMessage) -> bytes:
-    try:
-        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-    except ValueError:  # pydantic's: a lone surrogate, say
-        # One answer that cannot be said must not take the connection with it.
-        log.exception("a message could not be encoded")
-        if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            return b""
-        data = types.ErrorData(code=types.INTERNAL_ERROR, message="The result could not be encoded")
-        return _encoded(types.JSONRPCError(jsonrpc="2.0", id=message.id, error=data))

@@ -1,0 +1,117 @@
+"""JSON-RPC 2.0 in bytes, with the standard library only: the SDK's models take longer to import than a shell to start.
+
+Numbers of errors are of JSON-RPC 2.0 and MCP 2026-07-28. Names of keys in `_meta` are of MCP 2026-07-28.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+RequestId = str | int
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+METHOD_NOT_FOUND: Final = -32601
+INVALID_PARAMS: Final = -32602
+INTERNAL_ERROR: Final = -32603
+CONNECTION_CLOSED: Final = -32000
+UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
+
+# What begins the keys of `_meta` that belong to the protocol itself.
+RESERVED: Final = "io.modelcontextprotocol/"
+PROTOCOL_VERSION: Final = RESERVED + "protocolVersion"
+CLIENT_CAPABILITIES: Final = RESERVED + "clientCapabilities"
+CLIENT_INFO: Final = RESERVED + "clientInfo"
+SERVER_INFO: Final = RESERVED + "serverInfo"
+
+# The SDK's parser refuses what is nested deeper than 200; up to here nobody needs to count how it counts.
+_MAX_DEPTH: Final = 150
+
+_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+
+
+class RequestError(Exception):
+    """A request that is answered with an error of the protocol."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:  # noqa: ANN401 (JSON)
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def member(self) -> bytes:
+        """The member of the answer that holds the error."""
+        error = {"code": self.code, "message": self.message}
+        return b'"error":' + encoded(error if self.data is None else error | {"data": self.data})
+
+
+class Unsure(Exception):
+    """A line that the SDK may read otherwise than it is read here."""
+
+
+def encoded(value: Any) -> bytes:  # noqa: ANN401 (JSON)
+    """Return the compact JSON of a value. Raises UnicodeEncodeError for text that is not Unicode (lone surrogates)."""
+    return _encoder.encode(value).encode()
+
+
+def read(line: bytes) -> dict[str, Any] | None:
+    """Return the object that a line is; None for what the SDK refuses or is no object. Raises Unsure."""
+    try:
+        value = json.loads(line.decode())
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        return None
+    except (ValueError, RecursionError):  # an integer of thousands of digits; deeper than Python goes
+        raise Unsure from None
+    if line.count(b"[") + line.count(b"{") > _MAX_DEPTH and _depth(value) > _MAX_DEPTH:
+        raise Unsure
+    if not isinstance(value, dict):
+        return None
+    if b"\\u" in line:
+        try:
+            encoded(value)
+        except UnicodeEncodeError:  # half of a surrogate pair
+            return None
+    return value
+
+
+def _depth(value: object) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        below: list[object] = []
+        for one in level:
+            if isinstance(one, dict):
+                below.extend(one.values())
+            elif isinstance(one, list):
+                below.extend(one)
+        level = below
+    return depth
+
+
+def is_request(message: dict[str, Any]) -> bool:
+    """Whether a message is a request that the SDK takes: with an id, a method, and an object or nothing as params."""
+    request_id = message.get("id")
+    return (
+        isinstance(request_id, str | int)
+        and not isinstance(request_id, bool)
+        and message.keys() <= _REQUEST_KEYS
+        and _has_method(message)
+    )
+
+
+def is_notification(message: dict[str, Any]) -> bool:
+    """Whether a message is a notification that the SDK takes."""
+    return message.keys() <= _NOTIFICATION_KEYS and _has_method(message)
+
+
+def _has_method(message: dict[str, Any]) -> bool:
+    return (
+        message.get("jsonrpc") == "2.0"
+        and isinstance(message.get("method"), str)
+        and isinstance(message.get("params"), dict | None)
+    )
+
+
+_NOTIFICATION_KEYS: Final = frozenset(("jsonrpc", "method", "params"))
+_REQUEST_KEYS: Final = _NOTIFICATION_KEYS | {"id"}
