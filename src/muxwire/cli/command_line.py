@@ -33,12 +33,17 @@ VERBS = {verb: module for module, verbs in MODULES.items() for verb in verbs}
 
 # The options of every verb that have a value, and so two words: they may stand before the verb too.
 _WITH_VALUE = ("--name", "--socket", "--socket-name", "-t", "--target")
+_VERSION = f"muxwire {__version__}"
 _OF_NO_VERB = ("-h", "--help", "--version")
 
 
 def run_verb(argv: Sequence[str] | None) -> int:
     guard_descriptors()
     words = verb_first(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["--version"]:  # the parser would import the modules of all verbs first
+        sys.stdout.write(f"{_VERSION}\n")
+        flush()
+        return 0
     verb = words[0] if words and not words[0].startswith("-") else ""
     parser = command_line(verb)
     if verb and verb not in VERBS:
@@ -86,7 +91,7 @@ def command_line(verb: str = "") -> Parser:
         description="Terminals that agents and people can trust.",
         epilog="muxwire help VERB shows what a verb takes. Options may stand before the verb or after it.",
     )
-    parser.add_argument("--version", action="version", version=f"muxwire {__version__}")
+    parser.add_argument("--version", action="version", version=_VERSION)
     parser.set_defaults(whole=command_line, again=run_verb)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     for module in (VERBS[verb],) if verb in VERBS else MODULES:

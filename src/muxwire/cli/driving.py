@@ -13,7 +13,6 @@ from muxwire.cli.options import add_all, add_no_colours, add_target, add_verb, n
 from muxwire.cli.printing import FAILED, Colours, document, packed, say, shown, warn, write_soon
 from muxwire.cli.sentences import sentence
 from muxwire.errors import InvalidArgument
-from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import SendKeys, WaitFor, WatchEvents
 from muxwire.verbs.types import ACTIVE, DEFAULT_WAIT
 
@@ -91,6 +90,9 @@ def add(verbs: Verbs) -> None:
 
 
 async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    # Late: it brings half of the library, and the help of all verbs needs none of it.
+    from muxwire.tabs.waits import Wanted
+
     wanted = None
     if arguments.until or arguments.regex or arguments.gone or arguments.stable or arguments.idle:
         found = Wanted.read(
