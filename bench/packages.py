@@ -70,6 +70,35 @@ class FromPyPI:
 
 
 @dataclass(frozen=True, slots=True)
+class ByUv:
+    """Requirements that uv resolves, for a Python that it finds or fetches; pip takes minutes for some of them."""
+
+    requirements: tuple[str, ...]
+    python: str = "3.12"
+
+    @property
+    def label(self) -> str:
+        """Name and version."""
+        return self.requirements[0].replace("==", " ")
+
+    @property
+    def registry(self) -> str:
+        """Where it comes from."""
+        return "PyPI"
+
+    def missing(self) -> str:
+        """Whether uv is here."""
+        return "" if shutil.which("uv") else "uv is not here"
+
+    def steps(self, folder: Path) -> list[list[str]]:
+        """An environment, then uv's pip in it."""
+        return [
+            ["uv", "venv", "--quiet", "--allow-existing", "--python", self.python, str(folder)],
+            ["uv", "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *self.requirements],
+        ]
+
+
+@dataclass(frozen=True, slots=True)
 class FromNpm:
     """A package `name@version`."""
 

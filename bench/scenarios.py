@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bench.agent import run as agent
 from bench.churn import run as churn
 from bench.claims import run as claims
+from bench.frameworks import run as frameworks
 from bench.growth import run as growth
 from bench.harness import run as harness
 from bench.idle import run as idle
@@ -50,6 +51,7 @@ SCENARIOS: dict[str, Scenario] = {
     "remote": remote,
     "ssh": ssh,
     "harness": harness,
+    "frameworks": frameworks,
     "plain": plain,
     "churn": churn,
     "growth": growth,

@@ -15,6 +15,7 @@ import pytest
 
 import muxwire.sync
 from muxwire import Carrier, InvalidArgument
+from muxwire.adapters import shown
 from muxwire.host.remote import RemoteHost
 from tests.remote.proxied import environ_there
 
@@ -51,6 +52,19 @@ def test_none_is_imported_with_muxwire() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize(
+    ("output", "text"),
+    [
+        ("a\tb  \n\n\n\nc", "a\tb  \n\n\n\nc"),
+        ("\x1b[31mred\x1b[m  \n", "red\n"),
+        ("10%\r100%\n", "100%\n"),
+        ("ab\bc\n", "ac\n"),
+    ],
+)
+def test_what_a_program_wrote_without_controls_is_not_changed(output: str, text: str) -> None:
+    assert shown(output) == text
+
+
 # -- OpenHands
 
 
@@ -66,8 +80,8 @@ def executor(folder: Path) -> Iterator[Any]:
 def test_openhands_input_reaches_the_program_that_runs(executor: Any, folder: Path) -> None:
     from openhands.tools.terminal.definition import TerminalAction as Action
 
-    done = executor(Action(command="cd /; printf 'a\\tb\\n'; (exit 3)"))
-    assert (done.text, done.exit_code, done.metadata.working_dir) == ("a\tb", 3, "/")
+    done = executor(Action(command="cd /; printf 'a\\tb  \\nc\\n'; (exit 3)"))
+    assert (done.text, done.exit_code, done.metadata.working_dir) == ("a\tb  \nc", 3, "/")
     assert executor(Action(command="x", is_input=True)).is_error
     asked = executor(Action(command="read -p 'name: ' name; echo hello $name"))
     assert (asked.exit_code, asked.text) == (-1, "name:")
@@ -113,6 +127,8 @@ def test_mini_swe_agent_state_stays_and_a_tab_that_ended_is_replaced(folder: Pat
 
         assert run("cd /usr; echo $WORD") == ("here\n", 0, "")
         assert run("pwd") == ("/usr\n", 0, "")
+        assert run("printf 'a  \\n'; (exit 2)") == ("a  \n", 2, "")
+        assert run("printf '\\033[31mred\\033[m\\n'") == ("red\n", 0, "")
         assert run("pwd", cwd="/") == ("/\n", 0, "")
         assert run("exit 7") == ("", 7, "")
         assert run("pwd") == (f"{folder}\n", 0, "")
@@ -176,7 +192,7 @@ async def test_swerex_sessions() -> None:
                 told = await runtime.run_in_session(BashAction(command=command, **given))
                 return told.output, told.exit_code, told.expect_string
 
-            assert (await run("cat <<END\na\n b\nEND"))[:2] == ("a\n b\n", 0)
+            assert (await run("cat <<END\na  \n b\nEND"))[:2] == ("a  \n b\n", 0)
             assert (await run("false", check="silent"))[1] == 1
             with pytest.raises(exceptions.NonZeroExitCodeError):
                 await run("false")

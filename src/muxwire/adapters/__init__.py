@@ -14,3 +14,14 @@ None of them is imported with muxwire, and none knows another one. docs/framewor
 """
 
 from __future__ import annotations
+
+from muxwire.vt.readable import readable
+
+
+def shown(output: str) -> str:
+    """What a person would have read of an output.
+
+    One without escape sequences, carriage returns and backspaces is as the program wrote it, also where a line ends in
+    blanks: agents edit files by what they read of them.
+    """
+    return readable(output).text if any(sign in output for sign in "\x1b\r\b") else output

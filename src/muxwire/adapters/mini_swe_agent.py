@@ -18,6 +18,7 @@ from minisweagent.utils.serialize import recursive_merge
 from pydantic import BaseModel
 
 import muxwire.sync
+from muxwire.adapters import shown
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
@@ -71,13 +72,15 @@ class MuxwireEnvironment:
 
     def _ran(self, command: str, cwd: str, seconds: float) -> dict[str, Any]:
         tab = self._opened()
-        result = tab.execute(command, cwd=cwd or None, timeout=seconds, strip_ansi=True)
+        result = tab.execute(command, cwd=cwd or None, timeout=seconds)
         if result.running:
             tab.stop_process()
-            return _failed(result.output, f"it was stopped: {result.note or 'it waits for input'}", "WaitsForInput")
+            return _failed(
+                shown(result.output), f"it was stopped: {result.note or 'it waits for input'}", "WaitsForInput"
+            )
         if result.timed_out:
             late = subprocess.TimeoutExpired(command, seconds)
-            return _failed(result.output, str(late), type(late).__name__)
+            return _failed(shown(result.output), str(late), type(late).__name__)
         return _output(_text(result), result.exit_code if result.exit_code is not None else _NO_STATUS)
 
     def _opened(self) -> muxwire.sync.Tab:
@@ -119,7 +122,8 @@ class MuxwireEnvironment:
 
 def _text(result: ExecutionResult) -> str:
     # An interactive bash says so when it is told to exit.
-    output = result.output.removesuffix("exit\n") if result.state == "dead" else result.output
+    output = shown(result.output)
+    output = output.removesuffix("exit\n") if result.state == "dead" else output
     return f"{output}[{result.note}]\n" if result.exit_code is None and result.note else output
 
 

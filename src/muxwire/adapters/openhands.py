@@ -23,6 +23,7 @@ from openhands.tools.terminal.metadata import CmdOutputMetadata
 from openhands.tools.terminal.utils.command import split_bash_commands
 
 import muxwire.sync
+from muxwire.adapters import shown
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if self._running and not command:
             return self._wait(command, action.timeout)
         if self._running:
-            so_far = self._terminals.command_result(self._running, strip_ansi=True)
+            so_far = self._terminals.command_result(self._running)
             if so_far.running:
                 return _observed(command, so_far.output, prefix=_BELOW, suffix=_REFUSED.format(command), is_error=True)
             self._running, before = "", f"{_BELOW}{so_far.output}\n"
@@ -120,7 +121,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         """Until the command ends, waits for input or, without a `timeout` (s), has written nothing for long."""
         begun = wrote = time.monotonic()
         while True:
-            found = self._terminals.command_result(self._running, wait=constants.POLL_INTERVAL, strip_ansi=True)
+            found = self._terminals.command_result(self._running, wait=constants.POLL_INTERVAL)
             text, wrote = text + found.output, time.monotonic() if found.output else wrote
             asks = self._at_once and found.state == "interactive"
             over = time.monotonic() - (begun if timeout else wrote) >= (timeout or self._silence)
@@ -161,13 +162,13 @@ def _observed(
     command: str, text: str, status: int = _RUNNING, *, prefix: str = "", suffix: str, cwd: str | None = None,
     is_error: bool = False,
 ) -> TerminalObservation:  # fmt: skip
-    lines = text.splitlines(keepends=True)
+    lines = (text := shown(text)).splitlines(keepends=True)
     if len(lines) > _LINES_MAX:
         text, prefix = "".join(lines[-_LINES_MAX:]), _TRUNCATED
-    shown = maybe_truncate(text.rstrip(), truncate_after=constants.MAX_CMD_OUTPUT_SIZE)
+    told = maybe_truncate(text.rstrip(), truncate_after=constants.MAX_CMD_OUTPUT_SIZE)
     metadata = CmdOutputMetadata(exit_code=status, working_dir=cwd, prefix=prefix, suffix=f"\n{suffix}")
     return TerminalObservation.from_text(
-        text=shown, command=command, exit_code=status, metadata=metadata, is_error=is_error
+        text=told, command=command, exit_code=status, metadata=metadata, is_error=is_error
     )
 
 

@@ -25,6 +25,7 @@ from swerex.runtime.abstract import (
 from swerex.runtime.local import LocalRuntime, Session, _check_bash_command
 
 import muxwire
+from muxwire.adapters import shown
 from muxwire.errors import TabUnavailable
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class MuxwireSession(Session):
         limit = action.timeout if action.timeout is not None else _NO_LIMIT
         late = f"timeout after {action.timeout} seconds while running command {action.command!r}"
         try:
-            told = await self.tab.execute(action.command, timeout=limit, strip_ansi=True, on_timeout="leave")
+            told = await self.tab.execute(action.command, timeout=limit, on_timeout="leave")
         except TabUnavailable as error:
             raise CommandTimeoutError(f"{error}: {self._left!r} was left running; interrupt it first") from error
         if told.running and not told.timed_out:
@@ -102,9 +103,9 @@ class MuxwireSession(Session):
         if told.exit_code != 0 and action.check == "raise":
             message = f"Command {action.command!r} failed with exit code {told.exit_code}. Here is the output:\n"
             message = f"{action.error_msg}: {message}" if action.error_msg else message
-            raise NonZeroExitCodeError(f"{message}{told.output!r}")
+            raise NonZeroExitCodeError(f"{message}{shown(told.output)!r}")
         status = None if action.check == "ignore" else told.exit_code
-        return BashObservation(output=told.output, exit_code=status, expect_string=_PROMPT)
+        return BashObservation(output=shown(told.output), exit_code=status, expect_string=_PROMPT)
 
     async def _interactive(self, action: BashAction) -> BashObservation:
         """Type a line into whatever runs, and wait for one of the patterns, or for the shell's prompt."""
