@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import tracemalloc
 from typing import Any
 
 import anyio
 import pytest
 
+from muxwire.mcp import calls, conversation
 from muxwire.mcp.conversation import Conversation
 from muxwire.mcp.wire import WireWriter
 from tests.mcp.raw_client import envelope
@@ -14,6 +18,9 @@ from tests.mcp.test_wire import FOREVER, serving
 
 pytestmark = pytest.mark.anyio
 
+# Multiples of the size of a result that are in memory: when it waits to be written, the result itself, and its JSON as
+# an object and as a string, with what a bytearray has in reserve; on the way there, at most two texts more.
+HELD, PEAK = 3.5, 6.0
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 
@@ -118,3 +125,23 @@ async def test_a_call_is_cancelled_by_its_id_as_a_number_or_a_text(given: int | 
         await client.until("interrupted")
         with anyio.fail_after(5):
             assert (await client.request("ping"))["result"] == {}
+
+
+async def test_a_large_result_is_not_copied_again_and_again() -> None:
+    """What is written holds it twice, and nothing else does for long."""
+    size = 1 << 22
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    writer = WireWriter(writing, asyncio.get_running_loop())
+    tracemalloc.start()
+    try:
+        result = {"output": "x" * size}
+        writer.answer(1, *calls._member(result, conversation._legacy_result))
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        writer.close()
+        os.close(reading)
+        os.close(writing)
+    assert held < HELD * size
+    assert peak < PEAK * size

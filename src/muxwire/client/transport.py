@@ -92,9 +92,11 @@ _FLOOD_READ_BYTES = 2048
 _FLOOD_PAUSE_S = 0.002
 
 # To sleep until a short command's end and be woken takes a quarter of its time, tmux's and the shell's share of that
-# included. So who waits for one looks again and again for so long, and lets others run between two looks.
+# included. So who waits for one looks again and again for so long.
 _SPIN_SECONDS = 0.0005
-# To let others run at each look slows those on the other processors down: 2 % of a command.
+# `sched_yield` gives way only to tasks of the same scheduling group (a session with autogroup, or a cgroup) and to
+# threads of this process. tmux and the shells are in other groups: they get no processor by it. At each look it would
+# cost 2 % of a command.
 _LOOKS_PER_YIELD = 8
 # Who gets the processor back later than that shares it with a program that computes: who slept is served before it.
 _HELD_UP_SECONDS = 0.001

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import anyio
 
-from muxwire.mcp.jsonrpc import CONNECTION_CLOSED, INTERNAL_ERROR, RequestError, encoded
+from muxwire.mcp.jsonrpc import CONNECTION_CLOSED, INTERNAL_ERROR, RequestError, as_json, encoded
 from muxwire.mcp.registry import Call, NeedsAnswer, Progress, Text, explained, refused
 from muxwire.verbs.read import Misfit
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from muxwire.mcp.registry import AnyTool, AsksPerson
     from muxwire.mcp.wire import WireWriter
 
-    # Makes the result of one revision of the protocol: of the JSON of its text and of its fields ("" if it has none),
-    # and whether it is an error.
-    Shape = Callable[[bytes, bytes, bool], bytes]
+    # Makes the pieces of the result of one revision of the protocol: of the JSON of its text and of its fields ("" if
+    # it has none), and whether it is an error.
+    Shape = Callable[[bytes, bytes, bool], tuple[bytes, ...]]
 
 log = logging.getLogger(__name__)
 
@@ -71,13 +71,15 @@ def client_name(info: object) -> str:
     return " ".join(part for name in ("name", "version") if isinstance(part := info.get(name), str) and part)
 
 
-def as_text(fields: dict[str, Any]) -> tuple[bytes, dict[str, Any]]:
-    """Return the JSON text of a result and the fields that it says, without what is no UTF-8."""
+def as_text(fields: dict[str, Any]) -> tuple[str, bytes, dict[str, Any]]:
+    """Return the JSON text of a result, its bytes, and the fields that it says, without what is no UTF-8."""
+    text = as_json(fields)
     try:
-        return encoded(fields), fields
+        return text, text.encode(), fields
     except UnicodeEncodeError:  # a name or path that is not UTF-8 came in as lone surrogates
         readable: dict[str, Any] = _readable(fields)
-        return encoded(readable), readable
+        text = as_json(readable)
+        return text, text.encode(), readable
 
 
 def _readable(value: Any) -> Any:  # noqa: ANN401 (JSON)
@@ -162,20 +164,24 @@ class DirectCalls:
             if self._running.get(key) is scope:  # ids may be given twice
                 del self._running[key]
         if not scope.cancelled_caught:
-            writer.answer(request_id, _member(result, shape))
+            member = _member(result, shape)
+            del result  # what may be of megabytes is not held while its client reads
+            writer.answer(request_id, *member)
+            del member
             await writer.room()
 
 
-def _member(result: dict[str, Any] | Text, shape: Shape) -> bytes:
+def _member(result: dict[str, Any] | Text, shape: Shape) -> tuple[bytes, ...]:
     """Return the member of the answer that holds a result: it is encoded once, and its text is a string of that."""
     try:
         if isinstance(result, Text):
             return shape(encoded(result.text), b"", result.is_error)
-        text, _ = as_text(result)
+        text, fields, _ = as_text(result)
+        shown = encoded(text)
     except UnicodeEncodeError:
         log.exception("a result could not be encoded")
-        return RequestError(INTERNAL_ERROR, "The result could not be encoded").member()
-    return shape(encoded(text.decode()), text, False)
+        return (RequestError(INTERNAL_ERROR, "The result could not be encoded").member(),)
+    return shape(shown, fields, False)
 
 
 @final

@@ -442,16 +442,13 @@ def _can_ask(capabilities: object) -> bool:
     return isinstance(capabilities, dict) and capabilities.get("elicitation") is not None
 
 
-def _legacy_result(text: bytes, fields: bytes, is_error: bool) -> bytes:
-    return b'"result":{"content":[{"type":"text","text":%b}],"isError":%b%b}' % (text, *_rest(fields, is_error))
+def _legacy_result(text: bytes, fields: bytes, is_error: bool) -> tuple[bytes, ...]:
+    rest = (b',"structuredContent":', fields) if fields else ()
+    said = b'}],"isError":true' if is_error else b'}],"isError":false'
+    return b'"result":{"content":[{"type":"text","text":', text, said, *rest, b"}"
 
 
-def _modern_result(text: bytes, fields: bytes, is_error: bool) -> bytes:
-    error, more = _rest(fields, is_error)
-    return b'"result":{"content":[{"text":%b,"type":"text"}],"isError":%b,"resultType":"complete"%b,%b}' % (
-        text, error, more, _STAMP,
-    )  # fmt: skip
-
-
-def _rest(fields: bytes, is_error: bool) -> tuple[bytes, bytes]:
-    return b"true" if is_error else b"false", b',"structuredContent":' + fields if fields else b""
+def _modern_result(text: bytes, fields: bytes, is_error: bool) -> tuple[bytes, ...]:
+    rest = (b',"structuredContent":', fields) if fields else ()
+    said = b',"type":"text"}],"isError":%b,"resultType":"complete"' % (b"true" if is_error else b"false")
+    return b'"result":{"content":[{"text":', text, said, *rest, b",", _STAMP, b"}"

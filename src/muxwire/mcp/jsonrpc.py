@@ -50,9 +50,14 @@ class Unsure(Exception):
     """A line that the SDK may read otherwise than it is read here."""
 
 
+def as_json(value: Any) -> str:  # noqa: ANN401 (JSON)
+    """Return the compact JSON of a value."""
+    return _encoder.encode(value)
+
+
 def encoded(value: Any) -> bytes:  # noqa: ANN401 (JSON)
     """Return the compact JSON of a value. Raises UnicodeEncodeError for text that is not Unicode (lone surrogates)."""
-    return _encoder.encode(value).encode()
+    return as_json(value).encode()
 
 
 def read(line: bytes) -> dict[str, Any] | None:

@@ -157,8 +157,8 @@ class Tasks:
 
 def succeeded(fields: dict[str, Any]) -> types.CallToolResult:
     """Return the result twice, as text and as an object: each client shows its model only one of them."""
-    text, fields = as_text(fields)
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text.decode())], structured_content=fields)
+    text, _, fields = as_text(fields)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=fields)
 
 
 def asks_for_tasks(asked: types.SubscriptionFilter) -> bool:

@@ -168,9 +168,9 @@ class WireWriter:
         if not self._room.is_set():
             await self._room.wait()
 
-    def answer(self, request_id: RequestId | None, member: bytes) -> None:
-        """Write an answer: `member` is its result or error, as JSON."""
-        self.write(b'{"jsonrpc":"2.0","id":%b,%b}\n' % (encoded(request_id), member))
+    def answer(self, request_id: RequestId | None, *member: bytes) -> None:
+        """Write an answer: `member` is its result or error, as JSON, in pieces, which nobody has to join."""
+        self.write(b'{"jsonrpc":"2.0","id":%b,' % encoded(request_id), *member, b"}\n")
         self.settle(request_id)
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
@@ -208,12 +208,14 @@ class WireWriter:
         self._empty.set()
         self._loop.remove_writer(self._fd)
 
-    def write(self, line: bytes) -> None:
-        """Write a line: at once if there is room, else as soon as there is."""
+    def write(self, *line: bytes) -> None:
+        """Write a line, in pieces: at once if there is room, else as soon as there is."""
         if self._lost:
             return
-        self._backlog += line
-        if len(self._backlog) == len(line):  # nothing was waiting: most lines leave right here
+        was_empty = not self._backlog
+        for piece in line:
+            self._backlog += piece
+        if was_empty:  # most lines leave right here
             self._write_backlog()
             if self._backlog:
                 self._loop.add_writer(self._fd, self._write_backlog)
