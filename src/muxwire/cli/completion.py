@@ -36,7 +36,7 @@ def add(verbs: Verbs) -> None:
         _run,
         summary="print the completion script of a shell",
         example="source <(muxwire completion bash)",
-        details="Put that line into ~/.bashrc; for zsh the same line with zsh into ~/.zshrc; for fish "
+        details="Put the line of the example into ~/.bashrc; for zsh the same with zsh into ~/.zshrc; for fish "
         "muxwire completion fish | source into config.fish.",
     )
     completion.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))

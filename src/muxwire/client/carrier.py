@@ -154,7 +154,7 @@ class CarrierProcess(ProcessPipes):
         """Start the child and return the facts that the script has found; HostUnavailable.
 
         With `again` it takes the place of one that has ended, and no tmux server is started there: TmuxUnavailable if
-        ours is gone.
+        muxwire's is gone.
         """
         await self._end_child()
         if self._closed:

@@ -74,7 +74,7 @@ class _File:
 
     def remove(self) -> None:
         with suppress(OSError):
-            if self.script is not None:  # whoever runs it still has it open
+            if self.script is not None:  # a process that runs it still has it open
                 self.script.unlink(missing_ok=True)
             elif self.segment is not None:
                 retire(self.log, self.segment)

@@ -9,14 +9,15 @@ Next to them `pane-@N.gaps` holds what the files cannot say, one JSON object a l
     {"offset": N, "size": N}    a hole: bytes that were lost, NULs in the file. More keys say why, where it is known.
     {"first": N}                the oldest files are gone, and the one that is written begins at this offset.
     {"at": N, "columns": C, "rows": R}    the pane's size from that offset on; before the first one, that of our tabs.
-                                With `"blank": false` the screen was not empty there: the pane was somebody's before.
+                                With `"blank": false` the screen was not empty there: the pane was used before its log
+                                began.
 
 `pane-@N.times` says when which byte came (`logs/times.py`).
 
 The code of scripts that ran in a tab is kept there too: `pane-@N.script-ID.py` goes when `pane-@N.log` goes, so a
 `script_path` of an earlier result can be read as long as the output of that script can be.
 
-A log without a `.gaps` file is one file that begins at 0, so that nobody has to look through a directory of thousands.
+A log without a `.gaps` file is one file that begins at 0, so that a directory of thousands need not be searched.
 
 The writer's side of one log is here too: pieces in, as many as the disk takes, and a new file whenever one has grown
 large.
@@ -60,7 +61,7 @@ _ATTEMPTS = 5
 PIECE_COST = 64
 # Linux and macOS take 1024 buffers in one writev(2).
 _BUFFERS_MAX = 1024
-# What stands for bytes of which nobody knows how many they were.
+# What stands for bytes whose number is not known.
 UNKNOWN_SIZE = 1
 
 
@@ -267,7 +268,7 @@ class LogFile:
             self.end = self.first + os.fstat(self._descriptor).st_size
 
     def renew(self) -> None:
-        """If somebody has removed the file, begin another one, which goes on at the same offset; OSError."""
+        """If the file was removed, begin another one, which goes on at the same offset; OSError."""
         if self._descriptor is None or os.fstat(self._descriptor).st_nlink:
             return
         self.close()
@@ -318,7 +319,7 @@ class LogFile:
         """Begin another file; if the directory does not let us, the old one stays. OSError if none can be opened."""
         assert self.first is not None
         try:
-            record(self.path)  # before there is a segment: without it nobody looks for one
+            record(self.path)  # before there is a segment: without it no reader looks for one
             self.path.rename(segment_path(self.path, self.first))
         except OSError:
             return
@@ -334,7 +335,7 @@ class LogFile:
             self._descriptor = None
 
 
-# What tmux itself keeps of a pane's output, for the time in which nobody writes its log: files in a directory.
+# What tmux itself keeps of a pane's output, for the time in which no process writes its log: files in a directory.
 #
 # The pane's pipe writes them (host/scripts/spool.sh), from the pane's first byte on: an offset there is one of the log.
 # Each is named by the offset of its first byte, and goes once the log holds its bytes. If the pipe was opened later, a

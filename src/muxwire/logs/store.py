@@ -1,13 +1,13 @@
 """The panes' log files: every byte that came, written by one thread that the reader of tmux never waits for.
 
 A log holds the pane's raw bytes; a byte's position in it is its offset. `LogStore.open(path)` continues where the log
-ends, whoever wrote it: the file at `path` is always the one that is written.
+ends, also if another process wrote it: the file at `path` is always the one that is written.
 At `LogLimits.segment_bytes` it becomes a segment with its first offset in its name and a new one is begun
-(segments.py says how); offsets continue. Only a file that nobody writes to any more is ever removed (limits.py).
+(segments.py says how); offsets continue. Only a file that is not written any more is ever removed (limits.py).
 
 Where bytes were lost, the file has a hole of their size, so that the positions stay true; the hole is recorded in the
-`.gaps` file next to it. Lost is what came while the disk stood still for too long, and what tmux did not give us: of
-that nobody knows the size, so its hole is one byte, and its record says why, and between which two times.
+`.gaps` file next to it. Lost is what came while the disk stood still for too long, and what tmux did not give us:
+the size of that is not known, so its hole is one byte, and its record says why, and between which two times.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class PaneLog:
     def lose(self, size: int, **details: object) -> None:
         """Record that the pane's next `size` bytes are not here, and why.
 
-        `log_file.UNKNOWN_SIZE` stands for a number that nobody knows.
+        `log_file.UNKNOWN_SIZE` stands for a number that is not known.
         """
         offset = self.end
         self.end = offset + size
@@ -188,7 +188,7 @@ class PaneLog:
         self._store.note_time(self)
 
     def resized(self, columns: int, rows: int, *, blank: bool = True) -> None:
-        """The pane has that size from here on; not `blank` if its screen was somebody's before its log began."""
+        """The pane has that size from here on; not `blank` if its screen was used before its log began."""
         if (columns, rows) != self._size or not blank:
             self._size = columns, rows
             self.lose(0, columns=columns, rows=rows, **({} if blank else {"blank": False}))
@@ -230,7 +230,7 @@ class PaneLog:
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
 
     def close(self, *, ended: bool = False) -> None:
-        """Nothing more will be appended, with `ended` by nobody: write what is left and let go of the file."""
+        """Nothing more will be appended, with `ended` by no process: write what is left and let go of the file."""
         self.file.ended = ended
         self._store.close_log(self)
 
@@ -369,7 +369,7 @@ class LogStore:
             pieces, log.pending = log.pending, []
             output = [piece for piece in pieces if isinstance(piece, bytes)]
             if len(output) == len(pieces) > 1:
-                # As one: whoever runs Python would have to wait for the thread that takes them one by one.
+                # As one: all other Python threads would have to wait for the thread that takes them one by one.
                 self._taken -= PIECE_COST * (len(pieces) - 1)
                 pieces = [b"".join(output)]
             self._queue.put((log.file, pieces, -now if log.comes_late else now))

@@ -8,7 +8,7 @@ General layout, lower floors first; each module imports only those above it:
   profiles       other tools in their place, in the shapes of other programs
   instructions   what a model gets at the start, and the prompts of prompts.toml
   calls          one call, checked, run and shaped: for the SDK's server, and straight from the wire
-  confirm        asking the person before something of theirs is ended
+  confirm        asking the person before something that they started is ended
   channel, tasks the end of a command that was left running: into the session, or as a task
   lifespan       the one Terminals of a server, opened by the first call that needs it
   pages          the live terminal that clients with MCP Apps show inside the conversation

@@ -1,4 +1,4 @@
-"""Asking the person before something of theirs is ended: by elicitation, where the client can.
+"""Asking the person before something that they started is ended: by elicitation, where the client can.
 
 Up to 2025-11-25 the server asks while the call waits (`elicitation/create`). From 2026-07-28 on the call is answered
 with what is to be asked, and made again with the answer (multi-round-trip): the state that goes with it is signed, says

@@ -44,7 +44,7 @@ def without_unavailable(text: str, available: Collection[str], known: Collection
 
 @final
 class Prompts:
-    """The prompts of `prompts.toml` that work with the tools that are there; read when somebody asks for one."""
+    """The prompts of `prompts.toml` that work with the tools that are there; read when a client asks for one."""
 
     def __init__(self, available: Collection[str], known: Collection[str]) -> None:
         self._available = available

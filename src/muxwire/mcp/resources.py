@@ -189,7 +189,7 @@ class Subject:
 
     @classmethod
     def of(cls, uri: str) -> Subject:
-        """Read a URI; raises the protocol's error for one that names nothing of ours."""
+        """Read a URI; raises the protocol's error for one that is none of these."""
         if uri == TABS:
             return cls(uri, "tabs")
         found = _OF_A_TAB.match(uri)

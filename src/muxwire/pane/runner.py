@@ -166,7 +166,7 @@ class Runner:
         await pane.stream.until(lambda: not under_way(), seconds)
 
     async def _wait_turn(self, timeout: float) -> None:
-        """Wait until nobody else types into this pane; TabUnavailable if that takes too long."""
+        """Wait until no other call types into this pane; TabUnavailable if that takes too long."""
         with anyio.move_on_after(timeout):
             await self.turn.acquire()
             return
@@ -228,7 +228,7 @@ class Runner:
         A line that was typed is waited for until it runs, or provably never will: then the command has `never_ran`.
         False if tmux does not answer: it is done when that does.
         """
-        if execution.ending:  # before we came: what is in front by now is somebody else's
+        if execution.ending:  # before we came: what is in front by now is another command
             return True
         if execution is self.pane.session.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
@@ -265,7 +265,7 @@ class Runner:
     def _check_place(self, given: float) -> None:
         """Refuse a command if the shell is gone that it was given for, at that time: TabUnavailable.
 
-        That is one that nobody was told of, or was told of only after this command had been given.
+        That is one that no caller was told of, or only after this command had been given.
         """
         session = self.pane.session
         if (left := session.left) is not None:
@@ -296,7 +296,7 @@ class Runner:
         if ours is not None:
             column, length = self._prompt_end.column, len(ours.typed_line) + ours.cursor_follows
             drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
-        if session.dead:  # since it listened: nobody would ever say how the command ended
+        if session.dead:  # since it listened: nothing would ever say how the command ended
             raise pane.refusal()
         execution = Execution(
             command_id=command_id,
@@ -346,7 +346,7 @@ class Runner:
         self._typed = self.keyboard.press(wrapped.typed, before=lines)
 
     def _hide_line(self, execution: Execution, shown: bytes) -> bytes:
-        """What is typed from here on for `execution` is ours; a person sees `shown` in its place.
+        """What is typed from here on for `execution` is muxwire's; a person sees `shown` in its place.
 
         Return what the shell has to print as soon as it has it all.
         """

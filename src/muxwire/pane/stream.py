@@ -57,7 +57,7 @@ class PaneStream:
         self.log = log
         self.last_output = time.monotonic()  # when a program wrote last; a new pane has not been silent yet
         self.whole_from = 0  # the offset after what was lost last
-        self.rejoining = False  # whether what was written while nobody listened is still being read
+        self.rejoining = False  # whether what was written while no process was attached is still being read
         self.listener: StreamObserver | None = None
         self._owns = owns
         self._scanner = MarkScanner(start, owns)
@@ -70,7 +70,7 @@ class PaneStream:
 
     @property
     def written_end(self) -> int:
-        """The offset after what a program wrote last: marks R at the end are nobody's output."""
+        """The offset after what a program wrote last: marks R at the end are no program's output."""
         end = self.ring.end
         while is_join_mark(self.ring.read(end - JOIN_LENGTH, end), self.nonce):
             end -= JOIN_LENGTH
@@ -115,12 +115,12 @@ class PaneStream:
         self.wake()
 
     def close(self, *, ended: bool = False) -> None:
-        """Nothing more will come, to us or with `ended` to anybody: what is in memory goes, the log has it."""
+        """Nothing more will come, to this process or, with `ended`, to any: what is in memory goes, the log has it."""
         self.log.close(ended=ended)
         self.ring = RingBuffer(1, start=self.ring.end)
 
     def wake(self) -> None:
-        """Wake everybody in `changed`: bytes came, or the pane's state did change."""
+        """Wake each wait in `changed`: bytes came, or the pane's state did change."""
         if self._changed is not None:
             self._changed.set()
             self._changed = None

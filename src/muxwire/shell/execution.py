@@ -26,9 +26,9 @@ SIGNAL_STATUS = 128
 # SIGINT is 2 on every system (POSIX, kill(1)).
 INTERRUPTED = SIGNAL_STATUS + 2
 
-# How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt. `lost`: nobody
-# knows how, or whether. `shell_lost`: the nested shell that it was typed into is gone; how far it came is not known.
-# `never_ran`: the line was typed, and the shell provably ran none of it.
+# How a command's life ended. `aborted`: the shell gave it up (C-c, `set -u`), known by its next prompt. `lost`: it is
+# not known how, or whether. `shell_lost`: the nested shell that it was typed into is gone; how far it came is not
+# known. `never_ran`: the line was typed, and the shell provably ran none of it.
 Ending = Literal["", "completed", "aborted", "shell_exited", "shell_lost", "lost", "never_ran"]
 
 

@@ -8,7 +8,7 @@ its executable; 3 a shell over a program that relays a terminal (ssh, docker), k
 1. Nothing is typed for a listener that does not wait, as far as the kernel proves it, nor while it may be in between:
    what is in front has to be the same before and after it was judged.
 2. What waits for a password, or is a script's `read`, is no shell at its prompt.
-3. The tab's own shell without a prompt of ours is level 2 only after a command of ours was over for a while: the mark
+3. The tab's own shell without a prompt mark is level 2 only after a command of muxwire was over for a while: the mark
    of its prompt may be on its way. Not while a line that a person entered may read by itself.
 4. A relay, and a shell that cannot read the tab's directory, get all of a command typed, after a probe (level 3), and
    only when they have been silent.
@@ -72,9 +72,9 @@ class ForegroundShell:
     """The shell that reads the pane's input now.
 
     `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
-    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: nobody can have
-    typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it from
-    every other shell then.
+    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: no program can
+    have typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it
+    from every other shell then.
     """
 
     shell: Shell | None
@@ -95,7 +95,7 @@ class ForegroundShell:
 @final
 @dataclass(frozen=True, slots=True)
 class InFront:
-    """What is in front of a pane whose own shell is at no prompt of ours, at one moment.
+    """What is in front of a pane whose own shell is at no prompt that a mark announced, at one moment.
 
     `found`: what is waited for there. `shell`: the kind of shell that it is, None if it is none that we know; `raw`:
     the terminal is known to be in no line mode; `script`: the shell was started with a script or with `-c`; `reads`: it
@@ -115,11 +115,11 @@ class InFront:
 
 
 def find_listener(session: ShellSession, seen: InFront, now: float) -> ForegroundShell | None:
-    """Who reads a line that is typed now, where no prompt of ours says so; None if nobody is known to."""
+    """Who reads a line that is typed now, where no prompt mark says so; None if it is not known."""
     group, running = seen.front.pgrp, session.running
     kind, shell = seen.found.waiting, seen.shell
     own = session.shell is not None and group == session.shell_pid
-    busy = running is not None and running.shell_pgrp == group  # with a command of ours
+    busy = running is not None and running.shell_pgrp == group  # with a command of muxwire
     if not (kind or seen.found.hidden) or (running is not None and seen.silent < DRAWN):
         return None
     if shell is None:
@@ -189,7 +189,7 @@ def opens_shell(session: ShellSession, program: str, waiting: Waiting) -> bool:
 def on_its_way(session: ShellSession, drawn: bytes, *, whole: bool) -> bool:
     """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
 
-    After the end of a command of ours the mark is still to come. After the mark nobody can have started anything
+    After the end of a command of muxwire the mark is still to come. After the mark nothing can have been started
     unless the shell says so (C), or, where it never does, a line was ended. `drawn` is what was written since the mark,
     `whole` whether that is a prompt that was seen before.
     """

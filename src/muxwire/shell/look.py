@@ -46,7 +46,7 @@ RELAYS: Final = frozenset((
     "incus", "machinectl", "script", "sshpass", "autossh", "nsenter", "chroot", "sudo", "su", "doas", "runuser",
     "login", "systemd-run", "distrobox", "toolbox",
 ))  # fmt: skip
-# Those whose inner terminal is on another machine, in a container, or held by a process that is no child of theirs.
+# Those whose inner terminal is on another machine, in a container, or held by a process that is not their child.
 _CARRIERS: Final = frozenset((
     "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
     "incus", "machinectl", "autossh", "systemd-run", "distrobox", "toolbox",

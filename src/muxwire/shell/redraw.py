@@ -1,14 +1,14 @@
 """What a person sees in place of our typed line: the readable command at the prompt, as if it had been typed.
 
 The wrapper prints these bytes just before the start mark: cursor moves back to the prompt's end, the rest of the
-screen is erased, the T mark closes what is ours, and the command's own text follows.
+screen is erased, the T mark closes what muxwire typed, and the command's own text follows.
 """
 
 from __future__ import annotations
 
 from typing import final
 
-# A pasted script scrolls the prompt off the screen and teaches nobody anything: show its beginning.
+# A pasted script scrolls the prompt off the screen and is of no use there: show its beginning.
 SHOWN_CHARACTERS = 2000
 SHOWN_LINES = 24
 

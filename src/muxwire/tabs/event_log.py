@@ -97,8 +97,7 @@ class EventFilter:
 
 
 # Sequence, time, kind, window and details. The details may still grow: output that continues is one event until
-# somebody has seen it. A tuple, because Python looks through ten thousand such objects for garbage, and not through
-# these.
+# it was read. A tuple, because Python looks through ten thousand objects of a class for garbage, and not through these.
 _Entry: TypeAlias = tuple[int, float, EventKind, str, dict[str, Detail]]
 _SEQUENCE: Final = 0
 _DETAILS: Final = 4

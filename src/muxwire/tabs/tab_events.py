@@ -1,7 +1,7 @@
 """From what a tab's pane writes to the events of the tab: commands, prompts, output, bells, titles, its end.
 
 A line that the shell accepted was typed by us, by another process of the same instance, or by a person. The shell does
-not say, so the typing of ours is known (the keyboard is one place), a muxwire elsewhere shows itself by its start mark,
+not say, so what muxwire types is known (the keyboard is one place), a muxwire elsewhere shows itself by its start mark,
 and what is left is a person's.
 """
 
