@@ -18,6 +18,7 @@ from muxwire.shell.tab_state import (
     FRESH_PROMPT,
     RULES,
     UNDER_WAY,
+    keys_ran_from,
     line_lost,
     not_begun,
     prompt_due,
@@ -182,3 +183,19 @@ def test_what_follows_from_each_state(name: str) -> None:
     assert any(ran_last(session, one) for one in commands) == (name in ("overtaken", "back"))
     assert unhooked(session) == (name in ("starting", "unhooked", "closed"))
     assert starting(session) == (name in ("starting", "closed"))
+
+
+def test_what_keys_have_started_began_when_they_were_typed_and_not_when_the_command_before_ended() -> None:
+    driven = Driven()
+    driven.prompt()
+    driven.type()
+    driven.begin()
+    driven.finish()
+    driven.prompt()
+    ended = driven.session.prompt_time
+    pressed = driven.now()
+    assert keys_ran_from(driven.session, pressed) == ended  # no line was taken yet
+    driven.accept()
+    assert keys_ran_from(driven.session, pressed) == pressed
+    assert keys_ran_from(driven.session, ended - 1) == ended  # typed ahead
+    assert keys_ran_from(driven.session, driven.now()) == ended  # a person typed the line, and we into its program

@@ -73,7 +73,10 @@ class Keyboard:
         With `bracketed` it is one paste, marked as such by tmux if the program asked for that (DECSET 2004).
         InvalidArgument for a NUL, which tmux cannot carry.
         """
-        self._pane.pressed_at = time.monotonic()
+        now = time.monotonic()
+        if self._pane.pressed_at <= self._pane.session.prompt_time:
+            self._pane.first_pressed_at = now
+        self._pane.pressed_at = now
         if data.endswith(CTRL_C):
             self._pane.interrupted_at = self._pane.pressed_at
         commands = (self._kept_commands if len(data) <= _SHORT else self._commands)(data, bracketed=bracketed)

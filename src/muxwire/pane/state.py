@@ -174,6 +174,7 @@ class PaneState:
         self._answered_at, self._answer_end = 0.0, -1  # when that answer came, and where the stream ended as it began
         self.entered = False  # whether a line that we typed at its shell may still run
         self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
+        self.first_pressed_at = float("-inf")  # when we did for the first time since the newest prompt of then
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()

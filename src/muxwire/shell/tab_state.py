@@ -127,6 +127,17 @@ def idle_since(session: ShellSession) -> float:
     return session.current.end_time if session.current is not None else 0.0
 
 
+def keys_ran_from(session: ShellSession, first_pressed_at: float) -> float:
+    """Since when on the monotonic clock a line can run that is no command of ours; we typed first at that time.
+
+    A job of the command before may have begun in the tick (10 ms) in which that command ended. So what counts is when
+    the line was typed, where the shell has taken one since.
+    """
+    ended = max(session.prompt_time, idle_since(session))
+    taken = session.preexec_time
+    return first_pressed_at if taken is not None and ended < first_pressed_at <= taken else ended
+
+
 def _typed(session: ShellSession, kernel: Kernel) -> bool:
     """Whether the line of a command is typed, and has not begun to run, where a line is edited."""
     return not_begun(session) is not None and kernel.waits_for_input() == "editor"

@@ -18,7 +18,7 @@ from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
 from muxwire.shell.driver import FORKS_WITHIN
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
 from muxwire.shell.request import LOOK_SECONDS
-from muxwire.shell.tab_state import prompt_due, ran_last
+from muxwire.shell.tab_state import keys_ran_from, prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import end_strangers
 from muxwire.tabs.waits import Watch
@@ -147,7 +147,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     await pane.refresh()
     execution, newest = pane.session.running, pane.session.current
     # A nested shell in which a command of muxwire has ended is no part of what keys have started in it since.
-    since = max(pane.session.prompt_time, newest.end_time if newest is not None else 0.0)
+    since = keys_ran_from(pane.session, pane.first_pressed_at)
     if newest is not None and newest.level > 1 and not newest.running:
         if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
             return await _stop_over(pane, runner, newest, first, grace), since
@@ -164,6 +164,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
         return _stopped(pane, True, "", newest.exit_code, newest), since
     await pane.line_taken(pane.pressed_at + _TAKEN_WITHIN - time.monotonic())
     await _forked(pane)
+    since = keys_ran_from(pane.session, pane.first_pressed_at)
     if not pane.is_back:
         began = pane.session.preexec_time or 0.0
         sent, gone = await runner.interrupter.end_other(
