@@ -112,7 +112,7 @@ CONVERSATIONS: dict[str, list[Any]] = {
         (INITIALIZED,),
         ("no/such", {}),
         ("logging/setLevel", {"level": "info"}),
-        ("prompts/get", {"name": "run_and_report", "arguments": {"command": "make"}}),
+        ("prompts/get", {"name": "run_and_wait", "arguments": {"command": "make"}}),
         ("prompts/get", {"name": "no_such"}),
         ("resources/read", {"uri": "muxwire://tabs"}),
         ("resources/read", {"uri": "no such"}),
@@ -239,7 +239,7 @@ async def test_news_of_the_list_of_resources_are_those_of_the_sdk() -> None:
 async def test_all_is_answered_although_stdin_ended_before_the_sdk_was_there() -> None:
     lines = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
-        {"jsonrpc": "2.0", "id": 2, "method": "prompts/get", "params": {"name": "run_and_report"}},
+        {"jsonrpc": "2.0", "id": 2, "method": "prompts/get", "params": {"name": "run_and_wait"}},
         {"jsonrpc": "2.0", "id": 3, "method": "ping"},
         "no message",
         "no message",
