@@ -17,6 +17,7 @@ import muxwire.sync
 from muxwire import Carrier, InvalidArgument
 from muxwire.adapters import shown
 from muxwire.host.remote import RemoteHost
+from tests.adapters.conftest import STAND_INS
 from tests.remote.proxied import environ_there
 
 ADAPTERS = Path(muxwire.__file__).with_name("adapters")
@@ -63,6 +64,18 @@ def test_none_is_imported_with_muxwire() -> None:
 )
 def test_what_a_program_wrote_without_controls_is_not_changed(output: str, text: str) -> None:
     assert shown(output) == text
+
+
+@pytest.mark.parametrize(
+    "path", sorted(path for path in ADAPTERS.glob("*.py") if path.stem != "__init__"), ids=lambda path: path.stem
+)
+def test_a_framework_that_is_missing_is_named_with_what_installs_it(path: Path, tmp_path: Path) -> None:
+    argv = [sys.executable, "-S", "-c", f"import muxwire.adapters.{path.stem}"]
+    site = os.pathsep.join(entry for entry in sys.path if entry != STAND_INS)
+    done = subprocess.run(
+        argv, env={**os.environ, "PYTHONPATH": site}, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert f"pip install 'muxwire[{path.stem.replace('_', '-')}]'" in done.stderr.splitlines()[-1]
 
 
 # -- OpenHands

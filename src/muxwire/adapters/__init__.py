@@ -15,7 +15,23 @@ None of them is imported with muxwire, and none knows another one. docs/framewor
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
 from muxwire.vt.readable import readable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def needed(extra: str) -> Iterator[None]:
+    """Have an ImportError of the framework name the extra that installs it, and the Python that it needs."""
+    try:
+        yield
+    except ImportError as error:
+        how = f"pip install 'muxwire[{extra}]', with Python 3.12 or newer (`uv pip install` takes seconds)"
+        raise ImportError(f"{error}; {how}", name=error.name) from error
 
 
 def shown(output: str) -> str:

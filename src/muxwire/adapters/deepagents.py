@@ -14,12 +14,15 @@ import shlex
 import threading
 from typing import final
 
-from deepagents.backends.protocol import ExecuteResponse, FileDownloadResponse, FileUploadResponse
-from deepagents.backends.sandbox import BaseSandbox
-
 import muxwire.sync
+from muxwire.adapters import needed
 from muxwire.errors import MuxwireError
 from muxwire.vt.text import strip_ansi
+
+with needed("deepagents"):
+    from deepagents.backends.protocol import ExecuteResponse, FileDownloadResponse, FileUploadResponse
+    from deepagents.backends.sandbox import BaseSandbox
+
 
 # Seconds for a command without a limit of its own, as other sandboxes have.
 DEFAULT_TIMEOUT = 30 * 60

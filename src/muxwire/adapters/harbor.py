@@ -15,15 +15,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
-from harbor.agents.terminus_2.asciinema_handler import AsciinemaHandler
-from harbor.agents.terminus_2.terminus_2 import Terminus2
-from harbor.agents.terminus_2.tmux_session import TmuxSession
-from harbor.models.trial.paths import EnvironmentPaths
 
 import muxwire
+from muxwire.adapters import needed
 from muxwire.errors import InvalidArgument
 from muxwire.library.asciicast import Recorder
 from muxwire.library.harness import HarnessSession
+
+with needed("harbor"):
+    from harbor.agents.terminus_2.asciinema_handler import AsciinemaHandler
+    from harbor.agents.terminus_2.terminus_2 import Terminus2
+    from harbor.agents.terminus_2.tmux_session import TmuxSession
+    from harbor.models.trial.paths import EnvironmentPaths
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

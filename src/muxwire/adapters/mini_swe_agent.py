@@ -13,13 +13,15 @@ import platform
 import subprocess
 from typing import TYPE_CHECKING, Any, final
 
-from minisweagent.exceptions import Submitted
-from minisweagent.utils.serialize import recursive_merge
 from pydantic import BaseModel
 
 import muxwire.sync
-from muxwire.adapters import shown
+from muxwire.adapters import needed, shown
 from muxwire.errors import MuxwireError
+
+with needed("mini-swe-agent"):
+    from minisweagent.exceptions import Submitted
+    from minisweagent.utils.serialize import recursive_merge
 
 if TYPE_CHECKING:
     from muxwire.results import ExecutionResult

@@ -15,16 +15,17 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from openhands.sdk.tool import ToolExecutor
-from openhands.sdk.utils import maybe_truncate
-from openhands.tools.terminal import constants
-from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
-from openhands.tools.terminal.metadata import CmdOutputMetadata
-from openhands.tools.terminal.utils.command import split_bash_commands
-
 import muxwire.sync
-from muxwire.adapters import shown
+from muxwire.adapters import needed, shown
 from muxwire.errors import MuxwireError
+
+with needed("openhands"):
+    from openhands.sdk.tool import ToolExecutor
+    from openhands.sdk.utils import maybe_truncate
+    from openhands.tools.terminal import constants
+    from openhands.tools.terminal.definition import TerminalAction, TerminalObservation
+    from openhands.tools.terminal.metadata import CmdOutputMetadata
+    from openhands.tools.terminal.utils.command import split_bash_commands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

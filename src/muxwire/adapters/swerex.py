@@ -13,20 +13,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, final
 
-from swerex.exceptions import CommandTimeoutError, NoExitCodeError, NonZeroExitCodeError, SessionExistsError
-from swerex.runtime.abstract import (
-    BashAction,
-    BashInterruptAction,
-    BashObservation,
-    CloseBashSessionResponse,
-    CreateBashSessionRequest,
-    CreateBashSessionResponse,
-)
-from swerex.runtime.local import LocalRuntime, Session, _check_bash_command
-
 import muxwire
-from muxwire.adapters import shown
+from muxwire.adapters import needed, shown
 from muxwire.errors import TabUnavailable
+
+with needed("swerex"):
+    from swerex.exceptions import CommandTimeoutError, NoExitCodeError, NonZeroExitCodeError, SessionExistsError
+    from swerex.runtime.abstract import (
+        BashAction,
+        BashInterruptAction,
+        BashObservation,
+        CloseBashSessionResponse,
+        CreateBashSessionRequest,
+        CreateBashSessionResponse,
+    )
+    from swerex.runtime.local import LocalRuntime, Session, _check_bash_command
 
 if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
