@@ -67,25 +67,30 @@ def make_root(root: Path) -> None:
 
 
 @contextmanager
-def container(engine: str, folder: Path, name: str) -> Iterator[dict[str, str]]:
-    """Run a container of that name; yield the environment in which the engine finds it. Unavailable."""
+def container(engine: str, folder: Path, name: str, *, more: int = 0) -> Iterator[dict[str, str]]:
+    """Run a container of that name; yield the environment in which the engine finds it. Unavailable.
+
+    So many `more` are named NAME-1, NAME-2 and so on.
+    """
+    names = [name, *(f"{name}-{number}" for number in range(1, more + 1))]
     root = folder / "root"
     make_root(root)
     with _engine(engine, folder) as env:
         if engine == "podman":
-            words = ["--runtime", "runc", "--cgroup-manager", "cgroupfs", "run", "-d", "--name", name]
-            words += ["--network", "none", *LIMITS, "--privileged", "--rootfs", str(root)]
+            words = ["--runtime", "runc", "--cgroup-manager", "cgroupfs", "run", "-d"]
+            what = ["--network", "none", *LIMITS, "--privileged", "--rootfs", str(root)]
         else:
             image = f"{name}-image"
             archive = folder / "root.tar"
             answer("tar", "-C", str(root), "-cf", str(archive), ".")
             answer(engine, "import", str(archive), image, env=env)
-            words = ["run", "-d", "--init", "--name", name, "--network", "none", *LIMITS, image]
+            words, what = ["run", "-d", "--init"], ["--network", "none", *LIMITS, image]
         try:
-            answer(engine, *words, "sleep", _LIFE_SECONDS, env=env)
+            for one in names:
+                answer(engine, *words, "--name", one, *what, "sleep", _LIFE_SECONDS, env=env)
             yield env
         finally:
-            _quietly(engine, "rm", "-f", name, env=env)
+            _quietly(engine, "rm", "-f", *names, env=env)
             if engine == "docker":
                 _quietly(engine, "rmi", "-f", f"{name}-image", env=env)
 

@@ -13,6 +13,7 @@ from bench.harness import run as harness
 from bench.idle import run as idle
 from bench.jobs import run as jobs
 from bench.latency import run as latency
+from bench.many import run as many
 from bench.operations import run as operations
 from bench.over_ssh import run as ssh
 from bench.peers.scenario import run as peers
@@ -54,6 +55,7 @@ SCENARIOS: dict[str, Scenario] = {
     "frameworks": frameworks,
     "plain": plain,
     "churn": churn,
+    "many": many,
     "growth": growth,
     "agent": agent,
     "jobs": jobs,
