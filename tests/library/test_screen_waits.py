@@ -103,6 +103,23 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     await tab.close(force=True)
 
 
+async def test_rows_that_are_drawn_once_more_are_not_new(terminals: Terminals) -> None:
+    """As Ink draws: up over its rows, and all of them again."""
+    tab = await painter(terminals)
+    await tab.send_keys(drawing(b"\x1b[2J\x1b[Hdone\r\n> "))
+    await tab.wait_for(until="done\n> ", timeout=DEADLINE)
+    wanted = Wanted.read(until="done")
+    again, new = b"\r\x1b[1A\x1b[Jdone\r\n> ", b"\r\x1b[1A\x1b[Jdone\r\ndone\r\n> "
+    told = await tab.send_keys(drawing(again), wanted=wanted, wait=1.0)
+    assert told.outcome == "timed_out", told
+    # What comes once more further down is new, also after what was drawn again.
+    told = await tab.send_keys(drawing(again) + drawing(new), wanted=wanted, wait=DEADLINE)
+    assert told.outcome == "met", told
+    # An erased screen tells nothing of what stood there.
+    told = await tab.send_keys(drawing(b"\x1b[H\x1b[2Jdone\r\ndone\r\n> "), wanted=wanted, wait=DEADLINE)
+    assert told.outcome == "met", told
+
+
 async def test_a_wait_asks_tmux_when_something_has_changed_and_not_more(terminals: Terminals) -> None:
     """None while nothing changes or only lines are written, and no flood of pictures for a flood of drawing."""
     tab = await painter(terminals)

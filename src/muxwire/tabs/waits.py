@@ -6,7 +6,8 @@ A line that the terminal wrapped is one line here, since programs do not write t
 
 What is drawn with cursor moves is matched on the screen, as tmux shows it (`ScreenSearch`): a picture is asked for when
 something has changed it, one at a time, and what is new on it `vt/drawn.py` says. A program that only writes lines
-costs one picture, at the wait's beginning.
+costs one picture, at the wait's beginning. Where a program goes up and draws its rows once more, as Ink does, the
+screen says whether a match in the output is new.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from muxwire.vt.readable import needs_playing
 from muxwire.vt.text import AnsiStripper
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
@@ -113,8 +114,13 @@ class TextSearch:
     nothing is examined before its output begins: what stands in its text is no answer.
     """
 
-    def __init__(self, pane: PaneState, pattern: Pattern, start: int, *, awaited: Execution | None = None) -> None:
+    def __init__(
+        self, pane: PaneState, pattern: Pattern, start: int, *, awaited: Execution | None = None,
+        drawn_again: Callable[[int], Awaitable[bool | None]] | None = None,
+    ) -> None:  # fmt: skip
+        """`drawn_again`: whether a match that ends there stood on the screen before; None if that is not known yet."""
         self._pane = pane
+        self._drawn_again = drawn_again
         self._stream = pane.stream
         self._pattern = pattern
         self._settled = start  # the raw offset up to which `_text` will not change
@@ -165,16 +171,23 @@ class TextSearch:
         # ^ holds after a line end, not at a cut.
         at_line_end = bool(begin) and text[(begin or 0) - 1] == "\n"
         match = await search(self._pattern, text, begin or 0, at_line_end=at_line_end)
+        old = 0  # the end of what was drawn again
         while match is not None:
             first, after = match
             end = self._raw_end(data, base, start, stop, after, before)
             if not self._is_drawn_at_prompt(text, first, after, end):
-                return Found(text[first:after], end)
+                again = False if final or self._drawn_again is None else await self._drawn_again(end)
+                if again is False:
+                    return Found(text[first:after], end)
+                old = after if again else old
             match = await search(self._pattern, text, after, at_line_end=False)
         if self._typed is not None and (begin or 0) <= len(self._text):
             self._typed = None
             if begin:
                 self._text, self._cut = self._text[begin - 1 :], True
+                old -= begin - 1
+        if old > 0:
+            self._text, self._cut = self._text[old - 1 :] or " ", True
         if len(self._text) > OVERLAP:
             self._text, self._cut = self._text[-OVERLAP:], True
         return None
@@ -274,6 +287,9 @@ _MOVES_REACH = 256 << 10
 _SEQUENCE_REACH = 32
 # What is played of an output that has ended, to find what was drawn in it.
 _PLAYED_AT_END = 64 << 10
+# A program that moves up draws what stands there once more (Ink), unless it has erased all of it before.
+_UP = re.compile(rb"\x1b(?:M|\[[0-9;]*[AFHdf])")
+_ERASED = re.compile(rb"\x1b(?:c|\[[23]J|\[H\x1b\[0?J|\[\?(?:1049|1047|47)[hl])")
 
 
 @final
@@ -297,6 +313,8 @@ class ScreenSearch:
         self._taken_later = False  # whether a shell took what was typed while a command ran
         self._begins_anew = False  # whether all that the next picture has was there before
         self._draws = False  # whether any of it moves the cursor
+        self._up_at = self._erased_at = -1  # where it last went up, and where it last erased all
+        self._again = False  # whether the newest picture has the pattern only where it stood before
         self._newest: Picture | None = None
         self._taken, self._gap = -math.inf, _PICTURE_GAP
         self._changed_at = time.monotonic()  # when the picture last became another one
@@ -316,9 +334,32 @@ class ScreenSearch:
                 await self._take()
             except (CommandError, TabUnavailable):  # the tab ends in this moment
                 return None
-            if (found := await self._examined()) is not None:
+            found = await self._examined()
+            self._again = found is None and self.stood_there
+            if found is not None:
                 return found
         return self._lasting(once=once)
+
+    async def drawn_again(self, end: int) -> bool | None:
+        """Whether a match in the output up to `end` is on the screen only where it stood when the wait began.
+
+        Such a program has drawn its rows once more. None: the next picture says so.
+        """
+        if self._wanted.gone or not self._may_look():
+            return False
+        self._follow()
+        self._look_for_moves()
+        if self._up_at < self._start or self._erased_at >= self._start:
+            return False
+        if self._is_dirty():
+            if not self._is_due():
+                return None
+            try:
+                await self._take()
+            except (CommandError, TabUnavailable):  # the tab ends in this moment
+                return False
+            self._again = await self._examined() is None and self.stood_there
+        return self._again and self._newest is not None and end <= self._newest.end
 
     async def at_end(self, end: int) -> Found | None:
         """The same when nothing more is drawn: what was drawn up to that offset may be off the screen already."""
@@ -389,11 +430,13 @@ class ScreenSearch:
     def _look_for_moves(self) -> None:
         """Whether the output since the start is more than lines of text, which the stream shows as the screen does."""
         end = self._stream.end
-        if self._draws or self._scanned == end:
+        if self._scanned == end:
             return
         begin = max(self._start, self._scanned - _SEQUENCE_REACH)
         data = self._stream.ring.read(begin, end) if end - begin <= _MOVES_REACH else b"\b"
-        self._draws = not self._stream.holds(begin) or needs_playing(data.decode("utf-8", "replace"))
+        self._draws = self._draws or not self._stream.holds(begin) or needs_playing(data.decode("utf-8", "replace"))
+        self._up_at = max([self._up_at, *(begin + found.start() for found in _UP.finditer(data))])
+        self._erased_at = max([self._erased_at, *(begin + found.start() for found in _ERASED.finditer(data))])
         self._scanned = end
 
     def _is_due(self) -> bool:
@@ -509,9 +552,11 @@ class Watch:
         if from_byte is None and running is not None and not running.started:
             awaited = running
         pattern = None if wanted.gone else wanted.pattern
-        self._search = TextSearch(tab.pane, pattern, start, awaited=awaited) if pattern else None
         looks = wanted.pattern is not None or wanted.stable is not None
-        self._screen = ScreenSearch(tab, wanted, start, awaited=awaited, before=before, keys=typed) if looks else None
+        screen = ScreenSearch(tab, wanted, start, awaited=awaited, before=before, keys=typed) if looks else None
+        again = screen.drawn_again if screen is not None else None
+        self._screen = screen
+        self._search = TextSearch(tab.pane, pattern, start, awaited=awaited, drawn_again=again) if pattern else None
         self._bells = BellScanner(self._entry if from_byte is None else from_byte) if wanted.bell else None
 
     async def run(self) -> WaitOutcome:
