@@ -15,6 +15,7 @@ from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from muxwire import Terminals
     from muxwire.results import ProcessStop
@@ -110,18 +111,31 @@ async def test_what_runs_for_a_slow_prompt_is_not_left(terminals: Terminals) -> 
         assert (stopped.left, stopped.success, stopped.state) == ((), True, "prompt"), stopped
 
 
-@pytest.mark.parametrize("how", ["stopped", "closed"])
-async def test_what_reads_the_terminal_from_another_session_ends_too(terminals: Terminals, how: str) -> None:
-    """As pinentry does: its agent starts it for a program here, and nothing that is sent to that reaches it."""
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        start = "(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)"
-        left = await tab.execute(start, timeout=DEADLINE, on_timeout="leave")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+async def test_what_reads_the_terminal_from_another_session_ends_too(
+    terminals: Terminals, tmp_path: Path, shell: str
+) -> None:
+    """As pinentry does: its agent starts it for a program here, and nothing that is sent to that reaches it.
+
+    It puts back the modes of the terminal that it has found, after the shell has set its own.
+    """
+    (tmp_path / "asks").write_text("trap 'stty sane; exit' TERM; echo $$; while :; do read x; done\n")
+    (tmp_path / "calls").write_text(f"t=$(tty); setsid sh {tmp_path}/asks <$t & wait $!\n")
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        left = await tab.execute(f"sh {tmp_path}/calls", timeout=DEADLINE, on_timeout="leave")
         assert left.state == "interactive", left
         pid = int(left.output.split()[0])
-        if how == "stopped":
-            await tab.stop_process()
-            assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
-        else:
-            await tab.close(force=True)
+        await tab.stop_process()
+        assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
+        while await anyio.Path(f"/proc/{pid}").exists():
+            await anyio.sleep(0.01)
+
+
+async def test_it_ends_with_its_tab(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        left = await tab.execute("(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)", timeout=DEADLINE)
+        assert left.state == "interactive", left
+        pid = int(left.output.split()[0])
+        await tab.close(force=True)
         while await anyio.Path(f"/proc/{pid}").exists():
             await anyio.sleep(0.01)

@@ -35,6 +35,7 @@ class Fish(Shell):
     clear_key = CLEAR_LINE + ASIDE_KEY
     aside_key = ASIDE_KEY
     back_key = ASIDE_KEY + PRIVATE_KEY
+    anew_keys = b"\x15\n"  # a signal makes it draw nothing; these mean the same to it and to the kernel
     clear_sign = CLEAR_SIGN
     has_accept_mark = True
     redraws = True

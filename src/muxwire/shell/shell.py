@@ -90,6 +90,7 @@ class Shell(ABC):
     `clear_key`: has it forget what is typed on its line, and write something;
     `aside_key`: has it set aside what is typed on its line, and write something; empty if it cannot;
     `back_key`: as `private_key`, and after the command what was set aside comes back; empty if it always does;
+    `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes that has;
     `clear_sign`: what its integration writes for both keys, empty if it has none;
     `draws_early`: it draws its prompt before its line editor has the tty;
     `replaces_all`: its private key takes the place of all lines that are being edited;
@@ -106,6 +107,7 @@ class Shell(ABC):
     clear_key: ClassVar[bytes] = CLEAR_TYPED
     aside_key: ClassVar[bytes] = b""
     back_key: ClassVar[bytes] = b""
+    anew_keys: ClassVar[bytes] = b"\x03"
     clear_sign: ClassVar[bytes] = b""
     draws_early: ClassVar[bool] = False
     cursor_follows: ClassVar[bool] = False

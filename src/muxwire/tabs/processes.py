@@ -115,7 +115,8 @@ async def _without_strangers(tab: LiveTab) -> None:
     The program may have put back the terminal's modes after the shell had set its own, for the line it reads now.
     """
     if await end_strangers(tab.pane):
-        tab.runner.keyboard.press(CTRL_C)
+        shell = tab.pane.shell
+        tab.runner.keyboard.press(shell.anew_keys if shell is not None else CTRL_C)
         await tab.runner.settled()
 
 
