@@ -17,7 +17,7 @@ from tests.library.opened import closed
 pytestmark = pytest.mark.anyio
 
 # All thousand by MUXWIRE_LONG_TESTS=1; as many as CI has time for otherwise.
-PANES = 1000 if os.environ.get("MUXWIRE_LONG_TESTS") else 120
+PANES = 1000 if os.environ.get("MUXWIRE_LONG_TESTS") else 50
 AT_ONCE = 40
 LINES_MAX = 20_000
 DEADLINE = 300

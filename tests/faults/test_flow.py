@@ -185,14 +185,16 @@ async def test_a_process_that_was_stopped_under_load_loses_nothing(environ: dict
             stopped.go_on()
 
 
-# What fifty panes may keep: a ring of 1 MiB and a quarter each, 64 MiB that wait for the disk, and what is under way.
-MEMORY_KIB = (50 * 5 // 4 + 64 + 32) * 1024
+# What twenty panes may keep: a ring of 1 MiB and a quarter each, 64 MiB that wait for the disk, and what is under way.
+MEMORY_KIB = (20 * 5 // 4 + 64 + 32) * 1024
 # What one may keep: the same without the rings of the others.
 MEMORY_ONE_KIB = (64 + 32) * 1024
 
 
 @pytest.mark.parametrize(
-    ("panes", "amount", "kind"), [(1, 100_000_000, "no-newline"), (50, 15_000, "wide-lines")], ids=["one-line", "fifty"]
+    ("panes", "amount", "kind"),
+    [(1, 100_000_000, "no-newline"), (20, 15_000, "wide-lines")],
+    ids=["one-line", "twenty"],
 )
 @pytest.mark.timeout(DEADLINE + 30)
 async def test_memory_is_bounded_whatever_panes_write(

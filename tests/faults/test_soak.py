@@ -15,7 +15,7 @@ from muxwire.logs.segments import record, segment_path
 
 ROOT = Path(__file__).parents[2]
 # Some ten faults; `python -m bench soak` takes as long as one likes.
-SECONDS = 120 if os.environ.get("MUXWIRE_LONG_TESTS") else 20
+SECONDS = 120 if os.environ.get("MUXWIRE_LONG_TESTS") else 8
 SEED = 20261121
 END_SECONDS = 150
 

@@ -25,7 +25,7 @@ SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)
 # Before the tty was asked, most looks at a flood took it for a wait.
-LOOKS = 100
+LOOKS = 30
 # Never reached: the call must come back because the command waits.
 LONG = 60.0
 # One key, read by the shell.
