@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.pane.keys import KeyModes, key_bytes
+from muxwire.shell.keys import KeyModes, key_bytes
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals

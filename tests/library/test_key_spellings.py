@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import muxwire
-from muxwire.pane.keys import KeyModes, key_bytes, strokes
+from muxwire.shell.keys import KeyModes, key_bytes, strokes
 
 MODES = KeyModes()
 

@@ -16,11 +16,10 @@ import pytest
 
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.ids import pane_id
-from muxwire.pane import key_sender
-from muxwire.pane.key_sender import LINE_MAX, OpenLine
-from muxwire.pane.keys import KeyModes, key_bytes, mistaken, strokes
-from muxwire.shell import prompt_line, ready
+from muxwire.shell import prompt_line, ready, send_keys
+from muxwire.shell.keys import KeyModes, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
+from muxwire.shell.send_keys import LINE_MAX, OpenLine
 from tests.library.opened import known_prompt, tab_for
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
 
 
 async def test_an_escape_is_read_apart_from_what_follows(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_sender, "ESCAPE_PAUSE", 1.0)  # its reader may be slow
+    monkeypatch.setattr(send_keys, "ESCAPE_PAUSE", 1.0)  # its reader may be slow
     tab = await python(terminals, READER, "")
     sent = await tab.send_keys(["Escape", "O", "A"])
     await shown(tab, "GOT 1b\r\n(?s:.)*GOT (4f41|4f\r\nGOT 41)", sent.next_byte)
@@ -243,7 +242,7 @@ def test_an_open_line_is_counted() -> None:
 async def test_a_line_typed_in_parts_is_not_cut_either(
     terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_sender, "PROMPT_GRACE", DEADLINE)  # a shell may be slow to take the first line
+    monkeypatch.setattr(send_keys, "PROMPT_GRACE", DEADLINE)  # a shell may be slow to take the first line
     tab = await terminals.create_tab()
     await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
     # The check comes again when the program reads that the first line starts.
@@ -396,7 +395,7 @@ async def test_what_comes_after_a_c_c_is_read_whole(
     """A line editor throws away, with its line, the first keys that it has read before it sees to the signal."""
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    monkeypatch.setattr(key_sender, "ECHO_SECONDS", DEADLINE)  # zsh, which shows none, has its line modes for a moment
+    monkeypatch.setattr(send_keys, "ECHO_SECONDS", DEADLINE)  # zsh, which shows none, has its line modes for a moment
     async with tab_for(DEADLINE, terminals, shell) as tab:
         await known_prompt(tab)
         for number in range(8):

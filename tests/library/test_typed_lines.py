@@ -11,8 +11,8 @@ import pytest
 from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.host.command_files import WrapperFile
 from muxwire.pane.keyboard import Keyboard
-from muxwire.pane.keys import CTRL_C
 from muxwire.pane.loop import Loop
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.ready import Ready
 from tests.library.opened import seen
 

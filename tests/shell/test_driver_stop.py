@@ -16,8 +16,6 @@ from muxwire.shell.driver import (
     Ended,
     Look,
     Sent,
-    Signal,
-    SignalJobs,
     Stop,
     StopInput,
     StopState,
@@ -26,7 +24,7 @@ from muxwire.shell.driver import (
     escalation,
 )
 from muxwire.shell.look import Front, TtyModes
-from muxwire.shell.request import Continue, Press, Wait
+from muxwire.shell.request import Continue, Press, Signal, SignalJobs, Wait
 
 LEADER, SHELL, PROGRAM, NEXT, NESTED = 10, 11, 20, 21, 30
 LINES, RAW = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings, strategies
+from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.shell.listener import PROMPT_GRACE, START_TIMEOUT, ForegroundShell
@@ -424,7 +424,7 @@ class Storm:
                 world.strangers = () if world.strangers else (reader(),)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     EVENTS, strategies.sampled_from(["bash", "zsh", "fish", "ksh", "dash", "busybox"]), strategies.booleans(),
     strategies.booleans(), strategies.booleans(), strategies.floats(0, 3),

@@ -19,7 +19,7 @@ from muxwire.shell.listener import (
     on_its_way,
     prompt_after,
 )
-from muxwire.shell.look import Foreground, Judgement, PaneLook, Process, TtyModes, Waiting
+from muxwire.shell.look import Foreground, Front, Judgement, PaneLook, Process, TtyModes, Waiting, asks_secret
 from muxwire.shell.marks import ID_RANDOM, MarkScanner, own_id
 from muxwire.shell.nesting import NestedShells
 from muxwire.shell.prompt_line import PromptEnd, PromptLine
@@ -32,11 +32,16 @@ from muxwire.shell.request import (
     Hide,
     LineModes,
     LookAll,
+    LookAtScreen,
     MendModes,
+    NoteInput,
+    Pause,
     Poll,
     Press,
     Refresh,
     Settle,
+    Signal,
+    SignalJobs,
     Submit,
     TakeReceived,
     TakesTty,
@@ -45,8 +50,10 @@ from muxwire.shell.request import (
     Wait,
     Within,
 )
+from muxwire.shell.send_keys import Keys
 from muxwire.shell.session import ShellSession
 from muxwire.shell.shell import Shell
+from muxwire.vt.drawn import Picture
 from muxwire.vt.ring import RingBuffer
 from tests.shell.driven import NONCE, OTHER, PID, osc, prompt
 
@@ -105,11 +112,12 @@ class World:
         kind = shell_for(shell)
         self.session = ShellSession(nonce=NONCE, shell=kind, cwd="/", read=self.stream.ring.read, tell=lambda _: None)
         self.prompts = PromptColumns()
-        self.interrupted_at = -NEVER
+        self.interrupted_at, self.entered = -NEVER, False
         self.at: list[tuple[float, Callable[[], None]]] = []
         self.pressed: Callable[[bytes], None] = lambda _: None
         self.submitted: Callable[[tuple[str, ...]], tuple[bytes, ...]] = lambda _: ()
         self.done: list[str] = []
+        self.input = b""  # all that was typed
         self.is_remote = False
         self.machine = ""
         self.round_trip = 0.0
@@ -126,12 +134,14 @@ class World:
         self.modes: TtyModes | None = TtyModes(icanon=False, echo=False, isig=True)
         self.column = 2
         self.heard = True
+        self.flags = b"0 0 0 0 0 0 0"  # those that keys are made by
         self._scanner = MarkScanner(0)
         line = PromptLine(self)
         self.nested = NestedShells(self)
         self.line, self.end = line, PromptEnd(self, line)
         self.examiner = Examiner(self, self.nested)
         self.ready = Ready(self, self.find_shell, line, self.end, self.nested, lambda _: self.heard)
+        self.keys = Keys(self, self.ready, line)
         self._ids = 0
 
     # -- what happens
@@ -158,11 +168,11 @@ class World:
         self.front_group, self.found, self.sleeps = PID, Judgement("editor"), "editor"
         self.prompt(status=status)
 
-    def typed(self, level: int = 1, group: int = 0, shown: bytes = b"") -> Execution:
+    def typed(self, level: int = 1, group: int = 0, shown: bytes = b"", command: bytes = b"x") -> Execution:
         """A command is typed."""
         self._ids += 1
         execution = Execution(
-            command_id=f"{self._ids:016x}", command=b"x", prompt_seq=self.session.prompt_seq,
+            command_id=f"{self._ids:016x}", command=command, prompt_seq=self.session.prompt_seq,
             typed_at=self.stream.end, typed_time=self.time, level=level, shell_pgrp=group, shell_prompt=shown,
         )  # fmt: skip
         self.session.typed(execution)
@@ -216,6 +226,12 @@ class World:
 
     def shell_stopped(self) -> bool:
         return self.stopped
+
+    def is_program(self, group: int | None) -> bool:
+        return group not in (None, self.session.shell_pid, LEADER)
+
+    def front_for(self, name: str, spared: int) -> Front:
+        return Front(self.front_group, self.modes, stopped=self.stopped)
 
     def front_shell(self) -> Shell | None:
         return shell_for(self.program)
@@ -274,6 +290,9 @@ class World:
     def falls_silent(self) -> bool:
         return self.quiet(3.0) and self.found.hidden and self.may_ask()
 
+    def asks_secret(self) -> bool:
+        return asks_secret(self.last_line().decode())
+
     def may_ask(self) -> bool:
         return self.last_line().endswith(b"? ")
 
@@ -326,6 +345,10 @@ class World:
         match action:
             case Wait(seconds=seconds):
                 return self._pass(seconds, until)
+            case Pause(seconds=seconds):
+                end = self.time + seconds
+                while self.time < end and self._pass(end - self.time, until):
+                    pass
             case Within(seconds=seconds, request=request):
                 limit = self.time + seconds
                 try:
@@ -348,21 +371,38 @@ class World:
             case Press(keys=keys):
                 assert not self.session.dead, "typed into a tab that has ended"
                 self.done.append(f"press {keys!r}")
+                self.input += keys
                 self.pressed(keys)
+                return Told(())
+            case Signal():
+                self.done.append(f"signal {action.name} {action.group}")
+                return action.group in self.groups
+            case SignalJobs():
+                self.done.append(f"signal jobs {action.name}")
+                return False
+            case LookAtScreen():
+                lines = tuple(self.stream.written(0).decode("utf-8", "replace").split("\n"))
+                return Picture(lines, tuple(range(len(lines))), len(lines), False, None, 0, self.stream.end)
             case Continue():
                 self.stopped = False
                 self.done.append("continue")
-            case TypeAgain() | Unhide() | MendModes() | LineModes() | TakeReceived():
+            case TypeAgain() | NoteInput() | Unhide() | MendModes() | LineModes() | TakeReceived():
                 self.done.append(type(action).__name__)
             case Refresh() | LookAll() | Settle() | Poll():
                 pass
         return None
 
     def answer(self, words: tuple[str, ...]) -> tuple[bytes, ...]:
+        if not words:  # of keys
+            return ()
         self.done.append("cursor" if "cursor" in words[-1] and "flag" not in words[-1] else "ask")
         if given := self.submitted(words):
             return given
-        return (b"%d 0" % self.column,) if self.done[-1] == "cursor" else (b"01",) if "flag" in words[-1] else ()
+        if "pane_in_mode" in words[-1]:
+            return (self.flags,)
+        if "cursor_flag" in words[-1]:
+            return (b"01",)
+        return (b"%d 0" % self.column,) if "cursor" in words[-1] else ()
 
     def _pass(self, seconds: float, until: float) -> bool:
         assert seconds < NEVER

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import TabUnavailable
-from muxwire.pane.keys import KeyModes, key_bytes
+from muxwire.shell.keys import KeyModes, key_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

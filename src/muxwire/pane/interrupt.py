@@ -11,22 +11,10 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
-from muxwire.host.host import answer_seconds, round_trip
-from muxwire.pane.keys import CTRL_C
-from muxwire.shell.driver import (
-    STEPS,
-    Ended,
-    Look,
-    Sent,
-    Signal,
-    SignalJobs,
-    Stop,
-    StopState,
-    StopView,
-)
+from muxwire.shell.driver import STEPS, Stop, StopState, StopView, stopped
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE
-from muxwire.shell.look import Front
-from muxwire.shell.request import Continue, Press, Wait, ask
+from muxwire.shell.request import Wait, ask
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -38,6 +26,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.shell.nesting import NestedShells
     from muxwire.shell.ready import Ready
+    from muxwire.shell.request import Request
 
 
 @final
@@ -79,15 +68,18 @@ class Interrupter:
         answered = False
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._while_answered, tasks.cancel_scope)
-            tasks.start_soon(self._watch, execution)
-            stop = self._stop(first, grace, spared=execution.shell_pgrp, throws_away=execution.level == 1)
-            await self.carry_out(stop, view, execution.signalled, since=execution.typed_time)
+            tasks.start_soon(self._loop.run, self._watch(execution))
+            stop = self._stop(
+                first, grace, spared=execution.shell_pgrp, throws_away=execution.level == 1, since=execution.typed_time
+            )
+            await self.carry_out(stop, view, execution.signalled)
             answered = not execution.running or self._pane.reachable
             tasks.cancel_scope.cancel()
         if not answered:
             if self._later is not execution:
                 self._later = execution
-                if self._press(CTRL_C):
+                with suppress(ConnectionClosed):  # between two connections
+                    self._keyboard.press(CTRL_C)
                     execution.signalled(signal.SIGINT.name)
                 self._spawn(lambda: self._end_later(execution, first, grace))
         elif execution.running and execution.level > 1 and not execution.started:
@@ -117,7 +109,7 @@ class Interrupter:
         jobs that began at `since` or later get what the shell is spared.
         """
         state = StopState.SENDING if begun is None else StopState.FORKING
-        stop = self._stop(first, grace, spared=spared, state=state)
+        stop = self._stop(first, grace, spared=spared, state=state, since=since)
 
         def left() -> bool:
             if not leaves or stop.group is None:
@@ -127,7 +119,7 @@ class Interrupter:
         def view() -> StopView:
             return StopView(over=over() or left(), reachable=self._pane.reachable, begin_time=begun or 0.0)
 
-        await self.carry_out(stop, view, lambda _: None, since=since)
+        await self.carry_out(stop, view, lambda _: None)
         return stop.sent, left()
 
     def _stop(
@@ -138,71 +130,32 @@ class Interrupter:
         spared: int,
         state: StopState = StopState.BEGINNING,
         throws_away: bool = True,
+        since: float,
     ) -> Stop:
         pane = self._pane
         return Stop(
             pane.stop_target(spared), time.monotonic(),
-            first=first.name, grace=grace, state=state, throws_away=throws_away, round_trip=round_trip(pane.host),
+            first=first.name, grace=grace, state=state, throws_away=throws_away, round_trip=pane.round_trip,
+            since=since,
         )  # fmt: skip
 
-    async def carry_out(
-        self, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None], *, since: float
-    ) -> None:
+    async def carry_out(self, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None]) -> None:
         """Do what `stop` decides, until it has ended; `sent` is told of the newest signal."""
-        pane = self._pane
-        while not isinstance(action := stop.next(view(), time.monotonic()), Ended):
-            match action:
-                case Wait():
-                    await pane.stream.changed_within(action.seconds)
-                case Look():
-                    await pane.refresh()
-                    stop.on_look(self._front(stop))
-                case Press():
-                    stop.on_done(self._press(action.keys), time.monotonic())
-                case Signal():
-                    spare = pane.leader_pid if action.spare_leader else 0
-                    got = pane.host.signal_group(action.group, signal.Signals[action.name], spare=spare)
-                    stop.on_done(got, time.monotonic())
-                case SignalJobs():
-                    stop.on_done(self._signal_jobs(signal.Signals[action.name], since), time.monotonic())
-                case Continue():
-                    pane.host.signal_process(pane.session.shell_pid, signal.SIGCONT)
-                case Sent():
-                    pane.session.signalled()
-            sent(stop.sent)
-
-    def _signal_jobs(self, number: signal.Signals, since: float) -> bool:
-        """Signal what the shell has started since then; False if nothing got it."""
-        pane = self._pane
-        own = (pane.leader_pid, pane.session.shell_pid)
-        jobs = [pid for pid, _ in pane.host.session_since(pane.leader_pid, since) if pid not in own]
-        return True in [pane.host.signal_process(pid, number) for pid in jobs]
-
-    def _front(self, stop: Stop) -> Front:
-        host, pane = self._pane.host, self._pane
-        group, shell = host.foreground_pgrp(pane.leader_pid), pane.session.shell_pid
-        # What was forked by a nested shell has that one's signals first.
-        forked_by = stop.target.spared or shell
-        return Front(
-            group,
-            host.tty_modes(pane.tty),
-            stopped=bool(shell) and host.is_stopped(shell),
-            takes=group is None or host.takes(group, signal.Signals[stop.name], forked_by),
-        )
+        await self._loop.run(stopped(self._pane, stop, view, sent))
 
     async def _while_answered(self, scope: anyio.CancelScope) -> None:
         """Cancel that scope once tmux does not answer."""
         link = self._pane.host.link
         while link is None or link.up:
             try:
-                await self._loop.run(ask("display-message", "-p", ""))
+                await self._loop.run(ask(self._pane, "display-message", "-p", ""))
             except TmuxSilent:
                 if link is not None:
                     link.answers = False  # what is known of the pane is older than what was typed
                 break
             except ConnectionClosed:  # between two connections to this machine's tmux a signal needs only the kernel
                 pass
-            await anyio.sleep(answer_seconds(self._pane.host))
+            await anyio.sleep(self._pane.answer_seconds)
         scope.cancel()
 
     async def _end_later(self, execution: Execution, first: signal.Signals, grace: float | None) -> None:
@@ -222,19 +175,11 @@ class Interrupter:
         if not await stream.until(lambda: not execution.running, STEPS[0][1]):
             await self.end(execution, first=first, grace=grace)
 
-    async def _watch(self, execution: Execution) -> None:
+    def _watch(self, execution: Execution) -> Request[None]:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
         with suppress(MuxwireError):  # the pane or the connection is gone, which others say
             while execution.running and (execution.level > 1 or not execution.started):
-                await self._loop.run(self._nested.settle_end(execution))
+                yield from self._nested.settle_end(execution)
                 if execution.level == 1:
-                    await self._loop.run(self._ready.unstick(execution))
-                await self._pane.stream.changed_within(DRAWN_REMOTE)
-
-    def _press(self, keys: bytes) -> bool:
-        """Type keys; False between two connections, when tmux cannot be asked to: a signal needs only the kernel."""
-        try:
-            self._keyboard.press(keys)
-        except ConnectionClosed:
-            return False
-        return True
+                    yield from self._ready.unstick(execution)
+                yield Wait(DRAWN_REMOTE)

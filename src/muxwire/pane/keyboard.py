@@ -21,8 +21,8 @@ from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
 from muxwire.host.descriptors import OURS, open_file
 from muxwire.host.locks import locked
-from muxwire.pane.keys import CTRL_C
 from muxwire.protocol.commands import joined
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.tab_state import not_begun
 
 if TYPE_CHECKING:

@@ -15,11 +15,16 @@ from muxwire.shell.request import (
     Hide,
     LineModes,
     LookAll,
+    LookAtScreen,
     MendModes,
+    NoteInput,
+    Pause,
     Poll,
     Press,
     Refresh,
     Settle,
+    Signal,
+    SignalJobs,
     Submit,
     TakeReceived,
     TakesTty,
@@ -30,31 +35,40 @@ from muxwire.shell.request import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from muxwire.client.client import ControlClient, Pending
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
     from muxwire.shell.request import Action, Request
+    from muxwire.vt.drawn import Picture
 
 _Result = TypeVar("_Result")
 
 
 @final
 class _Sent:
-    """A question that tmux was sent."""
+    """Commands that tmux was sent together."""
 
-    __slots__ = ("end", "pending")
+    __slots__ = ("_pending", "end")
 
-    def __init__(self, pending: Pending, pane: PaneState) -> None:
+    def __init__(self, pending: list[Pending], pane: PaneState) -> None:
         self.end = -1
-        self.pending = pending
+        self._pending = pending
 
         def answered() -> None:
             self.end = pane.stream.end
 
-        pending.then(answered)
+        for one in pending[-1:]:
+            one.then(answered)
+
+    async def lines(self, seconds: float) -> tuple[bytes, ...]:
+        """The lines of the last answer, when all are here."""
+        found: tuple[bytes, ...] = ()
+        for one in self._pending:
+            found = await one.wait_within(seconds)
+        return found
 
 
 @final
@@ -72,6 +86,8 @@ class Loop:
         self._keyboard = keyboard
         self._client = client
         self._type_again = type_again
+        self.on_input: Callable[[], None] = lambda: None  # called before keys are typed that are no command
+        self.picture: Callable[[], Awaitable[Picture]]  # the text of the screen; set by the tab as soon as both exist
 
     async def run(self, request: Request[_Result]) -> _Result:
         """Do what the request asks for until it ends; return its result, or raise its error."""
@@ -102,13 +118,17 @@ class Loop:
                     return await self.run(action.request)
             case AnswerOf():
                 assert isinstance(action.asked, _Sent)
-                return await action.asked.pending.wait_within(self._pane.answer_seconds)
+                return await action.asked.lines(action.seconds)
+            case Press(taken=True):
+                await self._keyboard.type(action.keys)
+            case Pause():
+                await anyio.sleep(action.seconds)
             case Refresh():
                 await self._pane.refresh()
             case LookAll():
                 await self._pane.look(wide=action.wide)
-            case Press(taken=True):
-                await self._keyboard.type(action.keys)
+            case LookAtScreen():
+                return await self.picture()
             case Settle():
                 await self._pane.host.done()
             case _:
@@ -119,11 +139,11 @@ class Loop:
         pane = self._pane
         match action:
             case Submit():
-                return _Sent(self._client.submit(action.words)[0], pane)
+                return _Sent(self._client.submit(action.words), pane)
             case TakesTty():
                 return self._takes_tty(action.seconds)
             case Press():
-                self._keyboard.press(action.keys)
+                return _Sent(self._keyboard.press(action.keys, bracketed=action.bracketed), pane)
             case TypeAgain():
                 self._type_again(action.execution)
             case MendModes():
@@ -134,6 +154,15 @@ class Loop:
                 return pane.hidden.hide(action.hidden_id, pane.stream.end)
             case Unhide():
                 pane.hidden.give_up()
+            case Signal():
+                spare = pane.leader_pid if action.spare_leader else 0
+                return pane.host.signal_group(action.group, signal.Signals[action.name], spare=spare)
+            case SignalJobs():
+                own, number = (pane.leader_pid, pane.session.shell_pid), signal.Signals[action.name]
+                jobs = [pid for pid, _ in pane.host.session_since(pane.leader_pid, action.since) if pid not in own]
+                return True in [pane.host.signal_process(pid, number) for pid in jobs]
+            case NoteInput():
+                self.on_input()
             case Continue():
                 pane.host.signal_process(pane.session.shell_pid, signal.SIGCONT)
             case TakeReceived():

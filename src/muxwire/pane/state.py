@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import signal
 import time
 from typing import TYPE_CHECKING, final
 
@@ -30,12 +31,11 @@ from muxwire.shell.listener import (
     prompt_after,
     refusal,
 )
-from muxwire.shell.look import Judgement, PaneLook, Shown, asks, asks_secret, judge, may_read, reads
+from muxwire.shell.look import Front, Judgement, PaneLook, Shown, asks, asks_secret, judge, may_read, reads
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_again
-from muxwire.shell.request import LOOK_SECONDS
 from muxwire.shell.session import ShellSession
-from muxwire.shell.session_table import CommandEnded, Fact, ShellGone, ShellState
+from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
 from muxwire.shell.tab_state import listens, not_begun, tab_state
 from muxwire.vt.text import strip_ansi
 
@@ -240,18 +240,6 @@ class PaneState:
     def takes_next(self) -> bool:
         """Whether it does for the next command: while a line of ours is on its way, the prompt is an older one."""
         return self.listens and not_begun(self.session) is None
-
-    async def line_taken(self, seconds: float) -> None:
-        """Wait, for so long at most, while a line that was entered at the prompt is on its way to the shell.
-
-        A shell that does not say that it took it has done so when a program of it is in front.
-        """
-        session, says = self.session, self.session.has_preexec_mark
-
-        def taken() -> bool:
-            return session.state is not ShellState.SUBMITTED or (not says and self.program_in_front())
-
-        await self.stream.until(taken, seconds, look=None if says else LOOK_SECONDS)
 
     @property
     def is_back(self) -> bool:
@@ -500,6 +488,13 @@ class PaneState:
 
     def group_exists(self, group: int) -> bool:
         return self.host.group_exists(group)
+
+    def front_for(self, name: str, spared: int) -> Front:
+        """Who is in front, and would get the signal of that name; `spared` is a nested shell's group, or 0."""
+        group, shell = self.foreground_group(), self.session.shell_pid
+        # What was forked by a nested shell has that one's signals first.
+        takes = group is None or self.host.takes(group, signal.Signals[name], spared or shell)
+        return Front(group, self.tty_modes(), stopped=self.shell_stopped(), takes=takes)
 
     def shell_stopped(self) -> bool:
         """Whether a signal has stopped the tab's own shell, which has no shell above it to let it continue.

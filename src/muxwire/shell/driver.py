@@ -12,16 +12,19 @@ argument; no request reads a clock.
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Final, Literal, final
 
-from muxwire.shell.request import LOOK_SECONDS, Continue, Press, Wait
+from muxwire.errors import ConnectionClosed
+from muxwire.shell.request import LOOK_SECONDS, Continue, Press, Refresh, Signal, SignalJobs, Wait
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from muxwire.shell.look import Front
+    from muxwire.shell.request import Pane, Request
 
 # -- what there is to do
 
@@ -30,27 +33,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Look:
     """Ask the machine who is in front; the answer is `on_look`'s."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """Send a signal to a process group; `on_done` is told whether anything got it.
-
-    `spare_leader`: the group is that of the pane's first process, a supervisor, which gets none.
-    """
-
-    name: str
-    group: int
-    spare_leader: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SignalJobs:
-    """Send a signal to each process that the tab's shell has started for the command; `on_done` as for `Signal`."""
-
-    name: str
 
 
 @final
@@ -190,9 +172,11 @@ class Stop:
         state: StopState = BEGINNING,
         throws_away: bool = True,
         round_trip: float = 0.0,
+        since: float = math.inf,
     ) -> None:
         """`first` is the step to begin with; `grace` replaces its time. `throws_away`: C-c throws a line away that does
         not begin, which of a nested shell is not known. `round_trip`: seconds to the pane's machine and back.
+        Of what the shell runs itself, its jobs that began at `since` or later get what the shell is spared.
         """
         self.state = state
         self.target = target
@@ -202,7 +186,7 @@ class Stop:
         self._steps = escalation(first)
         self._first_grace = grace
         self._throws_away = throws_away
-        self._round_trip = round_trip
+        self._round_trip, self._since = round_trip, since
         self._deadline = now + BEGINS_WITHIN  # of the state
         self._thrown = 0
         self._at = 0  # the step
@@ -318,7 +302,7 @@ class Stop:
         if front.group == self.target.shell:
             if name != "SIGINT" and self._keys and not no_jobs:  # zsh ends its `wait` for nothing else
                 self._looked = True
-                return self._ask(SignalJobs(name))
+                return self._ask(SignalJobs(name, self._since))
             name = "SIGINT"  # of what a shell runs itself nothing else is the end; it may lose one
         if name == "SIGINT":
             if front.modes is None:
@@ -381,6 +365,29 @@ class Stop:
         before, self.state = self.state, STOP_TABLE[what][self.state]
         if self.state is not before:
             self._looked = False
+
+
+def stopped(pane: Pane, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None]) -> Request[None]:
+    """Do what `stop` decides, until it has ended; `sent` is told of the newest signal."""
+    while not isinstance(action := stop.next(view(), pane.now), Ended):
+        match action:
+            case Look():
+                yield Refresh()
+                stop.on_look(pane.front_for(stop.name, stop.target.spared))
+            case Press():
+                try:
+                    yield action
+                except ConnectionClosed:  # between two connections: a signal needs only the kernel
+                    stop.on_done(False, pane.now)
+                else:
+                    stop.on_done(True, pane.now)
+            case Signal() | SignalJobs():
+                stop.on_done((yield action), pane.now)
+            case Sent():
+                pane.session.signalled()
+            case Continue() | Wait():
+                yield action
+        sent(stop.sent)
 
 
 def escalation(first: str) -> tuple[tuple[str, float], ...]:

@@ -77,7 +77,7 @@ class NestedShells:
     def reach(self, found: ForegroundShell) -> Request[ForegroundShell]:
         """Return the shell that answered over the relay; TabUnavailable if nothing that understood did."""
         pane = self._pane
-        (screen,) = yield from ask("display-message", "-p", "-t", pane.pane_id, _SCREEN)
+        (screen,) = yield from ask(pane, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
         if screen != _LINES:
             raise TabUnavailable(
                 "a program reached through the one in the foreground has the whole screen",

@@ -394,5 +394,5 @@ class PromptEnd:
         return Submit(("display-message", "-p", "-t", self._pane.pane_id, "#{cursor_x} #{cursor_y}"))
 
     def _position(self, asked: Asked) -> Request[tuple[int, ...]]:
-        answer: tuple[bytes, ...] = yield AnswerOf(asked)
+        answer: tuple[bytes, ...] = yield AnswerOf(asked, self._pane.answer_seconds)
         return tuple(int(number) for number in answer[0].split()) if answer else ()

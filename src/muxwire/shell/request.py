@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, final
 
+from muxwire.shell.session_table import ShellState
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.errors import State, TabUnavailable
     from muxwire.shell.execution import Execution
-    from muxwire.shell.look import Foreground, PaneLook, TtyModes, Waiting
+    from muxwire.shell.look import Foreground, Front, PaneLook, TtyModes, Waiting
     from muxwire.shell.redraw import PromptColumns
     from muxwire.shell.session import ShellSession
     from muxwire.shell.shell import Shell
@@ -63,9 +64,13 @@ class Within:
 @final
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Type these keys. With `taken`, wait until tmux has typed them. Raises ConnectionClosed."""
+    """Type these keys: the answer is an `Asked`, at once, or with `taken` nothing, once tmux has typed them.
+
+    `bracketed`: as one paste. Raises ConnectionClosed.
+    """
 
     keys: bytes
+    bracketed: bool = False
     taken: bool = False
 
 
@@ -88,12 +93,49 @@ class Submit:
 @final
 @dataclass(frozen=True, slots=True)
 class AnswerOf:
-    """Wait for tmux's answer, for as long as a call waits whose time may be over: its lines.
+    """Wait for tmux's answer, for so many seconds at most: its lines.
 
-    Raises TmuxSilent, ConnectionClosed.
+    Raises TmuxSilent, ConnectionClosed, CommandError.
     """
 
     asked: Asked
+    seconds: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Go on after so many seconds, whatever changes."""
+
+    seconds: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Send a signal to a process group; the answer says whether anything got it.
+
+    `spare_leader`: the group is that of the pane's first process, a supervisor, which gets none.
+    """
+
+    name: str
+    group: int
+    spare_leader: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SignalJobs:
+    """Send a signal to each process that the tab's shell has started since then; the answer as for `Signal`."""
+
+    name: str
+    since: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class NoteInput:
+    """Keys that are no command are about to be typed: those who record the pane's input learn of it."""
 
 
 @final
@@ -108,6 +150,12 @@ class LookAll:
     """The same, and look at all processes unless the leaders show what is waited for, or `wide` says to in any case."""
 
     wide: bool = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LookAtScreen:
+    """Ask tmux what is on the screen: the answer is a `vt.drawn.Picture`. Raises TmuxSilent, ConnectionClosed."""
 
 
 @final
@@ -159,8 +207,9 @@ class Unhide:
 
 
 Action: TypeAlias = (
-    Wait | Poll | TakeReceived | Within | Press | TypeAgain | Submit | AnswerOf | Refresh | LookAll | TakesTty | Settle
-    | Continue | MendModes | LineModes | Hide | Unhide
+    Wait | Pause | Poll | TakeReceived | Within | Press | TypeAgain | Submit | AnswerOf | Refresh | LookAll
+    | LookAtScreen | TakesTty | Settle | Signal | SignalJobs | NoteInput | Continue | MendModes | LineModes | Hide
+    | Unhide
 )  # fmt: skip
 Request: TypeAlias = Generator[Action, Any, _Result]
 
@@ -257,6 +306,11 @@ class Pane(Protocol):
 
     def shell_stopped(self) -> bool: ...
 
+    def is_program(self, group: int | None) -> bool: ...
+
+    def front_for(self, name: str, spared: int) -> Front:
+        """Who is in front, and would get the signal of that name; `spared` is a nested shell's group, or 0."""
+
     # What runs in it.
 
     @property
@@ -289,6 +343,8 @@ class Pane(Protocol):
 
     def may_ask(self) -> bool: ...
 
+    def asks_secret(self) -> bool: ...
+
     def tab_state(self) -> State: ...
 
     def quiet(self, seconds: float = ...) -> bool: ...
@@ -301,6 +357,7 @@ class Pane(Protocol):
 
     # What was typed.
 
+    entered: bool  # whether a line that was entered at its shell may still run
     interrupted_at: float  # when the newest C-c was typed after which nothing came in the same write; -inf: none is due
 
     def new_id(self) -> str:
@@ -317,12 +374,12 @@ SILENCE_WITHIN: Final = 2.0
 LOOK_SECONDS: Final = 0.001
 
 
-def ask(*words: str) -> Request[tuple[bytes, ...]]:
+def ask(pane: Pane, *words: str) -> Request[tuple[bytes, ...]]:
     """Tmux's answer to a command that only looks, for a call whose time may be over.
 
     Raises: TmuxSilent, ConnectionClosed.
     """
-    answer: tuple[bytes, ...] = yield AnswerOf((yield Submit(words)))
+    answer: tuple[bytes, ...] = yield AnswerOf((yield Submit(words)), pane.answer_seconds)
     return answer
 
 
@@ -352,7 +409,7 @@ def caught_up(pane: Pane) -> Request[bool]:
     """
     end = pane.stream.end
     for _ in range(CATCH_UP - pane.answered_whole):
-        yield from ask("display-message", "-p", "")
+        yield from ask(pane, "display-message", "-p", "")
     return pane.stream.end == end and not pane.stream.rejoining
 
 
@@ -365,3 +422,18 @@ def reads_on(pane: Pane) -> Request[bool]:
     """
     yield Refresh()
     return bool(pane.shell_sleeps()) and (yield from caught_up(pane)) and bool(pane.shell_sleeps())
+
+
+def line_taken(pane: Pane, seconds: float) -> Request[None]:
+    """Wait, for so long at most, while a line that was entered at the prompt is on its way to the shell.
+
+    A shell that does not say that it took it has done so when a program of it is in front.
+    """
+    session, end = pane.session, pane.now + seconds
+    while session.state is ShellState.SUBMITTED and (left := end - pane.now) > 0:
+        if session.has_preexec_mark:
+            yield Wait(left)
+        elif pane.is_program(pane.foreground_group()):
+            return
+        else:
+            yield Wait(min(left, LOOK_SECONDS))

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.errors import InvalidArgument, NotPermitted
-from muxwire.pane.keys import CTRL_C
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
 from muxwire.shell.driver import FORKS_WITHIN
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
-from muxwire.shell.request import LOOK_SECONDS
+from muxwire.shell.request import LOOK_SECONDS, line_taken
 from muxwire.shell.tab_state import keys_ran_from, prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import end_strangers
@@ -163,7 +163,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return _stopped(pane, True, "", newest.exit_code, newest), since
-    await pane.line_taken(pane.pressed_at + _TAKEN_WITHIN - time.monotonic())
+    await runner.loop.run(line_taken(pane, pane.pressed_at + _TAKEN_WITHIN - pane.now))
     await _forked(pane)
     since = keys_ran_from(pane.session, pane.first_pressed_at)
     if not pane.is_back:

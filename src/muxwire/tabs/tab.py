@@ -142,10 +142,8 @@ class Tab:
 
         runner.on_refused = on_refused
         self._view = ScreenView(pane, server.client, server.version, zones)
-        self._keys = KeySender(
-            pane, runner.keyboard, server.client, runner.loop, runner.ready, runner.prompt_line,
-            picture=self._view.picture, on_input=on_input,
-        )  # fmt: skip
+        runner.loop.on_input, runner.loop.picture = on_input, self._view.picture
+        self._keys = KeySender(runner)
 
     def __repr__(self) -> str:
         doing = f"closed: {self.end_reason}" if self.pane.session.closed else f"{self.state}, in {self.cwd or '?'}"

@@ -1,0 +1,292 @@
+"""Types keys into a pane when whatever runs there will take them.
+
+`send-keys` is not used: into a pane that a person scrolled it is swallowed, or opens a prompt on our own connection.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, final
+
+from muxwire.errors import InvalidArgument, TabUnavailable
+from muxwire.shell.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
+from muxwire.shell.request import (
+    AnswerOf,
+    LookAtScreen,
+    NoteInput,
+    Pause,
+    Press,
+    Refresh,
+    Request,
+    Signal,
+    Submit,
+    Wait,
+    Within,
+    line_taken,
+    until,
+)
+from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
+from muxwire.vt.drawn import shows_typed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from muxwire.shell.look import TtyModes
+    from muxwire.shell.prompt_line import PromptLine
+    from muxwire.shell.ready import Ready
+    from muxwire.shell.request import Asked, Pane
+    from muxwire.vt.drawn import Picture
+
+# An Escape and the key after it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
+ESCAPE_PAUSE = 0.12
+# A shell's prompt comes within a ms of a command's end; a program that the shell was replaced by gives none.
+PROMPT_GRACE = 0.3
+# A shell begins a typed line within a few ms, on a busy machine within some hundreds.
+BEGIN_SECONDS = 1.0
+# Then it forks. bash loses a C-c that comes before its child is a process group of its own.
+FORK_SECONDS = 0.02
+# A terminal in line mode shows C-c at once, unless 4 KB of text stand before it.
+ECHO_SECONDS = 0.5
+
+# A program that shows what is typed into it has done so by then, on a busy machine too.
+TAKEN_SECONDS = 1.0
+# On the alternate screen many texts are commands, which are not shown: what is shown is at once.
+TAKEN_ALTERNATE_SECONDS = 0.3
+# How long a program that takes keys that come close together for a paste wants to be left alone after one.
+TAKEN_PAUSE = 0.05
+# A screen that has changed and rests for so long shows the text in another form: stars, or how many lines there are.
+TAKEN_REST = 0.1
+
+_CTRL_C_ECHO = b"^C"
+
+_PASTE_BEGIN = b"\x1b[200~"
+# DECSET and DECRST 2004, alone or among others.
+_PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
+_MODES = (
+    "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off} #{mouse_any_flag}"
+    " #{mouse_sgr_flag}"
+)
+
+# Linux keeps 4096 bytes of a line that a canonical-mode program has not ended, the line end among them (MAX_CANON).
+LINE_MAX = 4095
+
+# What hands a line over or throws it away: CR, LF, C-d, C-c, C-\, C-z, C-u (termios(3), as every system sets it).
+_ENDS = re.compile(rb"[\r\n\x03\x04\x15\x1a\x1c]")
+_ERASE = b"\x7f"
+
+
+@final
+class OpenLine:
+    """How much of a line a terminal in line mode already holds: what is too much of one it drops, without a word.
+
+    The kernel gives no number (FIONREAD counts finished lines only), so what we typed is counted. A person's keys are
+    not.
+    """
+
+    def __init__(self) -> None:
+        self._held = 0
+
+    def check(self, data: bytes, modes: TtyModes | None, *, begun: bool = False) -> None:
+        """Refuse what a program that reads by lines would lose: InvalidArgument. `begun`: earlier keys are typed."""
+        if modes is None or not modes.icanon:
+            return
+        longest = max(self._lengths(data))
+        if longest > LINE_MAX:
+            before = "what came before it was typed; send" if begun else "send"
+            raise InvalidArgument(
+                f"a line of {longest} bytes: the program reads by lines, and its terminal keeps {LINE_MAX} of one",
+                remedy=f"{before} shorter lines, or write the text to a file and have the program read that",
+            )
+
+    def typed(self, data: bytes, modes: TtyModes | None) -> None:
+        if modes is None or not modes.icanon:
+            self._held = 0
+            return
+        last = _ENDS.split(data)[-1]
+        self._held = max(0, self._lengths(data)[-1] - last.count(_ERASE))
+
+    def _lengths(self, data: bytes) -> list[int]:
+        """How long each line becomes, at most."""
+        lengths = [len(piece) - piece.count(_ERASE) for piece in _ENDS.split(data)]
+        lengths[0] += self._held
+        return lengths
+
+
+@final
+class Keys:
+    """The keys of one pane, typed by one call at a time."""
+
+    def __init__(self, pane: Pane, ready: Ready, prompt_line: PromptLine) -> None:
+        self._pane = pane
+        self._ready = ready
+        self._prompt_line = prompt_line
+        self._line = OpenLine()
+        self._until = 0.0  # the time of the call whose turn it is
+        self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
+
+    def send(
+        self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool, until: float
+    ) -> Request[tuple[int, int, str, bool | None]]:
+        """Type `keys`, and Enter after them: how many bytes they were, the stream's end before them, a note, and
+        whether a program that reads keys had taken a text when Enter came after it (None: no Enter waited for that).
+
+        `until` is the time of the call, on the clock of the pane.
+
+        Raises: InvalidArgument; TabUnavailable for a dead tab; ConnectionClosed; TmuxSilent if tmux does not answer
+        until then, or in what it may take to any call.
+        """
+        self._until = until
+        pane = self._pane
+        yield from self._prompt_to_come()
+        # Its terminal may still have the modes of a program that reads by lines.
+        yield from self._prompt_line.editor_up()
+        yield from self._begun()
+        modes = yield from self._modes()
+        found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)
+        data = b"".join(stroke.data for stroke in found)
+        if b"\0" in data:
+            raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
+        if len(data) > LINE_MAX:  # what is known of another machine's terminal may be old
+            yield Within(pane.answer_seconds, refreshed())
+        self._line.check(data, pane.tty_modes())
+        if pane.session.dead:
+            raise pane.refusal()
+        if modes.input_off:
+            raise TabUnavailable(
+                "this pane's input is switched off (tmux select-pane -d): tmux types nothing into it",
+                state=pane.tab_state(),
+                remedy="switch it on again: select-pane -e",
+            )
+        next_byte = pane.stream.end
+        pane.session.input_typed(data, next_byte)
+        pane.entered |= b"\r" in data and pane.shell_in_front()
+        yield NoteInput()
+        taken = yield from self._type(found, modes)
+        notes = ["" if literal or paste else mistaken(keys)]
+        if not data.strip(CTRL_C):
+            notes.append((yield from self._overtaken(next_byte)))
+        if modes.in_mode:
+            notes.append("a person scrolls in this pane (copy mode); the keys went to the program all the same")
+        return len(data), next_byte, "; ".join(filter(None, notes)), taken
+
+    def _prompt_to_come(self) -> Request[None]:
+        """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
+        session = self._pane.session
+        left = idle_since(session) + PROMPT_GRACE - self._pane.now
+        yield from until(self._pane, lambda: session.dead or not prompt_due(session), left)
+
+    def _begun(self) -> Request[None]:
+        """Let a command of ours that is on its way to the shell begin: keys after it are for it.
+
+        The line editor would take them for more of the line, and at C-c it throws the line away.
+        """
+        session = self._pane.session
+        typed = not_begun(session)
+        if typed is not None:
+            yield from until(self._pane, lambda: session.dead or not_begun(session) is not typed, BEGIN_SECONDS)
+            yield Pause(FORK_SECONDS)
+
+    def _modes(self) -> Request[KeyModes]:
+        if self._pane.session.dead:
+            raise self._pane.refusal()
+        asked: Asked = yield Submit(("display-message", "-p", "-t", self._pane.pane_id, _MODES))
+        (answer,) = yield AnswerOf(asked, self._left())
+        return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
+
+    def _type(self, found: Sequence[Stroke], modes: KeyModes) -> Request[bool | None]:
+        """Press what was found; return whether a program that reads keys had taken a text when Enter came after it."""
+        pane, session = self._pane, self._pane.session
+        answers: list[Asked] = []
+        before: Picture | None = None  # the screen, where the next stroke is an Enter for a text
+        taken: bool | None = None
+        for number, stroke in enumerate(found):
+            yield from self._line_taken()
+            if session.dead:
+                raise pane.refusal()
+            if stroke.submits and before is not None:
+                text = found[number - 1].data.decode("utf-8", "replace")
+                longest = TAKEN_ALTERNATE_SECONDS if modes.alternate_screen else TAKEN_SECONDS
+                shown = yield Within(longest, self._taken(text, before))
+                taken = bool(shown) and taken is not False
+            # The line before may have started a program that reads by lines, where an editor had read keys.
+            tty = pane.tty_modes()
+            self._line.check(stroke.data, tty, begun=number > 0)
+            self._line.typed(stroke.data, tty)
+            if session.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
+                # The shell takes the line now; only its next prompt says that it is free again.
+                session.line_entered()
+                self._entered = pane.now
+            is_text = number + 1 < len(found) and found[number + 1].submits
+            before = (yield LookAtScreen()) if is_text and self._is_for_keys(tty) else None
+            if stroke.bracketed and modes.in_mode:
+                answers.append((yield Press(self._marked(stroke.data))))
+            else:
+                answers.append((yield Press(stroke.data, bracketed=stroke.bracketed)))
+            if stroke.pause:
+                yield Pause(ESCAPE_PAUSE)
+        for answer in answers:
+            yield AnswerOf(answer, self._left())
+        return taken
+
+    def _is_for_keys(self, modes: TtyModes | None) -> bool:
+        """Whether what is typed goes to a program that reads keys and shows them itself, as input boxes do.
+
+        The tab's own shell takes a text and its Enter at once, and a terminal in line mode keeps both for any program.
+        """
+        if modes is None or modes.icanon or self._pane.session.at_prompt:
+            return False
+        return not self._pane.shell_in_front() and not self._pane.asks_secret()
+
+    def _taken(self, text: str, before: Picture) -> Request[bool]:
+        """Wait until a program shows `text`, which was typed on the screen `before`; False if the tab ends first."""
+        stream, changed = self._pane.stream, False
+        while not self._pane.session.dead:
+            end = stream.end
+            seen: Picture = yield LookAtScreen()
+            if shows_typed(before, seen, text):
+                yield Pause(TAKEN_PAUSE)
+                return True
+            changed = changed or not seen.shows_same(before)
+            yield Wait(TAKEN_REST)
+            if changed and stream.end == end:
+                return True
+        return False
+
+    def _left(self) -> float:
+        return max(self._until - self._pane.now, self._pane.answer_seconds)
+
+    def _overtaken(self, since: int) -> Request[str]:
+        """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
+        pane = self._pane
+        yield Within(self._left(), refreshed())
+        modes = pane.tty_modes() if pane.reachable else None
+        if modes is None or not (modes.icanon and modes.isig and modes.echo):
+            return ""
+
+        def seen() -> bool:  # a shell that shows no C-c has its line modes for a moment before its prompt
+            return pane.session.prompt_end > since or pane.stream.ring.find(_CTRL_C_ECHO, since) >= 0
+
+        if (yield from until(pane, seen, ECHO_SECONDS)):
+            return ""
+        group = pane.foreground_group()
+        if group is None or not pane.is_program(group) or not (yield Signal("SIGINT", group)):
+            return ""
+        return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
+
+    def _marked(self, text: bytes) -> bytes:
+        """A paste for a pane that somebody scrolls in: there tmux would ask copy mode whether to mark it."""
+        ring = self._pane.stream.ring
+        asked = _PASTE_MODE.findall(ring.read(ring.start, ring.end))
+        return _PASTE_BEGIN + text + PASTE_END if asked[-1:] == [b"h"] else text
+
+    def _line_taken(self) -> Request[None]:
+        """Let the shell take a line that was just typed: until then the terminal has its editor's modes.
+
+        A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
+        """
+        yield from line_taken(self._pane, self._entered + PROMPT_GRACE - self._pane.now)
+        yield from self._ready.interrupt_taken()
+
+
+def refreshed() -> Request[None]:
+    yield Refresh()

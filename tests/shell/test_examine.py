@@ -1,0 +1,201 @@
+"""Whether what runs waits for input, and how commands end of which no mark says so: without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+
+from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.shell.driver import CTRL_C
+from muxwire.shell.execution import Execution
+from muxwire.shell.listener import SILENT_SECONDS
+from muxwire.shell.nesting import GONE_QUIET
+from tests.shell.driven import NESTED_PID, PID
+from tests.shell.test_ready import EVENTS, Storm
+from tests.shell.world import World, at_prompt
+
+
+def running(level: int = 1, *, shown: bytes = b"inner$ ", command: bytes = b"x") -> tuple[World, Execution]:
+    """A command runs, in the tab's shell or in one nested in it."""
+    world = at_prompt("bash")
+    if level > 1:
+        reached = world.typed()
+        world.begins(reached)
+        world.write(shown)
+        world.groups.add(NESTED_PID)
+    ran = world.typed(level, NESTED_PID if level > 1 else 0, shown if level > 1 else b"", command)
+    world.begins(ran)
+    world.runs("make")
+    world.time += 1.0
+    return world, ran
+
+
+def asks(world: World) -> None:
+    world.runs("cat", "line")
+
+
+def asks_inside(world: World) -> None:
+    world.runs("ssh", hidden=True)
+    world.write(b"Go on? ")
+
+
+@pytest.mark.parametrize(
+    ("prepare", "found"),
+    [
+        pytest.param(lambda w: None, "", id="it works"),
+        pytest.param(asks, "interactive", id="it reads"),
+        pytest.param(asks_inside, "", id="what reads like a question, just now"),
+    ],
+)
+def test_what_runs_waits_where_the_kernel_says_so(prepare: Callable[[World], None], found: str) -> None:
+    world, ran = running()
+    prepare(world)
+    assert world.run(world.examiner.examined(ran)) == found
+    assert ran.waits_at(world.stream.end) == (found == "interactive")
+
+
+def test_a_question_that_cannot_be_seen_into_is_told_once() -> None:
+    world, ran = running()
+    asks_inside(world)
+    world.time += SILENT_SECONDS
+    assert world.run(world.examiner.examined(ran)) == "silent"
+    assert world.run(world.examiner.examined(ran)) == ""
+    assert world.run(world.examiner.awaits_input()) == "silent"
+
+
+def test_what_tmux_has_not_sent_yet_may_say_otherwise() -> None:
+    """A claim needs proof: between the look and the answer of tmux the command may have ended."""
+    world, ran = running()
+    asks(world)
+
+    def writes(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        world.write(b"more")
+        return ()
+
+    world.submitted = writes
+    assert world.run(world.examiner.examined(ran)) == ""
+    assert world.run(world.examiner.awaits_input()) == ""
+
+
+def test_what_has_changed_meanwhile_is_no_proof() -> None:
+    world, ran = running()
+    asks(world)
+
+    def goes_on(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        world.runs("make")
+        return ()
+
+    world.submitted = goes_on
+    assert world.run(world.examiner.examined(ran)) == ""
+
+
+@pytest.mark.parametrize("failure", [ConnectionClosed("gone"), TmuxSilent("silent", remedy="wait")])
+def test_a_tmux_that_does_not_answer_proves_nothing(failure: MuxwireError) -> None:
+    world, ran = running()
+    asks(world)
+
+    def fails(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        raise failure
+
+    world.submitted = fails
+    with suppress(TmuxSilent):
+        assert world.run(world.examiner.examined(ran)) == ""
+    assert not ran.waits_at(world.stream.end)
+    world.submitted, world.reachable = lambda _: (), False
+    assert world.run(world.examiner.examined(ran)) == ""
+
+
+def test_a_result_is_not_asked_for_twice() -> None:
+    world, ran = running()
+    asks(world)
+    world.run(world.examiner.for_result(ran))
+    asked = len(world.done)
+    assert asked
+    world.run(world.examiner.for_result(ran))
+    assert len(world.done) == asked
+
+
+def test_a_stopped_shell_continues_when_it_is_looked_at() -> None:
+    world, ran = running()
+    world.stopped = True
+    world.run(world.examiner.examined(ran))
+    assert world.done.count("continue") == 1
+
+
+# -- ends that no mark says
+
+
+def test_a_nested_shell_at_its_prompt_is_asked_how_the_command_ended() -> None:
+    world, ran = running(2)
+    world.front_group, world.program, world.found = NESTED_PID, "bash", world.found
+    world.write(b"^C\r\ninner$ ")
+    world.time += 1.0
+    world.run(world.nested.settle_end(ran))
+    assert next(one for one in world.done if "press" in one or one == "hide") == "hide"
+    assert len([one for one in world.done if "press" in one]) == 1
+    assert ran.cut >= 0
+    world.run(world.nested.settle_end(ran))  # it has been asked
+    assert len([one for one in world.done if "press" in one]) == 1
+    world.write(b"^C\r\ninner$ ")  # a C-c has thrown the question away
+    world.time += 1.0
+    world.run(world.nested.settle_end(ran))
+    assert len([one for one in world.done if "press" in one]) == 2
+
+
+def test_a_question_that_cannot_be_typed_is_hidden_no_more() -> None:
+    world, ran = running(2)
+    world.front_group, world.program = NESTED_PID, "bash"
+    world.write(b"^C\r\ninner$ ")
+    world.time += 1.0
+
+    def lost(_: bytes) -> None:
+        raise ConnectionClosed("it is reconnected in a moment")
+
+    world.pressed = lost
+    world.run(world.nested.settle_end(ran))
+    assert world.done[-1] == "Unhide"
+    assert ran.cut < 0
+
+
+@pytest.mark.parametrize(("quiet", "lives", "ended"), [(2.0, False, True), (0.5, False, False), (2.0, True, False)])
+def test_a_command_ends_with_its_nested_shell(quiet: float, lives: bool, ended: bool) -> None:
+    world, ran = running(2)
+    world.write(b"\r\n$ ")
+    world.runs("cat", "line")
+    if not lives:
+        world.groups.discard(NESTED_PID)
+    world.time += quiet * GONE_QUIET
+    world.run(world.nested.settle_end(ran))
+    assert bool(ran.ending) == ended
+    assert not ended or ran.exit_code is None
+
+
+@pytest.mark.parametrize(
+    ("command", "replaced"), [(b"exec zsh", True), (b"exec zsh; true", False), (b"exec >f", False), (b"zsh", False)]
+)
+def test_exec_of_a_shell_has_ended_when_that_is_at_its_prompt(command: bytes, replaced: bool) -> None:
+    world, ran = running(command=command)
+    world.front_group, world.program, world.found = PID, "zsh", at_prompt().found
+    world.write(b"% ")
+    world.run(world.nested.settle_end(ran))
+    assert bool(ran.ending) == replaced
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(EVENTS, strategies.sampled_from([1, 2, 3]), strategies.booleans())
+def test_whatever_happens_an_examination_ends(events: list[tuple[float, str]], level: int, remote: bool) -> None:
+    """And a command that it says has ended was not typed again."""
+    world, ran = running(level)
+    world.is_remote = remote
+    storm = Storm(world)
+    for when, what in events:
+        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
+    begun = world.time
+    for request in (world.examiner.examined(ran), world.examiner.awaits_input(), world.examiner.for_result(ran)):
+        with suppress(MuxwireError):
+            assert world.run(request) in ("interactive", "silent", "met", "", None)
+    assert world.time - begun < 10.0
+    assert CTRL_C not in world.input

@@ -1,0 +1,215 @@
+"""When keys are typed, and what is done before and after: without a terminal."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies
+
+from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable
+from muxwire.shell.driver import BEGINS_WITHIN, Stop, StopTarget, StopView, stopped
+from muxwire.shell.look import TtyModes
+from muxwire.shell.prompt_line import EDITOR_GRACE
+from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, PROMPT_GRACE
+from tests.shell.driven import PID
+from tests.shell.test_ready import EVENTS, Storm, accept, reached
+from tests.shell.world import LEADER, PROGRAM, World, at_prompt
+
+LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=True)
+PATIENT = 10.0
+
+
+def send(world: World, *keys: str, within: float = PATIENT) -> tuple[int, int, str, bool | None]:
+    return world.run(world.keys.send(keys, paste=False, literal=False, enter=False, until=world.time + within))
+
+
+def pressed(world: World) -> list[str]:
+    return [one.removeprefix("press ") for one in world.done if one.startswith("press")]
+
+
+def program(modes: TtyModes = LINES, shell: str = "zsh") -> World:
+    """A program that a person started is in front."""
+    world = at_prompt(shell)
+    accept(world)
+    world.runs("cat", "line")
+    world.modes = modes
+    world.groups.add(PROGRAM)
+    world.write(b"\r\n")
+    world.time += 1.0
+    return world
+
+
+def test_keys_are_typed_and_those_who_record_learn_of_it_first() -> None:
+    world = program()
+    sent, offset, note, taken = send(world, "yes", "Enter")
+    assert (sent, offset, note, taken) == (4, world.stream.end, "", None)
+    assert world.done.index("NoteInput") < next(i for i, one in enumerate(world.done) if one.startswith("press"))
+    assert "".join(eval(one).decode() for one in pressed(world)) == "yes\r"
+    assert world.session.last_input.offset == offset
+
+
+def test_after_a_command_its_prompt_comes_first() -> None:
+    world = at_prompt("zsh")
+    ran = world.typed()
+    world.begins(ran)
+    world.ends(ran)
+    begun = world.time
+    world.later(PROMPT_GRACE / 2, world.prompt)
+    send(world, "x")
+    assert PROMPT_GRACE / 2 <= world.time - begun < PROMPT_GRACE
+    assert pressed(world) == ["b'x'"]
+
+
+def test_a_prompt_that_is_drawn_late_is_waited_for_a_moment() -> None:
+    world = at_prompt("zsh", known=False)
+    world.sleeps = ""
+    begun = world.time
+    send(world, "x")
+    assert EDITOR_GRACE <= world.time - begun < 2 * EDITOR_GRACE
+
+
+@pytest.mark.parametrize("begins_after", [BEGIN_SECONDS / 2, 2 * BEGIN_SECONDS])
+def test_a_command_that_is_on_its_way_begins_first(begins_after: float) -> None:
+    world = at_prompt("zsh")
+    typed = world.typed()
+    begun = world.time
+    world.later(begins_after, lambda: world.begins(typed))
+    send(world, "C-c")
+    waited = min(begins_after, BEGIN_SECONDS)
+    assert waited <= world.time - begun < waited + 2 * EDITOR_GRACE + ECHO_SECONDS
+    assert pressed(world) == ["b'\\x03'"]
+
+
+def test_an_escape_stands_alone() -> None:
+    world = program(KEYS)
+    begun = world.time
+    send(world, "Escape", "x")
+    assert pressed(world) == ["b'\\x1b'", "b'x'"]
+    assert world.time - begun >= ESCAPE_PAUSE
+
+
+def test_a_line_that_the_terminal_would_cut_is_refused() -> None:
+    world = program()
+    with pytest.raises(InvalidArgument, match="reads by lines"):
+        send(world, "x" * (LINE_MAX + 1))
+    send(world, "x" * LINE_MAX)
+    with pytest.raises(InvalidArgument):
+        send(world, "x")
+    send(world, "C-u")
+    send(world, "x")
+    world.modes = KEYS
+    send(world, "x" * (2 * LINE_MAX))
+
+
+def test_what_takes_no_keys_is_said() -> None:
+    world = program()
+    world.flags = b"0 0 0 0 1 0 0"
+    with pytest.raises(TabUnavailable, match="switched off"):
+        send(world, "x")
+    assert pressed(world) == []
+
+
+def test_a_c_c_behind_text_that_is_not_read_becomes_a_signal() -> None:
+    world = program()
+    begun = world.time
+    note = send(world, "C-c")[2]
+    assert "sent SIGINT directly" in note
+    assert world.done[-1] == f"signal SIGINT {PROGRAM}"
+    assert ECHO_SECONDS <= world.time - begun < 2 * ECHO_SECONDS
+
+
+@pytest.mark.parametrize("modes", [LINES, KEYS])
+def test_a_c_c_that_is_shown_or_read_as_a_key_needs_no_signal(modes: TtyModes) -> None:
+    world = program(modes)
+    world.pressed = lambda _: world.later(0.01, lambda: world.write(b"^C"))
+    assert send(world, "C-c")[2] == ""
+    assert not any("signal" in one for one in world.done)
+
+
+def test_the_tabs_own_shell_gets_no_signal_for_a_key() -> None:
+    world = program()
+    world.front_group = PID
+    assert send(world, "C-c")[2] == ""
+    assert not any("signal" in one for one in world.done)
+
+
+def test_a_person_who_scrolls_is_told_of() -> None:
+    world = program()
+    world.flags = b"0 0 0 1 0 0 0"
+    assert "copy mode" in send(world, "x")[2]
+
+
+@pytest.mark.parametrize(("shows", "wanted"), [(b"hello", True), (b"", False)])
+def test_enter_waits_until_a_program_shows_the_text_before_it(shows: bytes, wanted: bool) -> None:
+    world = program(KEYS)
+    world.pressed = lambda keys: world.later(0.2, lambda: world.write(shows)) if b"hello" in keys else None
+    assert send(world, "hello", "Enter")[3] is wanted
+    assert pressed(world)[-1] == "b'\\r'"
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    EVENTS,
+    strategies.lists(strategies.sampled_from(["x", "Enter", "C-c", "Escape", "a text"]), min_size=1, max_size=4),
+    strategies.booleans(), strategies.booleans(), strategies.booleans(), strategies.floats(0, 3),
+)  # fmt: skip
+def test_whatever_happens_keys_are_typed_or_refused_in_time(
+    events: list[tuple[float, str]], keys: list[str], remote: bool, at: bool, running: bool, within: float
+) -> None:
+    world = at_prompt("bash") if at else program()
+    world.is_remote = remote
+    if running:
+        world.typed()
+    storm = Storm(world)
+    for when, what in events:
+        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
+    begun = world.time
+    with suppress(MuxwireError):
+        send(world, *keys, within=within)
+    each = PROMPT_GRACE * 2 + ESCAPE_PAUSE + BEGIN_SECONDS + 2 * within
+    assert world.time - begun < 10.0 + each * len(keys)
+
+
+# -- ending what runs, carried out
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(EVENTS, strategies.booleans(), strategies.sampled_from(["SIGINT", "SIGTERM", "SIGKILL", "SIGUSR1"]))
+def test_whatever_happens_the_end_of_what_runs_is_found(
+    events: list[tuple[float, str]], answers: bool, first: str
+) -> None:
+    """Or given up, in time; and no key is typed into a tab that has ended."""
+    world = program()
+    storm, told = Storm(world), list[str]()
+    for when, what in events:
+        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
+    begun = world.time
+
+    def view() -> StopView:
+        return StopView(over=world.session.dead or world.session.at_prompt, reachable=answers, begin_time=begun)
+
+    stop = Stop(StopTarget(LEADER, PID), world.time, first=first)
+    world.run(stopped(world, stop, view, told.append))
+    assert world.time - begun < BEGINS_WITHIN + 10.0
+    assert view().over or not answers or told
+
+
+def test_a_key_between_two_connections_leaves_the_signal() -> None:
+
+    world = program()
+
+    def lost(_: bytes) -> None:
+        raise ConnectionClosed("it is reconnected in a moment")
+
+    world.pressed = lost
+    told = list[str]()
+    stop = Stop(StopTarget(LEADER, PID), world.time)
+    world.run(stopped(world, stop, lambda: StopView(over=False, begin_time=0.0), told.append))
+    assert f"signal SIGINT {PROGRAM}" in world.done
+
+
+def test_a_command_after_keys_still_finds_its_shell() -> None:
+    world = at_prompt("bash")
+    send(world, "x")
+    assert reached(world).level == 1
