@@ -25,11 +25,30 @@ if TYPE_CHECKING:
 TYPED = (b" __muxwire_c",)
 ID = b"0123456789abcdef"
 END = b"\x1b]7770;E;" + ID + b";0;/tmp;" + ID + b"\x07"
+START = b"\x1b]7770;S;" + ID + b"\x07"
 T = b"\x1b]7770;T;" + ID + b"\x07"
+B = b"\x1b]7770;B;" + ID + b";1\x07"
 VIEW = View(TYPED, final=True)
 
 PIECES = st.sampled_from(
-    [b"a", b"match", b"\r\n", b"\n", b"\n\n", "é".encode(), b"\x1b[1m", b"\r", END, TYPED[0], T, END[:-1], b"\xe2\x9b"]
+    [
+        b"a",
+        b"match",
+        b"\r\n",
+        b"\n",
+        b"\n\n",
+        "é".encode(),
+        b"\x1b[1m",
+        b"\r",
+        END,
+        START,
+        B,
+        TYPED[0],
+        T,
+        END[:-1],
+        END[-18:],
+        b"\xe2\x9b",
+    ]
 )
 LOGS = st.lists(PIECES, max_size=20).map(b"".join)
 on_a_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -44,6 +63,7 @@ def path(tmp_path: Path) -> Path:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_read, "_BLOCK_FIRST", 3)
     monkeypatch.setattr(log_read, "_BLOCK_MAX", 11)
+    monkeypatch.setattr(log_read, "_NEAR", 2 * len(END))
 
 
 def seen_lines(log: bytes, view: View) -> list[str]:

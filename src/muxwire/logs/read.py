@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
 from muxwire.results import LogTail
-from muxwire.shell.visible import lookahead, lookbehind, visible_parts, visible_range, visible_slice
+from muxwire.shell.visible import known_from, lookahead, lookbehind, visible_parts, visible_range, visible_slice
 from muxwire.values import dataclass
 from muxwire.vt.readable import (
     COLUMNS,
@@ -44,13 +44,15 @@ if TYPE_CHECKING:
     Piece = list[tuple[int, bytes]]
 
 # Blocks of the way back from a log's end: 500 lines are usually in the first. For fewer lines it is smaller, because
-# finding the marks of commands in it takes longer than all else. Less than 4 KiB gains nothing, since what lies before
-# a block is read with it (`lookbehind`: 32 KiB).
+# finding the marks of commands in it takes longer than all else.
 _BLOCK_FIRST = 64 * 1024
 _BLOCK_MIN = 4 * 1024
 # Of a short command's line: with its marks, two lines are some 300 bytes.
 _LINE_BYTES = 128
 _BLOCK_MAX = 1024 * 1024
+# With a block is read what lies before it, because a typed line may begin there (`lookbehind`: 32 KiB). Mostly a
+# command has ended nearer: this holds three short ones.
+_NEAR = 1024
 
 # The most that the last lines may hold: a pane that writes 100 MB without a newline has one line.
 TAIL_BYTES_MAX = 16 * 1024 * 1024
@@ -226,9 +228,11 @@ class LogFileReader:
 
     def _between(self, start: int, stop: int, first: int, last: int, view: View) -> Piece:
         """Return what was seen of exactly these bytes; at the log's end, as far as it is final."""
-        base = max(first, start - lookbehind(view.typed_lines))
         ahead = min(last, stop + lookahead(view.typed_lines))
+        base = max(first, start - lookbehind(view.typed_lines))
         data = self.pread(base, ahead)
+        if skipped := known_from(data, start - base, start - base - _NEAR):
+            base, data = base + skipped, data[skipped:]
         grows = ahead == self.end and not view.final
         return visible_parts(data, base, start, stop, view.typed_lines, grows=grows, typed_from=view.typed_from)
 

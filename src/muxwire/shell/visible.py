@@ -18,10 +18,12 @@ a log can be shown without the rest, and pieces put together give exactly what t
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.marks import (
+    INTRODUCER,
     MARK_MAX,
     CommandFinished,
     EchoEnd,
@@ -59,12 +61,31 @@ HIDDEN_MAX = 16 * 1024
 HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
 
 _ENDS = (OutputStart, CommandFinished, PostExec, ShellExited, EchoStart, EchoEnd)
+# A mark, whole and with no other in it.
+_WHOLE_RE = re.compile(
+    re.escape(INTRODUCER) + rb"(?:[PEQ];([0-9a-f]{16});[^\x1b\x07]*;\1\x07|[^PEQ\x1b\x07][^\x1b\x07]*\x07)"
+)
+_BARRIERS = (OutputStart, CommandFinished, PostExec, ShellExited)
 
 
 def lookbehind(typed_lines: Sequence[bytes]) -> int:
     """Return how many bytes before a piece must be known, unless it begins at the log's start."""
     typed = REDRAW_MAX + _T_MARK_LENGTH + typed_lines_of(tuple(typed_lines)).longest
     return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX)
+
+
+def known_from(data: bytes, index: int, near: int) -> int:
+    """Where in `data` to begin to find what is cut from an index on; `near` if what lies before that changes nothing.
+
+    So it is if each mark before `near` is whole, and between the two a mark ends that no typed line and no redrawing
+    goes across (`_find`, `_hidden`).
+    """
+    if near <= 0:
+        return 0
+    begun = data.count(INTRODUCER, 0, near + len(INTRODUCER) - 1)  # also one of which `near` is the middle
+    if begun != len(_WHOLE_RE.findall(data, 0, near)):
+        return 0
+    return near if any(isinstance(mark, _BARRIERS) for mark in MarkScanner().feed(data[near:index])) else 0
 
 
 def lookahead(typed_lines: Sequence[bytes]) -> int:
