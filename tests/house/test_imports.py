@@ -78,11 +78,12 @@ ONLY_IN = {
     "minisweagent": "muxwire.adapters.mini_swe_agent",
     "openhands": "muxwire.adapters.openhands",
     "swerex": "muxwire.adapters.swerex",
+    "PIL": "muxwire.library.pictures",
 }
 # A framework's own interface consists of it.
 ALSO_IN = {"pydantic": "muxwire.adapters.mini_swe_agent"}
-# Optional dependencies, whose distributions are called otherwise: each adapter needs its own.
-FRAMEWORKS = frozenset(("deepagents", "harbor", "minisweagent", "openhands", "swerex"))
+# Optional dependencies, whose distributions are called otherwise: each adapter needs its own, pictures need Pillow.
+EXTRAS = frozenset(("deepagents", "harbor", "minisweagent", "openhands", "swerex", "PIL"))
 # Not declared, because another package's interface consists of them: it brings them and says which version.
 COMES_WITH = {"pydantic": "mcp", "pydantic_core": "pydantic"}
 # Not declared, because the module that imports it is imported by it: a plugin.
@@ -172,7 +173,7 @@ def outside_breaches(module: str, source: str, dependencies: frozenset[str]) -> 
                 yield f"{where}: only {place} may"
             elif not place and floor <= PURE:
                 yield f"{where}: floors 0 to 2 use the standard library only"
-            elif top not in IMPORTED_BY | FRAMEWORKS and COMES_WITH.get(top, top) not in dependencies:
+            elif top not in IMPORTED_BY | EXTRAS and COMES_WITH.get(top, top) not in dependencies:
                 yield f"{where}: not a dependency in pyproject.toml"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from base64 import b64decode
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -12,10 +13,11 @@ import anyio
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client, MCPError
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, ImageContent, TextContent
 
 import muxwire.mcp.registry
 from muxwire.errors import InvalidArgument
+from muxwire.library import pictures
 from muxwire.mcp.registry import select
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
@@ -93,7 +95,28 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         assert text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
         schema = tools[name].output_schema or {}
         Draft202012Validator(schema).validate(result.structured_content)
-        assert set(result.structured_content or {}) <= set(schema["properties"])
+        assert set(result.structured_content or {}) <= set(schema.get("properties", result.structured_content))
+        assert schema or name == "snapshot"  # where pictures can be drawn
+
+
+async def test_a_picture_comes_after_the_text_and_without_a_structured_result(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "can_draw", lambda: False)
+    refused = await session.call("snapshot", window_id="@1", image=True)
+    assert refused.is_error
+    assert text_of(refused).endswith("pip install 'muxwire[image]'")
+    monkeypatch.undo()
+    pytest.importorskip("PIL")
+    plain = (await session.call("snapshot", window_id="@1")).structured_content
+    drawn = await session.call("snapshot", window_id="@1", image=True)
+    text, image = drawn.content
+    assert isinstance(text, TextContent)
+    assert isinstance(image, ImageContent)
+    assert drawn.structured_content is None
+    assert json.loads(text.text) == plain
+    assert (image.type, image.mime_type) == ("image", "image/png")
+    assert b64decode(image.data).startswith(b"\x89PNG")
 
 
 async def test_events_are_told_with_their_details_beside_them(session: Session) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from muxwire.mcp import registry
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.registry import Catalogue
 from muxwire.mcp.tools import TOOLS
@@ -31,7 +32,15 @@ MAX_DESCRIPTION_CHARS = 2_000
 # What a required argument may be, by its name or its type.
 VALUES: dict[str, Any] = {"language": "shell", "keys": "x", "string": "x", "integer": 1, "array": []}
 
-LISTING = Catalogue(TOOLS).listing
+
+def _listed(*, draws: bool) -> list[dict[str, Any]]:
+    """The list where pictures can be drawn, or cannot."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "can_draw", lambda: draws)
+        return Catalogue(TOOLS).listing
+
+
+LISTING = _listed(draws=False)
 EACH = pytest.mark.parametrize("tool", LISTING, ids=[tool["name"] for tool in LISTING])
 
 
@@ -40,6 +49,11 @@ def test_the_list_is_as_it_was() -> None:
     if os.environ.get("UPDATE_SNAPSHOTS"):
         SNAPSHOT.write_text(json.dumps(LISTING, indent=1, ensure_ascii=False) + "\n")
     assert json.loads(SNAPSHOT.read_text()) == LISTING
+
+
+def test_clients_show_pictures_only_of_a_tool_without_output_schema() -> None:
+    without = [{key: one[key] for key in one if key != "outputSchema"} for one in LISTING if one["name"] == "snapshot"]
+    assert [one for one in _listed(draws=True) if one not in LISTING] == without
 
 
 def test_the_list_is_short() -> None:

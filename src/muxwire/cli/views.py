@@ -26,6 +26,7 @@ from muxwire.cli.options import (
 )
 from muxwire.cli.printing import STDOUT, Colours, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
+from muxwire.library.pictures import check_can_draw, png
 from muxwire.verbs.catalogue import ReadLogs, StreamLogs, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
 from muxwire.vt.sequences import SequenceSplitter
@@ -52,7 +53,7 @@ _CSI_FINALS = "@ABCDEFGHIJKLMPSTXZ`abdefm"
 _PARAMETERS = "0123456789;:"
 # A hyperlink asks nothing and ends with its text.
 _HYPERLINK = "8;"
-_LIGHT = "with --svg: on a light background; else on a dark one"
+_LIGHT = "draw on a light background; else on a dark one"
 _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
 
 
@@ -73,6 +74,7 @@ def add(verbs: Verbs) -> None:
     snapshot.option(TakeSnapshot, "unwrap")
     snapshot.option(TakeSnapshot, "cells", help="with --json: colours and other styles too")
     snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
+    snapshot.add_argument("--image", metavar="FILE", help="the same as PNG, with the extra muxwire[image]")
     snapshot.add_argument("--light", action="store_true", help=_LIGHT)
 
     logs = add_verb(
@@ -128,20 +130,29 @@ def _add_rec(verbs: Verbs) -> None:
 
 
 async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    drawn = arguments.image if arguments.svg is None else arguments.svg
+    if arguments.image is not None:
+        if arguments.svg is not None:
+            raise InvalidArgument("--svg and --image cannot be combined", remedy="leave one of them out")
+        check_can_draw()
     taken = await terminals.snapshot(
         arguments.target,
         arguments.scrollback,
-        cells=arguments.cells or arguments.svg is not None,
-        unwrap=arguments.unwrap and arguments.svg is None,
+        cells=arguments.cells or drawn is not None,
+        unwrap=arguments.unwrap and drawn is None,
         at_byte=arguments.at,
         command_id=arguments.command,
         ago=arguments.ago,
     )
-    if arguments.svg is not None:
-        with _output(arguments.svg, overwrite=True) as descriptor:
-            write(taken.svg(light=arguments.light).encode("utf-8", "replace"), descriptor)
-        if arguments.json and arguments.svg != "-":
-            document({"file": arguments.svg, "pane": taken.pane})
+    if drawn is not None:
+        svg = arguments.svg is not None
+        picture = (
+            taken.svg(light=arguments.light).encode("utf-8", "replace") if svg else png(taken, light=arguments.light)
+        )
+        with _output(drawn, overwrite=True) as descriptor:
+            write(picture, descriptor)
+        if arguments.json and drawn != "-":
+            document({"file": drawn, "pane": taken.pane})
     elif arguments.json:
         document(_fields(taken))
     else:

@@ -8,6 +8,7 @@ that `conversation.py` knows how to read.
 from __future__ import annotations
 
 import logging
+from base64 import b64encode
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, final
 
@@ -18,7 +19,7 @@ from muxwire.mcp.registry import Call, NeedsAnswer, Progress, Text, explained, r
 from muxwire.verbs.read import Misfit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     from muxwire.mcp.wire import WireWriter
 
     # Makes the pieces of the result of one revision of the protocol: of the JSON of its text and of its fields ("" if
-    # it has none), and whether it is an error.
-    Shape = Callable[[bytes, bytes, bool], tuple[bytes, ...]]
+    # it has none), whether it is an error, and of pictures that come after the text: PNGs in base64.
+    Shape = Callable[[bytes, bytes, bool, Sequence[str]], tuple[bytes, ...]]
 
 log = logging.getLogger(__name__)
 
@@ -51,13 +52,16 @@ async def outcome(
         return refused(tool, error)
     try:
         opened = await terminals.get()
-        result = await tool.result(Call(opened, progress, person), arguments)
+        call = Call(opened, progress, person)
+        result = await tool.result(call, arguments)
     except NeedsAnswer:
         raise
     except Exception as error:  # noqa: BLE001 (the one boundary: every error becomes two lines for the model)
         return explained(tool, error)
     if terminals.channel is not None:
         terminals.channel.note(result, opened)
+    if call.pictures:
+        return Text(as_text(result)[0], pictures=tuple(b64encode(picture).decode() for picture in call.pictures))
     if tool.returns is Text:
         text = result["text"].encode("utf-8", "replace").decode()
         return Text(text, is_error=result.get("is_error", False))
@@ -175,13 +179,13 @@ def _member(result: dict[str, Any] | Text, shape: Shape) -> tuple[bytes, ...]:
     """Return the member of the answer that holds a result: it is encoded once, and its text is a string of that."""
     try:
         if isinstance(result, Text):
-            return shape(encoded(result.text), b"", result.is_error)
+            return shape(encoded(result.text), b"", result.is_error, result.pictures)
         text, fields, _ = as_text(result)
         shown = encoded(text)
     except UnicodeEncodeError:
         log.exception("a result could not be encoded")
         return (RequestError(INTERNAL_ERROR, "The result could not be encoded").member(),)
-    return shape(shown, fields, False)
+    return shape(shown, fields, False, ())
 
 
 @final

@@ -41,7 +41,7 @@ from muxwire.mcp.pages import UI_EXTENSION
 from muxwire.mcp.resources import TEMPLATES, listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -442,13 +442,20 @@ def _can_ask(capabilities: object) -> bool:
     return isinstance(capabilities, dict) and capabilities.get("elicitation") is not None
 
 
-def _legacy_result(text: bytes, fields: bytes, is_error: bool) -> tuple[bytes, ...]:
+def _legacy_result(text: bytes, fields: bytes, is_error: bool, pictures: Sequence[str] = ()) -> tuple[bytes, ...]:
     rest = (b',"structuredContent":', fields) if fields else ()
-    said = b'}],"isError":true' if is_error else b'}],"isError":false'
-    return b'"result":{"content":[{"type":"text","text":', text, said, *rest, b"}"
+    said = b'],"isError":true' if is_error else b'],"isError":false'
+    return b'"result":{"content":[{"type":"text","text":', text, b"}", *_images(pictures), said, *rest, b"}"
 
 
-def _modern_result(text: bytes, fields: bytes, is_error: bool) -> tuple[bytes, ...]:
+def _modern_result(text: bytes, fields: bytes, is_error: bool, pictures: Sequence[str] = ()) -> tuple[bytes, ...]:
     rest = (b',"structuredContent":', fields) if fields else ()
-    said = b',"type":"text"}],"isError":%b,"resultType":"complete"' % (b"true" if is_error else b"false")
-    return b'"result":{"content":[{"text":', text, said, *rest, b",", _STAMP, b"}"
+    said = b'],"isError":%b,"resultType":"complete"' % (b"true" if is_error else b"false")
+    text_end = b',"type":"text"}'
+    return b'"result":{"content":[{"text":', text, text_end, *_images(pictures), said, *rest, b",", _STAMP, b"}"
+
+
+def _images(pictures: Sequence[str]) -> Iterator[bytes]:
+    """Content blocks after the first one."""
+    for data in pictures:
+        yield b',{"data":"%b","mimeType":"image/png","type":"image"}' % data.encode()

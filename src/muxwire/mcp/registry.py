@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from types import UnionType
 from typing import (
@@ -24,6 +24,7 @@ from typing import (
 import anyio
 
 from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, remedy_for, unwrapped
+from muxwire.library.pictures import can_draw
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import VERBS, InTab
 from muxwire.verbs.describe import Verb, parameters, summary
@@ -238,6 +239,7 @@ class Call:
     terminals: Terminals
     progress: Progress
     person: AsksPerson | None = None  # who may be asked; None where the client cannot ask
+    pictures: list[bytes] = field(default_factory=list)  # PNGs that the result shows besides its text
 
     async def agreed(self, question: str, *, refusal: str, remedy: str) -> None:
         """Ask the person before something of theirs is ended: NotPermitted if they cannot be asked, or say no."""
@@ -250,10 +252,14 @@ class Call:
 @final
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A result that is a text and no object: of a call that failed, or of a tool without an output schema."""
+    """A result that is a text and no object: of a call that failed, or of a tool without an output schema.
+
+    `pictures` come after it: PNGs in base64.
+    """
 
     text: str
     is_error: bool = False
+    pictures: tuple[str, ...] = ()
 
 
 @final
@@ -281,6 +287,7 @@ class Tool(Generic[A]):
     special: Mapping[Any, dict[str, Any]]
     page: str
     words: Mapping[str, str]  # what its texts call each verb
+    draws: bool  # its result may have pictures, which clients show only without a structured result
     run: Callable[[Call, A], Awaitable[Any]]
 
     def validated(self, given: Mapping[str, object]) -> A:
@@ -319,7 +326,7 @@ class Tool(Generic[A]):
             "description": self.description,
             "inputSchema": input_schema(self.arguments, self.special),
             "name": self.name,
-            **({} if self.returns is Text else {"outputSchema": self._output_schema()}),
+            **({} if self.returns is Text or (self.draws and can_draw()) else {"outputSchema": self._output_schema()}),
             "title": self.name.replace("_", " ").capitalize(),
         }
 
@@ -356,12 +363,13 @@ def tool(
     page: str = "",
     special: Mapping[Any, dict[str, Any]] | None = None,
     words: Mapping[str, str] = WORDS,
+    draws: bool = False,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
     `returns` is a dataclass: the fields that it has no default for are always there. `special` has the schemas of
     kinds of arguments that the verb does not describe whole. `page` is the URI of what clients with Apps show of it.
-    `words`: the tools that notes and remedies name in place of each verb.
+    `words`: the tools that notes and remedies name in place of each verb. `draws`: it may add to `Call.pictures`.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -376,6 +384,7 @@ def tool(
             special or {},
             page,
             words,
+            draws,
             run,
         )
 

@@ -160,6 +160,7 @@ async def _call_tool(
         return question(needed)
     if isinstance(result, Text):
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=result.text)]
+        content += [types.ImageContent(type="image", data=data, mime_type="image/png") for data in result.pictures]
         return types.CallToolResult(content=content, is_error=result.is_error)
     if is_declared(context) and (task := await tasks.made_of(given, result, await terminals.get())) is not None:
         return cast("types.CallToolResult", task)  # the SDK has no model of it, and sends a map as it is

@@ -6,6 +6,9 @@ from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
+
+from muxwire.library.pictures import check_can_draw, png
 from muxwire.mcp.pages import TERMINAL_PAGE
 from muxwire.mcp.registry import WORDS, Call, Hints, tool
 from muxwire.operations import KINDS as OPERATIONS
@@ -351,18 +354,22 @@ class Screen:
 _SCREEN_FIELDS = tuple(field.name for field in fields(Screen) if field.name not in ("cells", "scrollback_cells"))
 
 
-@tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True)
+@tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True, draws=True)
 async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
+    if given.image:
+        check_can_draw()
     taken = await call.terminals.snapshot(
         given.target,
         given.scrollback,
-        cells=given.cells,
+        cells=given.cells or given.image,
         unwrap=given.unwrap,
         at_byte=given.at_byte,
         ago=given.ago,
         command_id=given.command_id,
     )
-    return _screen(taken)
+    if given.image:
+        call.pictures.append(await anyio.to_thread.run_sync(png, taken))
+    return _screen(taken if given.cells else replace(taken, cells=None, scrollback_cells=None))
 
 
 @tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), toolset="screen")

@@ -239,7 +239,7 @@ class SetHistoryLimit(Verb):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TakeSnapshot(InTab):
-    """See a tab's screen: now, ago_ms ago, at_byte, or at command_id's end. For plain output read the log."""
+    """See a tab's screen: now, ago_ms ago, at_byte or command_id's end. For text read the log."""
 
     verb: ClassVar[str] = "snapshot"
     at_byte: Annotated[Offset | None, Help("as it was at that offset of its output")] = None
@@ -250,6 +250,7 @@ class TakeSnapshot(InTab):
     ] = None
     cells: Annotated[bool, Help("colours and other styles too", "styles")] = False
     unwrap: Annotated[bool, Help("join rows that the terminal wrapped", "")] = False
+    image: Annotated[bool, Help("a picture too, as PNG", "")] = False
 
 
 @final

@@ -71,7 +71,7 @@ def svg(
     On a dark background, or on a `light` one.
     """
     theme = LIGHT if light else DARK
-    cells = _placed(lines, columns, rows)
+    cells = placed(lines, columns, rows)
     styles = [[PLAIN] * columns for _ in range(rows)]
     for run in runs:
         if run.y < rows:
@@ -95,7 +95,8 @@ def svg(
     return "\n".join([*parts, "</g>", "</svg>", ""])
 
 
-def _placed(lines: Sequence[str], columns: int, rows: int) -> list[list[str]]:
+def placed(lines: Sequence[str], columns: int, rows: int) -> list[list[str]]:
+    """The text of each cell, "" in the second of a wide character."""
     placed: list[list[str]] = []
     for line in lines:
         row: list[str] = []
@@ -118,7 +119,7 @@ def _placed(lines: Sequence[str], columns: int, rows: int) -> list[list[str]]:
 def _row(y: int, cells: Sequence[str], styles: Sequence[Style], theme: Theme) -> Iterator[str]:
     spans = [list(span) for _, span in groupby(range(len(cells)), key=lambda x: styles[x])]
     for span in spans:
-        _, back = _colours(styles[span[0]], theme)
+        _, back = colours(styles[span[0]], theme)
         if back:
             yield (
                 f'<rect x="{span[0] * _WIDTH:g}" y="{y * _HEIGHT}" width="{len(span) * _WIDTH:g}" height="{_HEIGHT}"'
@@ -150,7 +151,7 @@ def _pieces(cells: Sequence[str], span: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _letters(text: str, piece: Sequence[int], y: int, style: Style, theme: Theme) -> str:
-    fore, _ = _colours(style, theme)
+    fore, _ = colours(style, theme)
     attributes = [f'fill="{fore}"']
     attributes += ['font-weight="bold"'] if style.bold else []
     attributes += ['font-style="italic"'] if style.italic else []
@@ -163,7 +164,8 @@ def _letters(text: str, piece: Sequence[int], y: int, style: Style, theme: Theme
     )
 
 
-def _colours(style: Style, theme: Theme) -> tuple[str, str]:
+def colours(style: Style, theme: Theme) -> tuple[str, str]:
+    """Of the letters and of what is behind them, "" for the default one."""
     fore, back = colour(style.fg, theme) or theme.foreground, colour(style.bg, theme)
     return (back or theme.background, fore) if style.reverse else (fore, back)
 

@@ -1,0 +1,258 @@
+"""A picture of a screen as PNG: drawn by Pillow, with the fonts that are named here; the extra `muxwire[image]`.
+
+Each character stands in the middle of its cell, whatever font has it. Lines and blocks (U+2500 to U+259F) are drawn
+here and not by a font, so that they meet those of the next cell.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import unicodedata
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, cast, final
+
+from muxwire.errors import InvalidArgument
+from muxwire.vt.cells import PLAIN, Style
+from muxwire.vt.svg import DARK, LIGHT, colours, placed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PIL.ImageDraw import ImageDraw
+    from PIL.ImageFont import FreeTypeFont
+
+    from muxwire.results import Snapshot
+    from muxwire.vt.svg import Theme
+
+# Pixels: 200 columns are 1,620 then, about the width above which models are given a smaller picture.
+_FONT_SIZE: Final = 13
+_MARGIN: Final = 10
+# Files by which Pillow finds them in the system's directories, the first one that is there: normal, bold, italic, both.
+_FONTS: Final = (
+    ("DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSansMono-Oblique.ttf", "DejaVuSansMono-BoldOblique.ttf"),
+    ("LiberationMono-Regular.ttf", "LiberationMono-Bold.ttf",
+     "LiberationMono-Italic.ttf", "LiberationMono-BoldItalic.ttf"),
+    ("NotoSansMono-Regular.ttf", "NotoSansMono-Bold.ttf", "NotoSansMono-Regular.ttf", "NotoSansMono-Bold.ttf"),
+    ("Menlo.ttc",) * 4,
+)  # fmt: skip
+# For characters that those lack.
+_FURTHER: Final = (
+    "NotoSansCJK-Regular.ttc", "wqy-zenhei.ttc", "wqy-microhei.ttc", "DroidSansFallback.ttf", "PingFang.ttc",
+    "Hiragino Sans GB.ttc", "DejaVuSans.ttf", "NotoSansSymbols2-Regular.ttf", "NotoEmoji-Regular.ttf",
+)  # fmt: skip
+# What no font has a character for.
+_MISSING: Final = "\U0010ffff"
+_DIM: Final = 0.6
+_COLOURS: Final = 128
+
+
+def can_draw() -> bool:
+    """Whether Pillow is installed."""
+    return find_spec("PIL") is not None
+
+
+def check_can_draw() -> None:
+    """Raise InvalidArgument if it is not."""
+    if not can_draw():
+        raise InvalidArgument(
+            "a picture needs Pillow, which is not installed",
+            remedy="install it where muxwire is: pip install 'muxwire[image]'",
+        )
+
+
+def png(taken: Snapshot, *, light: bool = False) -> bytes:
+    """Draw a snapshot that was taken with its cells, on a dark background or a `light` one; InvalidArgument."""
+    check_can_draw()
+    from PIL import Image, ImageDraw
+
+    theme, fonts = LIGHT if light else DARK, _Fonts()
+    size = taken.cols * fonts.width + 2 * _MARGIN, taken.rows * fonts.height + 2 * _MARGIN
+    image = Image.new("RGB", size, theme.background)
+    screen = _Canvas(ImageDraw.Draw(image), fonts, theme)
+    rows = placed(taken.lines, taken.cols, taken.rows)
+    styles = [[PLAIN] * taken.cols for _ in rows]
+    for run in taken.cells or ():
+        styles[run.y][run.x : run.x + run.length] = [run.style] * min(run.length, taken.cols - run.x)
+    if taken.cursor.visible:
+        at = styles[taken.cursor.y][taken.cursor.x]
+        styles[taken.cursor.y][taken.cursor.x] = Style(fg=at.fg, bg=at.bg, bold=at.bold, reverse=not at.reverse)
+    for y, row in enumerate(rows):
+        for x, text in enumerate(row):
+            wide = 2 if x + 1 < len(row) and not row[x + 1] else 1
+            if text:
+                screen.cell(x, y, text, wide, styles[y][x])
+    written = io.BytesIO()
+    # Few colours: a third of the bytes.
+    image.quantize(_COLOURS, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
+    return written.getvalue()
+
+
+@final
+class _Fonts:
+    """The fonts that there are, and the size of a cell, in pixels."""
+
+    def __init__(self) -> None:
+        from PIL import ImageFont
+
+        own = cast("FreeTypeFont", ImageFont.load_default(_FONT_SIZE))  # which Pillow has where none is installed
+        self._faces = next(filter(None, map(_faces, _FONTS)), (own,) * 4)
+        self._further: list[FreeTypeFont] | None = None
+        self._known: dict[str, FreeTypeFont | None] = {}
+        self.ascent, descent = self._faces[0].getmetrics()
+        self.width, self.height = round(self._faces[0].getlength("M")), self.ascent + descent
+
+    def of(self, text: str, style: Style) -> FreeTypeFont:
+        """The font to draw it with: the first that has it."""
+        face = self._faces[style.bold + 2 * style.italic]
+        if text.isascii():
+            return face
+        if text not in self._known:
+            if self._further is None:
+                self._further = [font for name in _FURTHER if (font := _font(name)) is not None]
+            fonts = (self._faces[0], *self._further)
+            self._known[text] = next((font for font in fonts if _has(font, text[0])), None)
+        found = self._known[text]
+        return face if found is None or found is self._faces[0] else found
+
+
+def _faces(names: Sequence[str]) -> tuple[FreeTypeFont, ...] | None:
+    normal = _font(names[0])
+    return None if normal is None else (normal, *(_font(name) or normal for name in names[1:]))
+
+
+@cache
+def _font(name: str) -> FreeTypeFont | None:
+    from PIL import ImageFont
+
+    try:
+        return ImageFont.truetype(name, _FONT_SIZE)
+    except OSError:
+        return None
+
+
+def _has(font: FreeTypeFont, character: str) -> bool:
+    return bytes(font.getmask(character)) != bytes(font.getmask(_MISSING))
+
+
+@final
+class _Canvas:
+    def __init__(self, draw: ImageDraw, fonts: _Fonts, theme: Theme) -> None:
+        self._draw, self._fonts, self._theme = draw, fonts, theme
+
+    def cell(self, x: int, y: int, text: str, wide: int, style: Style) -> None:
+        """Draw what stands in a cell, in two if it is `wide`."""
+        fonts, fore, back = self._fonts, *colours(style, self._theme)
+        left, top = _MARGIN + x * fonts.width, _MARGIN + y * fonts.height
+        right, bottom = left + wide * fonts.width, top + fonts.height
+        if back:
+            self._draw.rectangle((left, top, right - 1, bottom - 1), fill=back)
+        if style.dim:
+            fore = _mixed(fore, back or self._theme.background, _DIM)
+        if text != " " and not style.hidden:
+            shapes = _shapes(text)
+            for shape in shapes:
+                self._shape(shape, (left, top, right, bottom), fore, back or self._theme.background)
+            if not shapes:
+                font = fonts.of(text, style)
+                middle = left + (wide * fonts.width - font.getlength(text)) / 2
+                self._draw.text((middle, top + fonts.ascent), text, fill=fore, font=font, anchor="ls")
+        for on, line in ((style.underline, top + fonts.ascent + 2), (style.strike, top + fonts.ascent * 2 // 3)):
+            if on:
+                self._draw.line((left, line, right - 1, line), fill=fore)
+
+    def _shape(self, shape: Shape, cell: tuple[int, int, int, int], fore: str, back: str) -> None:
+        """Fill a part of a cell, which is given in eighths of it, or in pixels from its middle."""
+        left, top, right, bottom = cell
+        width, height = right - left, bottom - top
+        kind, *sides, ink = shape
+        if kind == "line":
+            self._draw.line(
+                (left + sides[0] * width / 8, top + sides[1] * height / 8, left + sides[2] * width / 8,
+                 top + sides[3] * height / 8),
+                fill=fore,
+            )  # fmt: skip
+            return
+        if kind == "block":
+            box = (left + width * sides[0] // 8, top + height * sides[1] // 8,
+                   left + width * sides[2] // 8, top + height * sides[3] // 8)  # fmt: skip
+        else:  # an arm: -1 is the cell's side, 1 the one across, 0 the middle
+            x, y = left + width // 2, top + height // 2
+            box = (left if sides[0] < -9 else x + sides[0], top if sides[1] < -9 else y + sides[1],
+                   right if sides[2] > 9 else x + sides[2], bottom if sides[3] > 9 else y + sides[3])  # fmt: skip
+        if box[2] > box[0] and box[3] > box[1]:
+            self._draw.rectangle((box[0], box[1], box[2] - 1, box[3] - 1), fill=_mixed(fore, back, ink))
+
+
+# What to fill of a cell: a kind, left, top, right and bottom, and how much of the letters' colour.
+Shape = tuple[str, int, int, int, int, float]
+_SIDE: Final = 99  # beyond any cell: its side
+_SHADES: Final = {"LIGHT SHADE": 0.25, "MEDIUM SHADE": 0.5, "DARK SHADE": 0.75}
+_EIGHTHS: Final = {"ONE EIGHTH": 1, "ONE QUARTER": 2, "THREE EIGHTHS": 3, "HALF": 4, "FIVE EIGHTHS": 5,
+                   "THREE QUARTERS": 6, "SEVEN EIGHTHS": 7}  # fmt: skip
+_ARMS: Final = {"UP": ("UP",), "DOWN": ("DOWN",), "LEFT": ("LEFT",), "RIGHT": ("RIGHT",),
+                "HORIZONTAL": ("LEFT", "RIGHT"), "VERTICAL": ("UP", "DOWN")}  # fmt: skip
+_WEIGHTS: Final = {"LIGHT": (0,), "SINGLE": (0,), "HEAVY": (-1, 0), "DOUBLE": (-2, 1)}
+_QUARTERS: Final = {"UPPER LEFT": (0, 0, 4, 4), "UPPER RIGHT": (4, 0, 8, 4), "LOWER LEFT": (0, 4, 4, 8),
+                    "LOWER RIGHT": (4, 4, 8, 8)}  # fmt: skip
+
+
+@cache
+def _shapes(text: str) -> tuple[Shape, ...]:
+    """How to draw a line or a block, by its name in Unicode; nothing for other characters."""
+    if not "\u2500" <= text[0] <= "\u259f":
+        return ()
+    name = unicodedata.name(text[0])
+    if "DIAGONAL" in name:
+        rising: Shape = ("line", 0, 8, 8, 0, 1.0)
+        falling: Shape = ("line", 0, 0, 8, 8, 1.0)
+        return (rising, falling) if "CROSS" in name else (falling,) if "UPPER LEFT" in name else (rising,)
+    if name.startswith("BOX DRAWINGS"):
+        return tuple(_lines(name.removeprefix("BOX DRAWINGS ")))
+    if name in _SHADES or name == "FULL BLOCK":
+        return (("block", 0, 0, 8, 8, _SHADES.get(name, 1.0)),)
+    if name.startswith("QUADRANT"):
+        return tuple(("block", *_QUARTERS[part], 1.0) for part in re.findall("(?:UPPER|LOWER) (?:LEFT|RIGHT)", name))
+    side, _, share = name.removesuffix(" BLOCK").partition(" ")
+    part = _EIGHTHS[share]
+    box = {
+        "UPPER": (0, 0, 8, part),
+        "LOWER": (0, 8 - part, 8, 8),
+        "LEFT": (0, 0, part, 8),
+        "RIGHT": (8 - part, 0, 8, 8),
+    }
+    return (("block", *box[side], 1.0),)
+
+
+def _lines(name: str) -> list[Shape]:
+    """The arms of `LIGHT DOWN AND RIGHT`, `DOWN HEAVY AND RIGHT UP LIGHT`, `HEAVY TRIPLE DASH VERTICAL` and so on."""
+    words = [
+        word for word in name.replace("DOUBLE DASH", "").split() if word in _ARMS or word in _WEIGHTS or word == "AND"
+    ]
+    weights = [word for word in words if word in _WEIGHTS]
+    arms: dict[str, str] = {}
+    if len(weights) == 1:
+        arms = {arm: weights[0] for word in words for arm in _ARMS.get(word, ())}
+    else:  # each part has its weight, before or after it
+        for part in " ".join(words).split(" AND "):
+            said = part.split()
+            (weight,) = (word for word in said if word in _WEIGHTS)
+            arms |= {arm: weight for word in said for arm in _ARMS.get(word, ())}
+    across = max((_WEIGHTS[weight] for weight in arms.values()), key=len)
+    first, last = min(across), max(across) + 1
+    shapes: list[Shape] = []
+    for arm, weight in arms.items():
+        for at in _WEIGHTS[weight]:
+            box = {"LEFT": (-_SIDE, at, last, at + 1), "RIGHT": (first, at, _SIDE, at + 1),
+                   "UP": (at, -_SIDE, at + 1, last), "DOWN": (at, first, at + 1, _SIDE)}[arm]  # fmt: skip
+            shapes.append(("arm", *box, 1.0))
+    return shapes
+
+
+def _mixed(fore: str, back: str, share: float) -> str:
+    """A colour between two, `#rrggbb`."""
+    if share >= 1:
+        return fore
+    pairs = zip(bytes.fromhex(fore[1:]), bytes.fromhex(back[1:]), strict=True)
+    return "#" + "".join(f"{round(one * share + other * (1 - share)):02x}" for one, other in pairs)
