@@ -71,6 +71,7 @@ def test_a_key_that_shows_nothing_is_waited_for_no_longer_than_a_shell_takes() -
     begun = world.time
     reached(world)
     assert LATE_GRACE <= world.time - begun < 2 * LATE_GRACE
+    world.write(b" more")
     begun = world.time
     reached(world)  # its user may have unbound the key
     assert world.time - begun < LATE_GRACE
@@ -143,6 +144,7 @@ def test_a_command_is_refused_once_waiting_is_no_use(
     assert seconds <= world.time - begun <= seconds + 0.5
     assert not any("press" in one for one in world.done)
     assert world.done.count("TakeReceived") == (state != "dead")
+    assert world.looks <= 100 * max(seconds, 1.0)  # with a wait between two
 
 
 def test_a_shell_that_starts_is_waited_for_longer_than_a_call() -> None:
@@ -356,6 +358,17 @@ def test_another_machine_that_does_not_answer_is_named() -> None:
     with pytest.raises(TabUnavailable, match="box does not answer"):
         reached(world, 1.0)
     assert 1.0 <= world.time - begun < 2.0
+
+
+def test_what_is_known_of_a_machine_that_does_not_answer_refuses_nothing() -> None:
+    world = at_prompt("zsh")
+    accept(world)
+    world.runs("vim")
+    world.is_remote, world.machine, world.reachable = True, "box", False
+    begun = world.time
+    with pytest.raises(TabUnavailable):
+        reached(world, 3.0)
+    assert world.time - begun >= 3.0
 
 
 # -- whatever happens

@@ -118,6 +118,7 @@ class World:
         self.submitted: Callable[[tuple[str, ...]], tuple[bytes, ...]] = lambda _: ()
         self.done: list[str] = []
         self.input = b""  # all that was typed
+        self.looks = 0
         self.is_remote = False
         self.machine = ""
         self.round_trip = 0.0
@@ -388,7 +389,9 @@ class World:
                 self.done.append("continue")
             case TypeAgain() | NoteInput() | Unhide() | MendModes() | LineModes() | TakeReceived():
                 self.done.append(type(action).__name__)
-            case Refresh() | LookAll() | Settle() | Poll():
+            case LookAll():
+                self.looks += 1
+            case Refresh() | Settle() | Poll():
                 pass
         return None
 
