@@ -273,8 +273,10 @@ _LOOKAHEAD = lookahead(TYPED_LINES)
 
 # The shortest time between two pictures of one wait: less than a person or a model notices, and room for all else.
 _PICTURE_GAP = 0.004
-# The longest, which a screen that never holds still leads to by doubling: ten pictures a second cost some ms of them.
-_PICTURE_GAP_MAX = 0.1
+# Else so many times what the last one took, of which most is tmux's: beside a spinner it is ready for each frame, and in
+# a flood, where tmux is slow to answer, it takes a ninth of the time. Not longer than this, or the wait would be felt.
+_PICTURE_SHARE = 8
+_PICTURE_GAP_MAX = 0.05
 # A program that redraws its whole screen erases it first: what is away for so long is gone.
 _GONE_FOR = 0.05
 # A program that answers keys at all shows so by then, on a busy machine too.
@@ -444,9 +446,9 @@ class ScreenSearch:
 
     async def _take(self) -> None:
         now = time.monotonic()
-        restless = now - self._taken < 2 * self._gap
-        self._gap = min(2 * self._gap, _PICTURE_GAP_MAX) if restless else _PICTURE_GAP
         seen = await self._tab.picture()
+        took = time.monotonic() - now
+        self._gap = min(max(_PICTURE_GAP, _PICTURE_SHARE * took), _PICTURE_GAP_MAX)
         if self._newest is None or not seen.shows_same(self._newest):
             self._changed_at = max(self._changed_at, min(now, self._stream.last_output))
         self._newest, self._taken = seen, time.monotonic()
