@@ -273,8 +273,8 @@ _LOOKAHEAD = lookahead(TYPED_LINES)
 
 # The shortest time between two pictures of one wait: less than a person or a model notices, and room for all else.
 _PICTURE_GAP = 0.004
-# Else so many times what the last one took, of which most is tmux's: beside a spinner it is ready for each frame, and in
-# a flood, where tmux is slow to answer, it takes a ninth of the time. Not longer than this, or the wait would be felt.
+# Else so many times what the last one took, of which most is tmux's: beside a spinner it is ready for each frame, and
+# in a flood, where tmux is slow to answer, it takes a ninth of the time. Not longer than this: it would be felt.
 _PICTURE_SHARE = 8
 _PICTURE_GAP_MAX = 0.05
 # A program that redraws its whole screen erases it first: what is away for so long is gone.
@@ -599,10 +599,11 @@ class Watch:
         return min(self.until_idle(), self._screen.until_due() if self._screen is not None else math.inf)
 
     async def _found(self, *, over: bool, at_entry: bool, once: bool) -> WaitOutcome | None:
-        found = await self._search.advance(final=over) if self._search is not None else None
-        if found is not None and (self._command is None or self._command.running or found.end <= self._command.end):
+        if found := await self._in_text(over=over):
             return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
-        if self._screen is not None and (found := await self._on_screen(self._screen, over=over, once=once)):
+        if self._screen is not None and (drawn := await self._on_screen(self._screen, over=over, once=once)):
+            # The bytes of what a screen shows have come by now: where they are text, they say where it ends.
+            found = await self._in_text(over=over) or drawn
             return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
         if self._bells is not None and (bell := await self._bell(self._bells)):
             return await self._met("bell", bell, at_entry=bell <= self._entry)
@@ -614,6 +615,13 @@ class Watch:
             match = "exit" if status is None else f"exit {status}"
             return await self._met(match, self._stream.end, at_entry=at_entry, exit_code=status)
         return None
+
+    async def _in_text(self, *, over: bool) -> Found | None:
+        found = await self._search.advance(final=over) if self._search is not None else None
+        counts = found is not None and (
+            self._command is None or self._command.running or found.end <= self._command.end
+        )
+        return found if counts else None
 
     async def _on_screen(self, screen: ScreenSearch, *, over: bool, once: bool) -> Found | None:
         if over:
