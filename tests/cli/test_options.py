@@ -20,6 +20,7 @@ from muxwire.verbs.catalogue import (
     StartProcess,
     StopProcess,
     StreamLogs,
+    TakeSnapshot,
     WatchEvents,
 )
 from muxwire.verbs.describe import Verb, parameters
@@ -31,6 +32,8 @@ LEFT_OUT: dict[type[Verb], set[str]] = {
     ExecuteCommand: {"async_", "idle", "max_chars", "on_timeout"},
     # `muxwire paste`.
     SendKeys: {"paste"},
+    # `--ago 10s` and `--image FILE` are not what they are over MCP, a number and a flag.
+    TakeSnapshot: {"ago", "image"},
     # `logs --follow` waits and reads on; --plain is described once for both.
     StreamLogs: {"max_bytes", "wait", "strip_ansi"},
     # `watch` begins now, and shows all.

@@ -131,7 +131,7 @@ async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> Non
     (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/run/x"), "/run/x: No space left on device", "df -i"),
     (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), "Too many open files", "ulimit -n"),
     (OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "/run/x"), "quota", "remove files"),
-    (MemoryError(), "no memory", "ulimit -v"),
+    (MemoryError(), "out of memory", "ulimit -v"),
 ])  # fmt: skip
 def test_what_has_run_out_is_no_defect(error: OSError | MemoryError, cause: str, remedy: str) -> None:
     text = explained(TOOLS[0], ExceptionGroup("", [error])).text

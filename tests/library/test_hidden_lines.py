@@ -200,7 +200,7 @@ async def test_a_line_that_was_lost_leaves_the_screen_as_it_was(tab: Tab, monkey
     assert (await tab.execute("echo first")).output == "first\n"
     keyboard = tab.runner.keyboard
     press = keyboard.press
-    monkeypatch.setattr(keyboard, "press", lambda data: [] if b"7770;S" in data else press(data))
+    monkeypatch.setattr(keyboard, "press", lambda data, **how: [] if b"7770;S" in data else press(data, **how))
     await tab.execute("sleep 30", timeout=0.3)
     monkeypatch.undo()
     picture = await tab.snapshot()

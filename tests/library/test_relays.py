@@ -106,7 +106,7 @@ async def test_an_empty_prompt_is_waited_for_once(tab: Tab, monkeypatch: pytest.
     monkeypatch.setattr(anyio, "move_on_after", noted)
     for _ in range(2):
         assert (await tab.execute("echo y")).output == "y\n"
-    assert waits.count(FIRST_PROMPT) == 1
+    assert len([wait for wait in waits if wait and 0.9 * FIRST_PROMPT < wait <= FIRST_PROMPT]) == 1
 
 
 async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(
@@ -116,7 +116,7 @@ async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(
     assert (await tab.execute("echo first")).output == "first\n"
     keyboard = tab.runner.keyboard
     press = keyboard.press
-    monkeypatch.setattr(keyboard, "press", lambda data: [] if b"7770;S" in data else press(data))
+    monkeypatch.setattr(keyboard, "press", lambda data, **how: [] if b"7770;S" in data else press(data, **how))
     cut = await tab.execute("sleep 30", timeout=0.3)
     assert (cut.output, cut.exit_code, cut.running) == ("", 130, False), cut
     assert "not begun" in cut.note

@@ -53,7 +53,9 @@ async def shown(terminals: Terminals, tab: Tab, command: str, text: str) -> None
 
 async def changed(terminals: Terminals, tab: Tab) -> None:
     """Have the screen change: a wait may have looked at it, and that picture is good until then."""
-    await tab.send_keys(["Enter"])
+    sent = await tab.send_keys(["Enter"])
+    while tab.next_byte == sent.next_byte:
+        await tab.pane.stream.changed()
     await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
 
 
@@ -149,6 +151,7 @@ async def test_tmux_is_asked_once_and_only_if_something_may_be_new(
     terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await shown(terminals, tab, "seq 300; echo here", "here\n")
+    await changed(terminals, tab)
     client = (await terminals.server()).client
     questions = Questions(client, monkeypatch)
     first = await tab.snapshot()

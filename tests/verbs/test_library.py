@@ -47,7 +47,7 @@ METHODS: dict[type[Verb], tuple[Any, dict[str, str]]] = {
     ReadLogs: (Terminals.read_logs, TARGET),
     StreamLogs: (Terminals.stream_logs, TARGET),
     SetHistoryLimit: (Terminals.set_history_limit, {}),
-    TakeSnapshot: (Terminals.snapshot, TARGET),
+    TakeSnapshot: (Terminals.snapshot, TARGET | {"image": ""}),  # a function of what that returns
     SendKeys: (
         Tab.send_keys,
         OF_TAB | {"until": "wanted", "regex": "wanted", "gone": "wanted", "stable": "wanted", "idle": "wanted"},

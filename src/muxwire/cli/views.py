@@ -26,7 +26,6 @@ from muxwire.cli.options import (
 )
 from muxwire.cli.printing import STDOUT, Colours, document, say, table, warn, write, write_soon
 from muxwire.errors import InvalidArgument
-from muxwire.library.pictures import check_can_draw, png
 from muxwire.verbs.catalogue import ReadLogs, StreamLogs, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
 from muxwire.vt.sequences import SequenceSplitter
@@ -130,6 +129,8 @@ def _add_rec(verbs: Verbs) -> None:
 
 
 async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    from muxwire.library.pictures import check_can_draw, png  # late: help needs nothing of the library
+
     drawn = arguments.image if arguments.svg is None else arguments.svg
     if arguments.image is not None:
         if arguments.svg is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from html import escape  # that of xml.sax imports urllib, which takes longer than all of this
 from itertools import groupby
 from typing import TYPE_CHECKING, final
-from xml.sax.saxutils import escape
 
 from muxwire.values import dataclass
 from muxwire.vt.cells import PLAIN, Style
@@ -182,4 +182,4 @@ def colour(name: str, theme: Theme = DARK) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(text.translate(_FORBIDDEN))
+    return escape(text.translate(_FORBIDDEN), quote=False)

@@ -269,7 +269,7 @@ async def open_dry(folder: Path, environ: dict[str, str]) -> Any:
         ([{"kind": "new_window", "ref": "w"}, {"kind": "new_window", "ref": "w"}], "already"),
         ([{"kind": "send_keys", "keys": "x"}], "target is missing"),
         ([{"kind": "new_window", "keys": "x"}], "keys is unknown"),
-        ([{"kind": "split_pane", "target": "%1", "size": "#{x}"}], "no size"),
+        ([{"kind": "split_pane", "target": "%1", "size": "#{x}"}], "is not a size"),
         ([{"kind": "make_grid", "target": "%1", "rows": 2, "cols": 2, "refs": ["a"]}], "1 refs for 3"),
     ],
 )
