@@ -81,7 +81,8 @@ def read_operation(given: object, where: str) -> Operation:
     # One schema may be that of several kinds: what is empty in it is not meant for this one.
     said = {name: value for name, value in given.items() if name in known or value not in _ABSENT}
     del said["kind"]
-    if isinstance(size := said.get("size"), int) and known["size"].kind is str:
+    size = said.get("size")
+    if "size" in known and known["size"].kind is str and type(size) is int:
         said["size"] = str(size)
     try:
         return read_json(made, said, {Target: _target})
