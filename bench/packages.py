@@ -70,21 +70,10 @@ class FromPyPI:
 
 
 @dataclass(frozen=True, slots=True)
-class ByUv:
+class ByUv(FromPyPI):
     """Requirements that uv resolves, for a Python that it finds or fetches; pip takes minutes for some of them."""
 
-    requirements: tuple[str, ...]
     python: str = "3.12"
-
-    @property
-    def label(self) -> str:
-        """Name and version."""
-        return self.requirements[0].replace("==", " ")
-
-    @property
-    def registry(self) -> str:
-        """Where it comes from."""
-        return "PyPI"
 
     def missing(self) -> str:
         """Whether uv is here."""

@@ -27,7 +27,7 @@ def run(name: str, arguments: tuple[str, ...]) -> int:
     """Run one check; its exit code."""
     print(f"== {name}: {' '.join(arguments)}", flush=True)
     # No check reads the terminal; a test that waits for a key would hang a run by hand and pass in CI.
-    # Without this variable, by which each of a thousand processes would compile what it imports.
+    # With this variable each of the thousand processes that tests start would compile all that it imports.
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return subprocess.run(
         [sys.executable, "-m", *arguments], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, check=False

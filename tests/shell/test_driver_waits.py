@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies
 
 from muxwire.shell.driver import (
-    CTRL_C,
     LOOK_EVERY,
     LOOKS,
     RETRY_TABLE,
@@ -30,6 +29,7 @@ from muxwire.shell.driver import (
     Watch,
     WatchView,
 )
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.request import Press, Wait
 
 LATER = 10.0

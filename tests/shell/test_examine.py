@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
-from muxwire.shell.driver import CTRL_C
 from muxwire.shell.execution import Execution
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.nesting import GONE_QUIET
 from tests.shell.driven import NESTED_PID, PID

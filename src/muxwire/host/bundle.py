@@ -2,7 +2,7 @@
 
 The loader is started by its path and told where the libraries are (ld.so(8)), so nothing of the other machine's own
 libraries is used, and none of these libraries is found by its programs. With it go the terminfo entries of the
-terminals that tmux offers and is shown in, and the locale C.UTF-8, without one of which tmux does not start.
+terminal that tmux emulates and of those that its clients run in, and the locale C.UTF-8: tmux needs a UTF-8 locale.
 """
 
 from __future__ import annotations

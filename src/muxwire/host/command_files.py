@@ -21,7 +21,7 @@ _PARENTS = 2
 
 @final
 class WrapperFile:
-    """A private file of which the content is replaced again and again, while no shell reads it."""
+    """A private file. Its content is replaced for each command, while no shell reads it."""
 
     def __init__(self, path: Path) -> None:
         """Say where it is to be; it is made when it is first written."""

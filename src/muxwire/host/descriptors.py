@@ -130,7 +130,7 @@ OURS: Final = Descriptors()
 
 
 def open_file(path: str | os.PathLike[str], flags: int) -> int:
-    """As os.open of a file with mode 0600, with the spare descriptor if there is no other. OSError."""
+    """Open a file as `os.open` does, with mode 0600; it takes the spare descriptor if no other is free. OSError."""
     return OURS.opening(lambda: os.open(path, flags, 0o600))
 
 

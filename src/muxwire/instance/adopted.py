@@ -143,7 +143,7 @@ class Link:
         return next((tab for tab in self._tabs() if tab.pane.session.running is not None or tab.pane.entered), None)
 
     async def reconnect(self, reason: str) -> str:
-        """There is no connection: not before a call needs it, or for good."""
+        """Wait until a call needs the connection, and open it; return "" then, else why there is none."""
         if not self._resting:
             self._back.set()
             return reason

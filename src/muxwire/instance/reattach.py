@@ -126,7 +126,7 @@ class RunningPane:
 
 
 async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPane]:
-    """The panes of muxwire on the server, or in one window; CommandError if there is no such window."""
+    """The panes that muxwire made on this server, or in one of its windows. CommandError if that does not exist."""
     where = ("-t", window) if window else ("-a",)
     found: dict[str, RunningPane] = {}
     for line in await server.client.command("list-panes", *where, "-F", _PANES):

@@ -438,7 +438,7 @@ class LogStore:
         self._retry_at = time.monotonic() + RETRY_SECONDS
 
     def _write(self, file: LogFile, came: float = 0.0) -> None:
-        """Write what waits for a file, the last of which came at that time; what fails stays for the next time."""
+        """Write the output that is kept back for a file. Its last byte came at `came`. What fails stays kept back."""
         self._files.pop(file, None)
         self._files[file] = None
         while len(self._files) > kept_max():

@@ -140,4 +140,4 @@ def offset_at(records: Sequence[Record], ago: float, now: float) -> int:
                 )
         return offset
     known = f"the log's times begin {max(now - records[0][0], 0):.1f} s ago" if records else "the log has no times"
-    raise InvalidArgument(f"{known}", remedy="use at_byte, or a shorter time")
+    raise InvalidArgument(known, remedy="use at_byte, or a shorter time")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import time
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeAlias, final
 from weakref import WeakKeyDictionary
 
 import anyio.to_thread
@@ -103,6 +103,12 @@ def _shells(call: Call) -> _Shells:
     return _OF_SERVER.setdefault(call.terminals, _Shells())
 
 
+_YieldTime: TypeAlias = Annotated[
+    Milliseconds, Least(1), Help("how long to wait", "wait so long for output before yielding")
+]
+_MostTokens: TypeAlias = Annotated[int, Least(1), Help("output beyond that is cut in its middle")]
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecCommand(Verb):
@@ -113,10 +119,8 @@ class ExecCommand(Verb):
     verb: ClassVar[str] = "exec_command"
     cmd: Annotated[str, Help("the command", "shell command to execute")]
     workdir: Annotated[str, Help("the directory to run it in", "run it there, apart from the shell's own state")] = ""
-    yield_time: Annotated[
-        Milliseconds, Least(1), Help("how long to wait", "wait so long for output before yielding")
-    ] = _YIELD
-    max_output_tokens: Annotated[int, Least(1), Help("output beyond that is cut in its middle")] = _TOKENS
+    yield_time: _YieldTime = _YIELD
+    max_output_tokens: _MostTokens = _TOKENS
     tty: Annotated[bool, Help("there is always a terminal", "ignored: there is always a terminal")] = False
 
 
@@ -128,10 +132,8 @@ class WriteStdin(Verb):
     verb: ClassVar[str] = "write_stdin"
     session_id: Annotated[int, Help("the running session", "identifier of the running session")]
     chars: Annotated[str, Help("what is typed", "bytes to write, may be empty to poll; \\u0003 is C-c")] = ""
-    yield_time: Annotated[
-        Milliseconds, Least(1), Help("how long to wait", "wait so long for output before yielding")
-    ] = _YIELD_AFTER_INPUT
-    max_output_tokens: Annotated[int, Least(1), Help("output beyond that is cut in its middle")] = _TOKENS
+    yield_time: _YieldTime = _YIELD_AFTER_INPUT
+    max_output_tokens: _MostTokens = _TOKENS
 
 
 @tool(ExecCommand, returns=Text, hints=_RUNS_ANYTHING, words=_CODEX_WORDS)

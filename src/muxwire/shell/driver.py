@@ -17,6 +17,7 @@ from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import ConnectionClosed
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.request import LOOK_SECONDS, Continue, Press, Refresh, Signal, SignalJobs, Wait
 from muxwire.values import dataclass
 
@@ -50,9 +51,6 @@ class Ended:
 
 
 Action = Look | Press | Signal | SignalJobs | Continue | Sent | Wait | Ended
-
-# The interrupt character of every terminal in its usual modes (termios(3), VINTR).
-CTRL_C: Final = b"\x03"
 
 # -- ending what runs in the foreground
 #

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PASTE_END = b"\x1b[201~"
+# The interrupt character of every terminal in its usual modes (termios(3), VINTR).
 CTRL_C = b"\x03"
 _ENTER = "Enter"
 # Keys whose sequence has no place for a modifier.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar, final
 
+from muxwire.shell.keys import CTRL_C
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ class Shell(ABC):
     clear_key: ClassVar[bytes] = CLEAR_TYPED
     aside_key: ClassVar[bytes] = b""
     back_key: ClassVar[bytes] = b""
-    anew_keys: ClassVar[bytes] = b"\x03"
+    anew_keys: ClassVar[bytes] = CTRL_C
     clear_sign: ClassVar[bytes] = b""
     draws_early: ClassVar[bool] = False
     cursor_follows: ClassVar[bool] = False

@@ -12,6 +12,7 @@ import pytest
 
 from muxwire.host import shells
 from tests.library.shells.pty_shell import Opener, PtyShell
+from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +23,7 @@ def folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="mw") as name:
         root = Path(name)
         shells.install(root / "integration")
-        # fish would write completions for every manual page into a home that has none.
-        (root / "home/.local/share/fish/generated_completions").mkdir(parents=True)
+        keep_fish_quiet(root / "home")
         (root / "home/.config/fish").mkdir(parents=True)
         yield root
 

@@ -18,6 +18,7 @@ import pytest
 from muxwire.host import shells
 from tests.library.shells.pty_shell import EXECUTABLES, PtyShell
 from tests.library.shells.rows import ROWS, as_bytes
+from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,8 +59,7 @@ def home() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="mw") as name:
         folder = Path(name)
         shells.install(folder / "integration")
-        # fish would write completions for every manual page into a home that has none.
-        (folder / "home/.local/share/fish/generated_completions").mkdir(parents=True)
+        keep_fish_quiet(folder / "home")
         yield folder
 
 
