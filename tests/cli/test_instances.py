@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +15,12 @@ import pytest
 from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
 from muxwire.cli.instances import age
+from muxwire.host.folders import folders_for
+from muxwire.host.locks import named_process
 from muxwire.instance.faces import Running
 from tests.cli.screen import at_terminal
 from tests.cli.user import Place
+from tests.users import short_folder
 
 
 @pytest.mark.parametrize(
@@ -135,9 +141,44 @@ def test_kill_all_of_an_instance_that_does_not_run_names_those_that_do(two: Plac
 def test_a_verb_that_names_a_tab_gets_the_only_instance_with_a_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], running: list[str], chosen: str
 ) -> None:
-    monkeypatch.setattr(connect, "_running", lambda: {name: Running(name, tmp_path) for name in running})
+    monkeypatch.setattr(connect, "_running", lambda **_: {name: Running(name, tmp_path) for name in running})
     monkeypatch.setattr(connect, "use", lambda one: one.name)
     monkeypatch.delenv("MUXWIRE_NAME", raising=False)
     arguments = command_line(words[0]).parse_args(words)
     connect.choose_instance(arguments)
     assert arguments.name == chosen
+
+
+@pytest.mark.parametrize("words", [["run", "-t", "@1", "true"], ["logs"], ["snapshot", "@1"], ["attach"]])
+@pytest.mark.parametrize(
+    ("running", "chosen"),
+    [
+        # By name: whether it has its state where the verb has it, and whether its socket is where the verb has them.
+        ({"dev": (True, True), "stale": (False, False)}, "dev"),
+        ({"dev": (True, False), "stale": (False, True)}, "dev"),
+        ({"dev": (True, True), "main": (False, False)}, "dev"),
+        ({"stale": (False, False)}, "main"),
+        ({"stale": (False, False), "e1-00aa00": (False, False)}, "main"),
+    ],
+)
+def test_an_instance_of_another_state_directory_is_not_chosen(
+    monkeypatch: pytest.MonkeyPatch, running: dict[str, tuple[bool, bool]], chosen: str, words: list[str]
+) -> None:
+    monkeypatch.delenv("MUXWIRE_NAME", raising=False)
+    with short_folder() as home, ExitStack() as ends:
+        for name, value in (("XDG_RUNTIME_DIR", "run"), ("TMPDIR", "tmp"), ("MUXWIRE_STATE_DIR", "state")):
+            (home / value).mkdir()
+            monkeypatch.setenv(name, str(home / value))
+        elsewhere = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
+        for name, (ours, here) in running.items():
+            folders = folders_for(name, os.environ if here else elsewhere)
+            folders.runtime.mkdir(exist_ok=True)
+            server = ends.enter_context(socket.socket(socket.AF_UNIX))
+            server.bind(str(folders.socket_path))
+            server.listen()
+            if ours:
+                folders.server.parent.mkdir(parents=True)
+                folders.server.write_text(json.dumps(named_process(os.getpid())))
+        arguments = command_line(words[0]).parse_args(words)
+        connect.choose_instance(arguments, any_running=words[0] != "run", by_word=words[0] != "run")
+        assert arguments.name == chosen

@@ -133,7 +133,7 @@ def choose_instance(
 
     With `any_running` the only one that runs, if none was given; of several the one that the word names, or that has a
     tab of that name, or that a person at a terminal chooses. Any verb that names a tab gets the only one with a name of
-    its own that runs.
+    its own that runs. What has its state in another directory counts only where it is named.
     """
     if arguments.socket is not None or arguments.socket_name is not None:
         return
@@ -147,7 +147,7 @@ def choose_instance(
     if not any_running:
         arguments.name = _only_named() if _names_tab(arguments) else DEFAULT_NAME
         return
-    running = _running()
+    running = _running(own=True)
     if DEFAULT_NAME in running or not running:
         arguments.name = DEFAULT_NAME
     elif len(running) == 1:
@@ -165,25 +165,25 @@ def _only_named() -> str:
 
     Not one without a name: that is an agent's, which a person has to name to act on it.
     """
-    named = named_running()
+    named = named_running(own=True)
     return use(next(iter(named.values()))) if len(named) == 1 else DEFAULT_NAME
 
 
-def named_running() -> dict[str, Running]:
-    """The instances with a name of their own that run."""
+def named_running(*, own: bool = False) -> dict[str, Running]:
+    """The instances with a name of their own that run; `own`: in this environment's state directory."""
     from muxwire.host.folders import EPHEMERAL
 
-    return {name: one for name, one in _running().items() if not EPHEMERAL.match(name)}
+    return {name: one for name, one in _running(own=own).items() if not EPHEMERAL.match(name)}
 
 
-def _running() -> dict[str, Running]:
-    """The instances that run, by name, those included that run on other machines only."""
+def _running(*, own: bool = False) -> dict[str, Running]:
+    """The instances that run, by name, those on other machines only included; `own`: as `all_running` has it."""
     from muxwire.host.folders import EPHEMERAL, folders_for
     from muxwire.host.hosts_file import all_links
     from muxwire.instance.faces import Running, all_running
 
     here = folders_for(DEFAULT_NAME, os.environ)
-    found = {one.name: one for one in all_running(os.environ)}
+    found = {one.name: one for one in all_running(os.environ, own=own)}
     # One with nothing here may have tabs on other machines; one without a name has ended if it does not run here.
     elsewhere = {one.instance for one in all_links(here.state)}
     for name in sorted(name for name in elsewhere - set(found) if not EPHEMERAL.match(name)):
@@ -238,8 +238,10 @@ def word_is_instance(arguments: argparse.Namespace) -> bool:
 
     InvalidArgument where several fit and no person can be asked.
     """
-    word, running = _word(arguments), _running()
-    fitting = [running[word]] if word in running else [one for name, one in running.items() if word and word in name]
+    word, named = _word(arguments), _running()
+    fitting = (
+        [named[word]] if word in named else [one for name, one in _running(own=True).items() if word and word in name]
+    )
     if not fitting or arguments.socket is not None or arguments.socket_name is not None:
         return False
     arguments.name = use(fitting[0] if len(fitting) == 1 else chosen_of(fitting))

@@ -79,8 +79,8 @@ def _list(arguments: argparse.Namespace) -> int:
         return on_terminals(_ls)(arguments)
     from muxwire.instance.faces import all_running, faces
 
-    running = all_running(os.environ)
-    arguments.faces = faces(running, os.environ)
+    arguments.faces = faces(all_running(os.environ), os.environ)
+    running = all_running(os.environ, own=True)
     if len(running) < 2 or any(one.name == DEFAULT_NAME for one in running):
         return on_terminals(_ls, any_running=True)(arguments)
     if arguments.json:

@@ -25,6 +25,7 @@ from muxwire.values import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from muxwire.host.folders import Folders
     from muxwire.tmux.server import TmuxServer
 
 # Server options: the MCP client, with its version, and the directory of the process that drives the instance.
@@ -79,18 +80,31 @@ def _one_line(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
-def all_running(environ: Mapping[str, str]) -> list[Running]:
+def all_running(environ: Mapping[str, str], *, own: bool = False) -> list[Running]:
     """The instances whose tmux server runs, those of this environment's own directory first, each in order of name.
 
     MCP clients start servers with few variables, often without XDG_RUNTIME_DIR: so the other directories in which an
-    instance of this user may have its socket are looked into too.
+    instance of this user may have its socket are looked into too. `own`: only those whose state is in the state
+    directory of this environment, where their logs and locks are looked for.
     """
     found: dict[str, Running] = {}
     for there in _environments(environ):
         runtime = folders_for("", there).runtime
         for name in running_instances(there):
-            found.setdefault(name, Running(name, runtime))
+            if not own or _has_state(folders_for(name, there), there):
+                found.setdefault(name, Running(name, runtime))
     return list(found.values())
+
+
+def _has_state(folders: Folders, environ: Mapping[str, str]) -> bool:
+    """Whether the state directory is that of the instance whose server listens at the socket of `folders`.
+
+    The name of an instance without a name is drawn at random; of a named one the directory has its server's process.
+    """
+    if EPHEMERAL.match(folders.instance):
+        return folders.server.parent.is_dir()
+    pid = holder(folders.server)
+    return pid > 0 and LocalHost(environ).listening_pid(folders.socket_path) in (pid, 0)  # 0: no system call tells it
 
 
 def _environments(environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
