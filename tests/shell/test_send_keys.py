@@ -49,6 +49,17 @@ def test_keys_are_typed_and_those_who_record_learn_of_it_first() -> None:
     assert world.session.last_input.offset == offset
 
 
+@pytest.mark.parametrize(("alternate", "told"), [(b"0", True), (b"1", False)])
+def test_a_text_that_is_not_seen_before_enter_is_said(alternate: bytes, told: bool) -> None:
+    world = program(KEYS)
+    world.flags = b"0 0 " + alternate + b" 0 0 0 0"
+    note, taken = send(world, "fix the bug", "Enter")[2:]
+    assert taken is False
+    assert ("see with snapshot" in note) == told  # there many texts are commands, which are not shown
+    world.pressed = world.write
+    assert send(world, "fix it", "Enter")[2:] == ("", True)
+
+
 def test_after_a_command_its_prompt_comes_first() -> None:
     world = at_prompt("zsh")
     ran = world.typed()

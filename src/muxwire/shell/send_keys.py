@@ -57,6 +57,11 @@ TAKEN_PAUSE = 0.05
 # A screen that has changed and rests for so long shows the text in another form: stars, or how many lines there are.
 TAKEN_REST = 0.1
 
+_NOT_SEEN = (
+    "the screen did not show the text before Enter was pressed: if the text was a message, see with snapshot whether"
+    " the program has it before you type more"
+)
+
 _CTRL_C_ECHO = b"^C"
 
 _PASTE_BEGIN = b"\x1b[200~"
@@ -163,6 +168,8 @@ class Keys:
         yield NoteInput()
         taken = yield from self._type(found, modes)
         notes = ["" if literal or paste else mistaken(keys)]
+        if taken is False and not modes.alternate_screen:
+            notes.append(_NOT_SEEN)
         if not data.strip(CTRL_C):
             notes.append((yield from self._overtaken(next_byte)))
         if modes.in_mode:
