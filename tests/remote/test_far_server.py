@@ -55,7 +55,7 @@ async def gone(path: Path) -> None:
 
 
 @pytest.mark.parametrize("removed", ["s", "", "../.."], ids=["socket", "directory", "directories above"])
-async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, removed: str) -> None:
+async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, folder: Path, removed: str) -> None:
     """As systemd-tmpfiles does, or a build's `rm -rf /tmp/*`."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("kept=yes")
@@ -63,7 +63,8 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, remo
     if removed == "s":
         (there / removed).unlink()
     else:
-        shutil.rmtree((there / removed).resolve())
+        place = (there / removed).resolve()
+        shutil.rmtree(place.rename(folder / "removed"))  # at once: the helper makes it anew as soon as it finds it gone
     while not (there / "s").exists():  # the helper asks for it
         await anyio.sleep(0.05)
     await box.cut(tab, "kill")
@@ -72,19 +73,27 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, remo
 
 
 async def test_a_far_server_in_a_directory_that_cannot_be_made_anew_ends(folder: Path, environ: dict[str, str]) -> None:
-    """Nothing can connect to it any more, so it lives for `keep` and no longer."""
-    there = folder / "there"
-    there.mkdir(mode=0o700, exist_ok=True)
+    """Nothing can connect to it any more, so it lives for `keep` and no longer.
+
+    The client there is killed with its connection, for it does not always end by itself: this one is stopped.
+    """
+    there, a_file = folder / "there", folder / "file"
+    there.rename(folder / "directory")
+    there.symlink_to(folder / "directory")
+    a_file.touch()
     with anyio.fail_after(DEADLINE):
         async with proxied(folder, environ, 'keep = "2s"\n') as box:
             tab = await box.opened.create_tab(host="box", shell="bash")
             pid = await server_of(tab)
+            (client,) = await tab.client.command("display-message", "-p", "#{client_pid}")
+            os.kill(int(client), signal.SIGSTOP)
             await box.outage(tab)
-            shutil.rmtree(there)
-            there.touch()
+            a_file.rename(there)  # in one step: the helper makes a directory that it finds missing
             try:
                 await gone(Path(f"/proc/{pid}"))
             finally:
+                with suppress(ProcessLookupError):
+                    os.kill(int(client), signal.SIGKILL)
                 there.unlink()
                 box.over()
 

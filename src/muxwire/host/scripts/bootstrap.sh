@@ -148,9 +148,10 @@ printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
 # every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.
+# It is started without the function, for which a sh would make a process of its own, and $! would be that one.
 trap '' HUP
 exec 3<&0
-t -C attach-session -f ignore-size -t =hub <"$d/in$$" 3<&- &
+"$tmux" -u -S "$d/s" -C attach-session -f ignore-size -t =hub <"$d/in$$" 3<&- &
 c=$!
 { exec 4>"$d/in$$"; cat <&3 >&4; trap '' TERM; kill -9 "$c"; t display-message -p; } >/dev/null 2>&1 &
 g=$!

@@ -20,7 +20,7 @@ t() { "$muxwire_tmux" -S "$d/s" "$@" </dev/null; }
 
 # The processes of the sessions that $1 lead; every process is read, so only at an end, and for all of them at once.
 members() {
-  cat /proc/[0-9]*/stat | sed -n "s/^\([0-9]*\) (.*) [A-Za-z] [0-9]* [0-9]* \([0-9]*\) .*/\1 \2/p" | while read -r p k; do
+  sed -n "s/^\([0-9]*\) (.*) [A-Za-z] [0-9]* [0-9]* \([0-9]*\) .*/\1 \2/p" /proc/[0-9]*/stat | while read -r p k; do
     case " $1 " in *" $k "*) printf '%s ' "$p" ;; esac
   done
 }
@@ -36,14 +36,25 @@ signal_session() {
   [ "$spare" = 1 ] || for s in "$@"; do kill -"$s" "$l"; done
 }
 
+# The processes in whose file $1 of /proc $2 stands, with $3 = x as a whole entry: a path each. One process reads them
+# all, and its own arguments are not what it looks for. Where there is no such grep the shell reads, and leaves NULs out.
+holding() {
+  h=$(printf '%s\n' "$2" | grep -lz"$3"F -f - /proc/[0-9]*/"$1")
+  [ "$h" ] || h=$(for p in /proc/[0-9]*; do
+    while IFS= read -r s || [ "$s" ]; do
+      case $s in *"$2"*) printf '%s\n' "$p/$1" && break ;; esac
+    done <"$p/$1"
+  done)
+}
+
 # The leaders of the sessions of what was started in our panes, by the environment that tmux gave it.
 sessions() {
-  for p in /proc/[0-9]*; do
-    case $(tr '\0' '\n' <"$p/environ") in *"TMUX=$d/s,"*) ;; *) continue ;; esac
-    IFS= read -r s <"$p/stat" || continue
+  holding environ "TMUX=$d/s,"
+  for h in $h; do
+    IFS= read -r s <"${h%/*}/stat" || continue
     set -- ${s##*") "}
-    printf '%s\n' "$4"
-  done | sort -u
+    printf '%s ' "$4"
+  done
 }
 
 # Hang up on the sessions of these leaders, and kill what stays; not on this one.
@@ -84,12 +95,10 @@ server_lives() {
 beat() { t display-message -p -t =hub '#{@muxwire-beat}'; }
 
 # Where the directory cannot be made anew, nothing can connect any more: all ends after `keep` seconds without a client.
-# The socket's path stands in the arguments of the server and of each client.
+# The socket's path is an argument of the server and of each client.
 watch_unreachable() {
-  case $(cat /proc/[0-9]*/cmdline | tr '\0\n' '  ' | grep -oF -- "-S $d/s " | grep -c .) in
-  1) silent=$((silent + 2)) ;;
-  *) silent=0 ;;
-  esac
+  holding cmdline "$d/s" x
+  if [ "$h" = "/proc/$server/cmdline" ]; then silent=$((silent + 2)); else silent=0; fi
   [ "$silent" -lt "$keep" ] || kill "$server" # what ran in it is ended where this pane is gone, below
 }
 
