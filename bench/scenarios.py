@@ -29,6 +29,7 @@ from bench.throughput import run as throughput
 from bench.verbs import run as verbs
 from bench.volume import run as logs
 from bench.waits import run as waits
+from bench.width import run as width
 
 if TYPE_CHECKING:
     from bench.scenario import Scenario
@@ -45,6 +46,7 @@ SCENARIOS: dict[str, Scenario] = {
     "replay": replay,
     "logs": logs,
     "waits": waits,
+    "width": width,
     "claims": claims,
     "operations": operations,
     "verbs": verbs,
