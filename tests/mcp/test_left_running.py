@@ -116,17 +116,17 @@ async def test_a_task_is_cancelled_and_refusals_are_the_specifications(folder: P
 
 async def test_a_task_outlives_its_server(folder: Path) -> None:
     gate = folder / "gate"
+    code = f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two"
     async with modern(folder, "--name", "kept") as client:
-        made = await client.run(
-            TASKS,
-            **{"command": f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two", "async": True,
-               "timeout_ms": 30_000},
-        )  # fmt: skip
+        arguments = {"language": "shell", "code": code, "async": True, "timeout_ms": 30_000}
+        answer = await client.ask("tools/call", TASKS, name="execute_script", arguments=arguments)
+        task_id = answer["result"]["taskId"]
     async with modern(folder, "--name", "kept") as client:
-        assert (await client.task(made["taskId"]))["status"] == "working"
+        assert (await client.task(task_id))["status"] == "working"
         gate.touch()
-        done = await client.task_ended(made["taskId"])
-        assert done["result"]["structuredContent"]["output"] == "one\ntwo\n"
+        told = (await client.task_ended(task_id))["result"]["structuredContent"]
+        assert told["output"] == "one\ntwo\n"
+        assert Path(told["script_path"]).read_text() == code
 
 
 async def test_a_channel_says_how_it_ended(folder: Path) -> None:

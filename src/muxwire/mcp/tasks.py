@@ -83,7 +83,6 @@ class Tasks:
 
     def __init__(self) -> None:
         self._cancelled: set[str] = set()
-        self._scripts: dict[str, str] = {}
 
     async def made_of(
         self, given: Mapping[str, Any], result: Mapping[str, Any], terminals: Terminals
@@ -92,10 +91,7 @@ class Tasks:
         left = given.get("async") in _TRUE or (given.get("on_timeout") == "leave" and result.get("timed_out"))
         if not (left and result.get("running") and result.get("state") != "interactive"):
             return None
-        command_id = result["command_id"]
-        if path := result.get("script_path"):
-            self._scripts[command_id] = path
-        return await self.get(command_id, terminals) | {"resultType": "task"}
+        return await self.get(result["command_id"], terminals) | {"resultType": "task"}
 
     async def get(self, task_id: str, terminals: Terminals) -> dict[str, Any]:
         """What `tasks/get` answers (rule 3). MCPError for a command that is not known."""
@@ -119,8 +115,8 @@ class Tasks:
         if task_id in self._cancelled:
             return task | {"status": "cancelled"}
         fields = told_of(told)
-        if path := self._scripts.get(task_id):
-            fields["script_path"] = path
+        if told.script_path:
+            fields["script_path"] = told.script_path
         result = succeeded(fields).model_dump(by_alias=True, mode="json", exclude_none=True)
         return task | {"status": "completed", "statusMessage": f"exit code {told.exit_code}", "result": result}
 

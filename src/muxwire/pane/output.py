@@ -312,6 +312,7 @@ async def result_of(
         signal_sent=execution.signal_sent,
         note="; ".join(_notes(execution, pane, text)),
         started_in=execution.started_in,
+        script_path=execution.script_path,
     )
 
 

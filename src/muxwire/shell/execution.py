@@ -79,6 +79,8 @@ class Execution:
     shell_prompt: bytes = b""
     # What tells a shell over a relay from every other one (`shell/foreign.py`); "" for the rest.
     shell_token: str = ""
+    # Where the code of a script is kept; "" for a command.
+    script_path: str = ""
     # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.
     cut: int = -1
     read_up_to: int = -1

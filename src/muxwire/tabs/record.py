@@ -35,7 +35,7 @@ _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # text enough to say which one it was.
 _AS_TYPED = ("typed_at", "typed_time", "prompt_seq", "cwd", "level", "shell_pgrp", "shell_name")
 # The same, which the records of an earlier version do not have.
-_NEWER = {"shell_token": ""}
+_NEWER = {"shell_token": "", "script_path": ""}
 _ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
 REMEMBERED = 200

@@ -285,7 +285,7 @@ class Tab:
         try:
             command, shown = script_command(language, path, args, shell=shell)
             turn_timeout = timeout if wait else min(timeout, TURN_SECONDS)
-            execution = await self._start(command, turn_timeout, env, cwd, shown, write)
+            execution = await self._start(command, turn_timeout, env, cwd, shown, write, script_path=str(kept))
         except BaseException:
             kept.unlink(missing_ok=True)
             raise
@@ -293,12 +293,11 @@ class Tab:
         if wait:
             outcome = await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, idle=idle)
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
-        result = replace(result, script_path=str(kept))
         return said_idle(result, idle) if outcome == "idle" and idle else result
 
     async def _start(
         self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None,
-        shown: bytes | None = None, write: Callable[[], None] | None = None,
+        shown: bytes | None = None, write: Callable[[], None] | None = None, script_path: str = "",
     ) -> Execution:  # fmt: skip
         if timeout <= 0:
             raise InvalidArgument(
@@ -315,6 +314,7 @@ class Tab:
             if error.state == "interactive":
                 error.remedy = with_note(error.remedy, secret_note(self.pane, self.server, self.key))
             raise
+        execution.script_path = script_path
         self._book.remember(self, execution)
         return execution
 
