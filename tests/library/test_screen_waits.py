@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument
+from muxwire.tabs import waits
 from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
@@ -100,6 +102,24 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     for wrong in ({"gone": True}, {"stable": 0.0}, {"gone": True, "idle": 1.0}):
         with pytest.raises(InvalidArgument):
             Wanted.read(**wrong)
+    await tab.close(force=True)
+
+
+async def test_what_plays_a_drawing_is_imported_while_a_wait_sleeps(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when it is met: that took 60 ms, in which nothing else was done."""
+    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
+    monkeypatch.setattr(waits, "_PLAYER", "colorsys")
+    tab = await painter(terminals)
+    await terminals.wait_for([tab.key], until="never shown", timeout=0.1)
+    assert "colorsys" not in sys.modules  # where only lines are written, nothing is played
+    await tab.send_keys(drawing(b"drawn\rover\x1b[1Cthere"), wanted=Wanted.read(until="over there"), wait=DEADLINE)
+    await terminals.wait_for([tab.key], until="never shown", timeout=0.1)
+    for thread in threading.enumerate():
+        if thread.name == "muxwire-import":
+            thread.join(DEADLINE)
+    assert "colorsys" in sys.modules
     await tab.close(force=True)
 
 

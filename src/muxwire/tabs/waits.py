@@ -16,8 +16,11 @@ import codecs
 import copy
 import math
 import re
+import sys
+import threading
 import time
-from typing import TYPE_CHECKING, Literal, final
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Literal, final
 
 import anyio
 import anyio.lowlevel
@@ -312,18 +315,18 @@ class ScreenSearch:
         self._typed = typed if start == typed.offset and typed.text else None
         self._news = NewMatches(typed.text if self._typed is not None else "")
         self._before = before
-        self._taken_later = False  # whether a shell took what was typed while a command ran
-        self._begins_anew = False  # whether all that the next picture has was there before
+        # Whether a shell took what was typed while a command ran, and whether a picture was taken since, of which
+        # nothing is new.
+        self._late: Literal["not taken", "taken", "seen"] = "not taken"
         self._draws = False  # whether any of it moves the cursor
         self._up_at = self._erased_at = -1  # where it last went up, and where it last erased all
-        self._again = False  # whether the newest picture has the pattern only where it stood before
         self._newest: Picture | None = None
         self._taken, self._gap = -math.inf, _PICTURE_GAP
         self._changed_at = time.monotonic()  # when the picture last became another one
         self._away_since: float | None = None  # since when the pattern that is to go is not there
         # When its absence counts though it was never there: what keys bring is not on the screen yet.
         self._appears_by = self._changed_at + (_APPEARS_WITHIN if keys else 0.0)
-        self.stood_there = False  # whether the pattern is on the screen, as it was when the wait began
+        self.stood_there = False  # whether the newest picture has the pattern, only where it was when the wait began
         self.shown = ""  # the lines of a match that was found here
 
     async def advance(self, *, once: bool = False) -> Found | None:
@@ -336,9 +339,7 @@ class ScreenSearch:
                 await self._take()
             except (CommandError, TabUnavailable):  # the tab ends in this moment
                 return None
-            found = await self._examined()
-            self._again = found is None and self.stood_there
-            if found is not None:
+            if (found := await self._examined()) is not None:
                 return found
         return self._lasting(once=once)
 
@@ -360,8 +361,8 @@ class ScreenSearch:
                 await self._take()
             except (CommandError, TabUnavailable):  # the tab ends in this moment
                 return False
-            self._again = await self._examined() is None and self.stood_there
-        return self._again and self._newest is not None and end <= self._newest.end
+            await self._examined()
+        return self.stood_there and self._newest is not None and end <= self._newest.end
 
     async def at_end(self, end: int) -> Found | None:
         """The same when nothing more is drawn: what was drawn up to that offset may be off the screen already."""
@@ -414,9 +415,8 @@ class ScreenSearch:
             self._start = self._scanned = self._awaited.begin
             self._awaited = None
         late = self._typed is not None and not self._typed.at_prompt and self._says_taken()
-        if late and self._was_taken() and not self._taken_later:
-            # What was typed while a command ran is drawn once more by the line editor after it.
-            self._taken_later = self._begins_anew = True
+        if late and self._was_taken() and self._late == "not taken":
+            self._late = "taken"  # it is drawn once more by the line editor after that command
 
     def _is_dirty(self) -> bool:
         newest = self._newest
@@ -466,8 +466,8 @@ class ScreenSearch:
             elif self._away_since is None:
                 self._away_since = self._taken
             return None
-        if self._begins_anew:
-            self._begins_anew = False
+        if self._late == "taken":
+            self._late = "seen"
             self._news.begin(seen, spans)
         elif not self._news.has_begun:
             await self._begin(pattern, seen, spans)
@@ -572,6 +572,8 @@ class Watch:
                 return found
             if self._over or self._stream.end != end:
                 continue  # that came while another kind of thing was looked for
+            if self._screen is not None:
+                _load_player(self._stream)
             with anyio.move_on_after(self.until_due()) as timer:
                 await self._stream.changed()
             if timer.cancelled_caught and self.until_idle() <= 0:
@@ -660,6 +662,22 @@ class Watch:
             tail=await tail(self._stream, self._start, self.tab.columns),
             matched_at_entry=self._screen is not None and self._screen.stood_there,
         )
+
+
+# What shows drawn output as text. To import it, and pyte with it, takes 60 ms, on a busy machine 180, in which nothing
+# else happens: so late came the first wait in a process that was met by a drawing.
+_PLAYER: Final = "muxwire.vt.replay"
+# A program that draws has done so in the last bytes: a row or two of a screen.
+_DRAWN_LATELY = 4096
+
+
+def _load_player(stream: PaneStream) -> None:
+    """Have it imported while a wait has nothing to do, where something draws."""
+    if _PLAYER in sys.modules:
+        return
+    latest = stream.ring.read(max(stream.ring.start, stream.end - _DRAWN_LATELY), stream.end)
+    if needs_playing(latest.decode("utf-8", "replace")):
+        threading.Thread(target=import_module, args=(_PLAYER,), name="muxwire-import", daemon=True).start()
 
 
 def current_start(tab: LiveTab) -> int:
