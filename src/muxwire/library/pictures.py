@@ -10,10 +10,10 @@ import io
 import re
 import unicodedata
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, cast, final
 
 from muxwire.errors import InvalidArgument
+from muxwire.library import can_draw
 from muxwire.vt.cells import PLAIN, Style
 from muxwire.vt.svg import DARK, LIGHT, colours, placed
 
@@ -48,13 +48,8 @@ _DIM: Final = 0.6
 _COLOURS: Final = 128
 
 
-def can_draw() -> bool:
-    """Whether Pillow is installed."""
-    return find_spec("PIL") is not None
-
-
 def check_can_draw() -> None:
-    """Raise InvalidArgument if it is not."""
+    """Raise InvalidArgument if Pillow is not installed."""
     if not can_draw():
         raise InvalidArgument(
             "a picture needs Pillow, which is not installed",

@@ -24,7 +24,7 @@ from typing import (
 import anyio
 
 from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, remedy_for, unwrapped
-from muxwire.library.pictures import can_draw
+from muxwire.library import can_draw
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import VERBS, InTab
 from muxwire.verbs.describe import Verb, parameters, summary

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from muxwire.library.pictures import check_can_draw, png
 from muxwire.mcp.pages import TERMINAL_PAGE
 from muxwire.mcp.registry import WORDS, Call, Hints, tool
 from muxwire.operations import KINDS as OPERATIONS
@@ -357,6 +356,8 @@ _SCREEN_FIELDS = tuple(field.name for field in fields(Screen) if field.name not 
 @tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True, draws=True)
 async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     if given.image:
+        from muxwire.library.pictures import check_can_draw, png
+
         check_can_draw()
     taken = await call.terminals.snapshot(
         given.target,
