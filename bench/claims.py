@@ -231,7 +231,7 @@ class Claims:
         else:
             figures.noticed.append(max(took, 0.0))
             if took > NOTICED_SECONDS:
-                figures.say(program, "noticed late")
+                figures.say(program, f"noticed late, after {took:.1f} s")
             if program.secret != ("password" in result.note):
                 figures.say(program, f"noticed, as {result.note.partition(':')[0]}")
 
