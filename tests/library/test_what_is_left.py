@@ -75,6 +75,17 @@ async def test_zsh_that_waits_for_its_jobs_is_stopped_by_ending_them(terminals: 
         assert [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") == 1
 
 
+async def test_zsh_that_waits_for_an_earlier_job_is_stopped_and_the_job_runs_on(
+    terminals: Terminals, ends: list[int]
+) -> None:
+    async with tab_for(DEADLINE, terminals, "zsh") as tab:
+        await tab.execute("/bin/sleep 86 &")
+        ends.append(int((await tab.execute("echo $!")).output))
+        ran = await tab.execute("for n in 1 2; do wait; done; echo no", timeout=0.2)
+        assert (ran.running, ran.timed_out, ran.output.count("no"), ran.exit_code) == (False, True, 0, 130), ran
+        assert (await tab.execute("kill -0 $! && trap && echo $+functions[TRAPURG]")).output == "0\n"
+
+
 async def test_what_a_program_leaves_is_named(terminals: Terminals, ends: list[int]) -> None:
     async with tab_for(DEADLINE, terminals, "bash") as tab:
         await tab.start_process("sh -c 'sleep 78 & echo up; exec sleep 79'", ready="up")

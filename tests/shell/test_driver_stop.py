@@ -122,8 +122,13 @@ ESCALATES = [KEY, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}", f"SIGHUP {PROG
             World(modes=RAW, ends_by=(f"SIGINT {PROGRAM}",)), {}, [f"SIGINT {PROGRAM}"], "SIGINT", id="the tty is raw"
         ),
         pytest.param(
-            World(front=SHELL, ends_by=()), {}, [KEY, *[KEY, f"SIGINT {SHELL}"] * 4], "SIGINT",
-            id="the shell itself runs it: never more than SIGINT",
+            World(front=SHELL, ends_by=()), {},
+            [KEY, KEY, f"SIGINT {SHELL}", f"SIGURG {SHELL}", *[KEY, f"SIGINT {SHELL}"] * 2], "SIGINT",
+            id="the shell itself runs it: nothing that could end the shell",
+        ),
+        pytest.param(
+            World(front=SHELL, ends_by=(f"SIGURG {SHELL}",)), {}, [KEY, KEY, f"SIGINT {SHELL}", f"SIGURG {SHELL}"],
+            "SIGURG", id="zsh waits for an earlier job",
         ),
         pytest.param(
             World(front=SHELL, jobs=True, ends_by=("SIGTERM jobs",)), {}, [KEY, KEY, f"SIGINT {SHELL}", "SIGTERM jobs"],

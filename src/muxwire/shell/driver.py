@@ -71,6 +71,8 @@ STEPS: tuple[tuple[str, float], ...] = (
 )
 # The time of a first step that is none of those.
 _OTHER_STEP = 1.0
+# What ends a `wait` of zsh for jobs of earlier commands, by a trap of `shell/zsh.py`. Other shells ignore it.
+WAIT_SIGNAL = "SIGURG"
 # Seconds after which C-c throws a typed line away that its shell has not begun, because a program for its prompt runs,
 # or because it reads no more. A shell that has time begins within a few ms.
 BEGINS_WITHIN = 1.0
@@ -192,6 +194,7 @@ class Stop:
         self._asked: Press | Signal | SignalJobs | None = None  # whose result is still to come
         self._by_key = False  # whether this step's key was typed, and its signal is to follow
         self._no_jobs = False  # whether the shell has none that could get this step's signal
+        self._urged = False  # whether it got `WAIT_SIGNAL`
         self._looked = False
         self._continued = False
         self._told = True  # whether the signal that was sent is noted
@@ -301,6 +304,9 @@ class Stop:
             if name != "SIGINT" and self._keys and not no_jobs:  # zsh ends its `wait` for nothing else
                 self._looked = True
                 return self._ask(SignalJobs(name, self._since))
+            if no_jobs and not self._urged:
+                self._urged = True
+                return self._signal(WAIT_SIGNAL)
             name = "SIGINT"  # of what a shell runs itself nothing else is the end; it may lose one
         if name == "SIGINT":
             if front.modes is None:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 _USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
 # A command that may set a trap that runs before every command, muxwire's too.
 _MAY_TRAP = re.compile(rb"DEBUG")
+# A command that may wait for jobs without naming them. zsh 5.9 lets no C-c end that, only a signal with a trap
+# (`zwaitjob` in its jobs.c); a function's return status other than 0 is then as an interrupt. E removes it.
+_MAY_WAIT = re.compile(rb"\bwait\b")
+_TRAP_WAIT = (
+    b"(( ${+functions[TRAPURG]} )) || { __muxwire_u=0; "
+    rb"TRAPURG() { __muxwire_u=130; \builtin return 130; } 2>/dev/null; }; "
+)
 # What a shell that traces does before the first word of muxwire that nothing hides, and after the last before the text.
 _TRACE_OFF = (
     b"__muxwire_s=$? __muxwire_v=$-; case $- in *x*) "
@@ -100,6 +107,7 @@ class Zsh(Shell):
             words = b" ".join(b"'" + text + b"'" for text in formats)
             prints = b"if [[ -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "
             prints += b"__muxwire_x='?'; " if _MAY_TRAP.search(request.command) else b""
+            sets += _TRAP_WAIT if _MAY_WAIT.search(request.command) else b""
         return (
             first + b"() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
             + (sets + (REPAIR if request.repair_tty else b"") + prints)

@@ -65,6 +65,11 @@ _muxe() {
   # C-c in a loop of builtins leaves the status of the one that ran. TRAPINT may return 1 itself.
   (( ${TRY_BLOCK_INTERRUPT-0} > 0 && (s == 0 || s == 2 || (s == 1 && ! ${+functions[TRAPINT]})) )) && s=130
   (( ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
+  if [[ -n ${__muxwire_u-} ]]; then                   # a trap that ends `wait` (zsh.py), which leaves its status at 0
+    (( __muxwire_u )) && s=$__muxwire_u
+    \builtin unset __muxwire_u
+    \builtin unfunction TRAPURG
+  fi
   __muxwire_d
   if [[ -n $__muxwire_x ]]; then
     \builtin printf '\033]7770;N;%s;2\007' "$__muxwire_n" >/dev/tty
