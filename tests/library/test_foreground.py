@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from muxwire.host import look, processes as foreground
+from muxwire.shell.look import Shown, Sleep, judge
 
 if TYPE_CHECKING:
     from muxwire import Terminals
@@ -53,3 +54,38 @@ async def test_commands_run_where_there_is_no_proc(terminals: Terminals, shell: 
             assert (cut.exit_code, cut.running) == (130, False), cut
             assert (await tab.execute("echo ok")).output == "ok\n"
             await tab.close()
+
+
+@pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")
+@pytest.mark.parametrize("near", [True, False])
+@pytest.mark.parametrize("then", ["", "runs-another"])
+def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
+    monkeypatch: pytest.MonkeyPatch, near: bool, then: str
+) -> None:
+    """What runs in a container has ended, and its relay, which reads the terminal, is going: nothing was asked."""
+    master, slave = os.openpty()
+    tty = os.ttyname(slave)
+    seen: list[int] = []
+    sleeps = look._sleeps
+
+    def program(pid: int) -> str:
+        return then if pid in seen else "podman"
+
+    def noted(one: look._Stat, device: int, controls: bool) -> tuple[Sleep, ...]:
+        found = sleeps(one, device, controls)
+        seen.append(one.pid)
+        return found
+
+    monkeypatch.setattr(look, "executable", program)
+    monkeypatch.setattr(look, "_sleeps", noted)
+    with subprocess.Popen(
+        ["setsid", "-c", "sh", "-c", "stty raw -echo; echo up; exec cat"], stdin=slave, stdout=slave
+    ) as leader:
+        os.close(slave)
+        assert os.read(master, 100) == b"up\n"
+        while not look.sleeps_for_keys(leader.pid, polls=False):
+            pass
+        found = look.look(leader.pid, tty, near=near)
+        os.close(master)
+    assert leader.pid in seen
+    assert judge(found, 0, Shown(line=True)).waiting == ""

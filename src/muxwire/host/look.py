@@ -195,6 +195,7 @@ class _Viewer:
         closed = False
         sleeps: tuple[Sleep, ...] = ()
         inner: tuple[PaneLook | None, ...] = ()
+        program = executable(one.pid) if waits or not controls else ""
         if waits:
             closed = is_hidden(_wchan(one.pid)) and one.state == "S" and _is_anothers(one.pid)
             sleeps = _sleeps(one, device, controls)
@@ -202,13 +203,15 @@ class _Viewer:
             if asleep and (files := _files(one.pid, device, controls)):
                 masters = files.masters.items()
                 inner = tuple(self._inner(one.pid, fd, home) if self._inside else None for fd, home in masters)
+            if asleep and executable(one.pid) != program:  # it has ended meanwhile, or become another program
+                sleeps, inner = (), ()
         return Process(
             pid=one.pid,
             parent=one.parent,
             group=one.group,
             session=one.session,
             controls=controls,
-            program=executable(one.pid) if waits or not controls else "",
+            program=program,
             closed=closed,
             sleeps=sleeps,
             inner=inner,
