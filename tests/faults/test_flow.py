@@ -93,7 +93,7 @@ async def test_a_garbage_collection_costs_no_byte(alone: muxwire.Terminals) -> N
     heap: list[list[Any]] = []
     with anyio.fail_after(DEADLINE):
         tabs = [await flood(alone) for _ in range(3)]
-        for number in range(1_000_000):
+        for number in range(400_000):
             heap.append([number, heap])
         for tab in tabs:
             await tab.send_keys(["Enter"])
@@ -165,7 +165,7 @@ STOPPED_SECONDS = 60 if LONG else 3
 
 @pytest.mark.timeout(STOPPED_SECONDS + DEADLINE + 30)
 async def test_a_process_that_was_stopped_under_load_loses_nothing(environ: dict[str, str]) -> None:
-    panes, lines = (10, 3_000_000) if LONG else (10, 100_000)
+    panes, lines = (10, 3_000_000) if LONG else (5, 100_000)
     with anyio.fail_after(STOPPED_SECONDS + DEADLINE):
         async with victim(environ, panes, lines, "lines", stop_at=20_000) as stopped:
             told = await stopped.says()
@@ -185,28 +185,33 @@ async def test_a_process_that_was_stopped_under_load_loses_nothing(environ: dict
             stopped.go_on()
 
 
-# What twenty panes may keep: a ring of 1 MiB and a quarter each, 64 MiB that wait for the disk, and what is under way.
-MEMORY_KIB = (20 * 5 // 4 + 64 + 32) * 1024
-# What one may keep: the same without the rings of the others.
-MEMORY_ONE_KIB = (64 + 32) * 1024
+# How much may wait for the disk here, in MiB. With muxwire's 64 a pane would have to write 100 MB to show a bound.
+WAITING_MIB = 2
+# What is under way between tmux and the logs, in MiB: a few chunks, and what Python does not give back.
+UNDER_WAY_MIB = 12
+
+
+def memory_kib(panes: int) -> int:
+    """What an instance may keep: a ring of 1 MiB and a quarter for each pane, what waits, and what is under way."""
+    return (panes * 5 // 4 + WAITING_MIB + UNDER_WAY_MIB) * 1024
 
 
 @pytest.mark.parametrize(
     ("panes", "amount", "kind"),
-    [(1, 100_000_000, "no-newline"), (20, 15_000, "wide-lines")],
-    ids=["one-line", "twenty"],
+    [(1, 25_000_000, "no-newline"), (10, 15_000, "wide-lines")],
+    ids=["one-line", "ten"],
 )
 @pytest.mark.timeout(DEADLINE + 30)
 async def test_memory_is_bounded_whatever_panes_write(
     environ: dict[str, str], panes: int, amount: int, kind: str
 ) -> None:
     with anyio.fail_after(DEADLINE):
-        async with victim(environ, panes, amount, kind) as writer:
+        async with victim(environ, panes, amount, kind, waiting=WAITING_MIB << 20) as writer:
             told = await writer.says()
             writer.go_on()
             done = await writer.says()
             assert done["statuses"] == [0] * panes
-            assert done["grown_kib"] < (MEMORY_KIB if panes > 1 else MEMORY_ONE_KIB)
+            assert done["grown_kib"] < memory_kib(panes)
             for log, end, mark in zip(told["logs"], done["ends"], done["marks"], strict=True):
                 raw = read_raw(Path(log), 0, end)[:-mark]
                 if kind == "wide-lines":

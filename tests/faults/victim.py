@@ -1,23 +1,27 @@
-"""An instance in a process of its own, to be stopped, killed, measured: `python victim.py PANES BYTES KIND [STOP]`.
+"""An instance in a process of its own, to be stopped, killed, measured.
+
+`python victim.py PANES BYTES KIND STOP WAITING`
 
 It opens PANES tabs that each write BYTES bytes of that kind when they get a line, and prints one JSON object a line:
 where the logs are once the tabs are there, then, once all of them have ended and are on disk, what they came to.
 A line on its standard input starts the tabs. With STOP it stops itself as soon as each of them has written so many
-bytes: from outside nobody could say when that is.
+bytes: no other process knows when that is. At most WAITING bytes may wait for the disk.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
+import re
 import signal
 import sys
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
 import muxwire
+from muxwire.logs import store
 
 # What a pane writes, and how many bytes that is for an argument of %d.
 KINDS = {
@@ -42,12 +46,18 @@ async def stop(tabs: list[muxwire.Tab], stop_at: int) -> None:
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def peak_kib() -> int:
+    """The most memory that this process had, in KiB: `ru_maxrss` begins with that of the process which started it."""
+    (peak,) = re.findall(r"^VmHWM:\s+(\d+) kB$", Path("/proc/self/status").read_text(), re.MULTILINE)
+    return int(peak)
+
+
 async def main(panes: int, amount: int, kind: str, stop_at: int) -> None:
     async with muxwire.open_terminals() as terminals:
         tabs = [await terminals.create_tab(command=["sh", "-c", KINDS[kind] % amount]) for _ in range(panes)]
         server = await terminals.server()
         (server_pid,) = await server.client.command("display-message", "-p", "#{pid}")
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        before = peak_kib()
         report = {"pid": os.getpid(), "server": int(server_pid), "logs": [str(tab.log_path) for tab in tabs]}
         print(json.dumps(report), flush=True)
         await anyio.to_thread.run_sync(sys.stdin.readline)
@@ -59,7 +69,7 @@ async def main(panes: int, amount: int, kind: str, stop_at: int) -> None:
             while not tab.pane.session.closed:
                 await tab.pane.stream.changed()
             assert await tab.pane.stream.log.flushed()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        peak = peak_kib()
         statuses = [tab.pane.session.exit_status for tab in tabs]
         ends = [tab.next_byte for tab in tabs]
         marks = [len(f"\x1b]7770;X;{tab.pane.session.nonce};0\x07") for tab in tabs]
@@ -68,4 +78,5 @@ async def main(panes: int, amount: int, kind: str, stop_at: int) -> None:
 
 
 if __name__ == "__main__":
-    anyio.run(main, int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4]) if len(sys.argv) > 4 else 0)
+    store.BACKLOG_MAX = int(sys.argv[5])
+    anyio.run(main, int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4]))

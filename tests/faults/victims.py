@@ -14,6 +14,8 @@ from typing import Any
 
 import anyio.to_thread
 
+from muxwire.logs.store import BACKLOG_MAX
+
 VICTIM = Path(__file__).with_name("victim.py")
 
 
@@ -41,9 +43,16 @@ class Victim:
 
 @asynccontextmanager
 async def victim(
-    environ: dict[str, str], panes: int, amount: int, kind: str, *, cwd: Path | None = None, stop_at: int = 0
+    environ: dict[str, str],
+    panes: int,
+    amount: int,
+    kind: str,
+    *,
+    cwd: Path | None = None,
+    stop_at: int = 0,
+    waiting: int = BACKLOG_MAX,
 ) -> AsyncIterator[Victim]:
-    argv = [sys.executable, str(VICTIM), str(panes), str(amount), kind, str(stop_at)]
+    argv = [sys.executable, str(VICTIM), str(panes), str(amount), kind, str(stop_at), str(waiting)]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, cwd=cwd, text=True)
     with process:
         try:
