@@ -1,4 +1,4 @@
-"""What an agent does first, in one call, and what the answers cost it: with the real server behind a real client."""
+"""What an agent does first, in one call, and what the answers cost it: the real server behind a real client."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from tests.mcp.child_client import served_in
-from tests.users import short_folder
+import muxwire
+from muxwire.mcp.server import build_server
+from tests.users import environ_of, short_folder
 
 pytestmark = pytest.mark.anyio
 
@@ -41,9 +42,12 @@ class Agent:
 
 @asynccontextmanager
 async def agent_at_a_server() -> AsyncIterator[Agent]:
+    """The server is in this process: to start another takes longer than what most of these tests do."""
     with short_folder() as folder:
+        environ = environ_of(folder / "home", runtime=folder)
+        server = build_server(lambda: muxwire.open_terminals(state_dir=folder / "state", environ=environ))
         with anyio.fail_after(DEADLINE):
-            async with Client(served_in(folder)) as client:
+            async with Client(server) as client:
                 yield Agent(client)
 
 
