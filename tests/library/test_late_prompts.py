@@ -32,6 +32,8 @@ DEADLINE = 60.0
 SET_ASIDE = ("bash", "zsh", "fish")
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 SCREEN = (100, 40)
+# Between two looks at a screen: each starts a process, which takes the processor from the shell that is looked at.
+LOOK_SECONDS = 0.02
 END = "mw> "  # every prompt below ends so
 BRANCH = "$(git rev-parse --abbrev-ref HEAD)"
 
@@ -110,7 +112,7 @@ class Screen:
         before = await self.rows()
         await anyio.run_process([*self.tmux, "send-keys", "-t", self.tab.pane_id, "-l", text])
         while await self.rows() == before:
-            pass
+            await anyio.sleep(LOOK_SECONDS)
 
     async def shows(self, entries: list[tuple[str, str]], last: str = "") -> None:
         """The screen is, as soon as it is, these commands and their outputs, and the prompt with `last` behind it."""
@@ -122,9 +124,9 @@ class Screen:
         ]
         wanted += [row.rstrip() for row in [*self.prompt[:-1], self.prompt[-1] + last]]
         shown: list[str] = []
-        with anyio.move_on_after(5):
-            while not same(shown, wanted):
-                shown = await self.rows()
+        with anyio.move_on_after(DEADLINE / 4):
+            while not same(shown := await self.rows(), wanted):
+                await anyio.sleep(LOOK_SECONDS)
         assert same(shown, wanted), "\n".join(shown)
 
 
@@ -191,8 +193,8 @@ async def test_nor_what_bash_prints_before_a_command(
             assert (result.output, result.exit_code) == (output, 0)
             wanted, shown = f"{END}{command.rstrip()}{output.rstrip()}{END.rstrip()}", ""
             with anyio.move_on_after(DEADLINE / 4):  # the prompt comes after the command's end
-                while shown != wanted:
-                    shown = "".join(await screen.rows())
+                while (shown := "".join(await screen.rows())) != wanted:
+                    await anyio.sleep(LOOK_SECONDS)
             assert shown == wanted
 
 
