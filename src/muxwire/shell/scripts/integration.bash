@@ -72,17 +72,27 @@ __muxwire_a() {
   case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
 }
 
-# Q: E and P in one mark. Nothing is to come before the prompt but what comes after P too. `unset` makes a variable like
-# any other of the clock: only what a time may have goes into the mark. No mark can be printed without these builtins, of
-# which `builtin` reaches all but itself: so they are tried before, and one that was in the way is reported (N) before Q.
-# The terminal is what the shell reads from: a descriptor is quicker than its name.
+# Before Q: what it says, and 0. `unset` makes a variable like any other of the clock: only what a time may have goes into
+# the mark. No mark can be printed without these builtins, of which `builtin` reaches all but itself: so they are tried
+# here, `return` by returning, and one that was in the way is reported (N) before Q.
 __muxwire_e() {
   __muxwire_s=$? __muxwire_x=:${__muxwire_x-}:${EPOCHREALTIME-} __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
   __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s${__muxwire_x//[!0-9.,:]};$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'
   __muxwire_d=
-  __muxwire_y
-  [[ $? == 7 ]] || __muxwire_h
+  \builtin printf -v __muxwire_u x && \builtin return 0
+  __muxwire_h "" 0
+}
+
+# Q: E and P in one mark. Nothing is to come before the prompt but what comes after P too. The terminal is what the shell
+# reads from: a descriptor is quicker than its name. It is given `$_`, which is not `__muxwire_e` if a DEBUG trap has run
+# between, which is a new one: then it returns a failure. Where that is so, or anything else is not as it was found last
+# (`__muxwire_g`), look closer; else nothing shows the words of ours that follow, as long as `$-` stays, `$?` is 0 and
+# `__muxwire_o` is empty, which are the parts of `__muxwire_k`.
+__muxwire_q() {
   \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty
+  [[ $1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || __muxwire_i "$1"
+  __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l
+  [[ $1 == __muxwire_e ]]
 }
 
 # 7 if they are as they were.
@@ -102,18 +112,15 @@ __muxwire_h() {
   \builtin return "$__muxwire_u"
 }
 
-# The end of the text: Q, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation.
-# `$_` is not `__muxwire_e` if a DEBUG trap has run between, which is a new one. Where that is so, or anything else is not as it was found
-# last (`__muxwire_g`), look closer; else nothing shows the words of ours that follow, as long as `$-` stays, `$?` is 0
-# and `__muxwire_o` is empty, which are the parts of `__muxwire_k`. (What is called takes time.)
+# The end of the text: Q, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation. It
+# is short, for bash parses it once more for each command, which takes longer than a call.
 __muxwire_c='
-if __muxwire_e; then [[ $_${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || { __muxwire_i "$_"; [[ $_ == __muxwire_e ]] || \builtin eval "$__muxwire_trap"; }; __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l; fi &>/dev/null'
+if __muxwire_e; then __muxwire_q "$_" || \builtin eval "$__muxwire_trap"; fi &>/dev/null'
 
 # Q, if an error kept the text from getting to it.
 __muxwire_x() {
   __muxwire_e
-  __muxwire_i ""
-  __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l
+  __muxwire_q ""
 }
 
 # What the wrapper's file evaluates where `$-`, `$?` or `__muxwire_o` are not as they were when nothing showed our words
@@ -263,6 +270,6 @@ __muxwire_k() {
 __muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f __muxwire_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
-\builtin readonly -f _mux __muxwire_p __muxwire_z __muxwire_a __muxwire_e __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_aside __muxwire_back
+\builtin readonly -f _mux __muxwire_p __muxwire_z __muxwire_a __muxwire_e __muxwire_q __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_aside __muxwire_back
 __muxwire_f=
 fi
