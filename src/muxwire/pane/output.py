@@ -318,7 +318,7 @@ async def result_of(
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]:
     notes = [note for note in (execution.note, execution.running and execution.resists) if note]
-    end = pane.stream.written_end
+    end = pane.stream.written_end if execution.running else -1
     if execution.running and execution.waits_at(end):
         what = f"the program waits for {execution.asked_for}; it still runs"
         notes.insert(0, f"{what}: answer with `send_keys`, or `stop_process`")

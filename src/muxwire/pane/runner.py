@@ -180,7 +180,7 @@ class Runner:
         self._client.waiters += 1
         try:
             await self._client.poll(lambda: not execution.running)
-            return await self._wait(execution, timeout, progress)
+            return await self._wait(execution, timeout, progress) if execution.running else "ended"
         finally:
             self._client.waiters -= 1
 
@@ -298,24 +298,13 @@ class Runner:
             drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
         if session.dead:  # since it listened: nothing would ever say how the command ended
             raise pane.refusal()
-        execution = Execution(
-            command_id=command_id,
-            command=command,
-            prompt_seq=session.prompt_seq,
-            typed_at=pane.stream.end,
-            typed_time=time.monotonic(),
-            cwd=session.cwd,
-            level=listener.level,
-            shell_pgrp=listener.pgrp,
-            shell_name=listener.name,
-            shell_prompt=prompt,
-            shell_token=listener.token,
-        )
-        if listener.level > 1:
+        execution, typed_at, typed_time = None, pane.stream.end, time.monotonic()
+        if ours is None:
+            execution = self._execution(command, command_id, listener, prompt, typed_at, typed_time)
             drawn = self._hide_line(execution, shown)
             await pane.host.done()
-        execution.ends_with(pane.stream.wake)
         if shell is None:
+            assert execution is not None
             self._typed = self.keyboard.press(typed_lines(command, command_id, listener, drawn))
             session.typed(execution)
             self._again = None
@@ -335,9 +324,31 @@ class Runner:
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._typed_on = self._client.connections
         self._press(wrapped, shell)
+        if execution is None:  # while the shell works
+            execution = self._execution(command, command_id, listener, prompt, typed_at, typed_time)
         session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
         self._again = execution, lambda status=session.prompt_status: self._press(wrap(again=status), shell)
+        return execution
+
+    def _execution(
+        self, command: bytes, command_id: str, listener: ForegroundShell, prompt: bytes, typed_at: int, now: float
+    ) -> Execution:
+        """The command that is typed at that end of the stream, now; its end wakes those that wait for the pane."""
+        execution = Execution(
+            command_id=command_id,
+            command=command,
+            prompt_seq=self.pane.session.prompt_seq,
+            typed_at=typed_at,
+            typed_time=now,
+            cwd=self.pane.session.cwd,
+            level=listener.level,
+            shell_pgrp=listener.pgrp,
+            shell_name=listener.name,
+            shell_prompt=prompt,
+            shell_token=listener.token,
+        )
+        execution.ends_with(self.pane.stream.wake)
         return execution
 
     def _press(self, wrapped: Wrapped, shell: Shell) -> None:

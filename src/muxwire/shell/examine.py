@@ -73,9 +73,10 @@ class Examiner:
     def for_result(self, execution: Execution) -> Request[None]:
         """Examine a command for a result of it, if anything may have changed."""
         pane = self._pane
+        if not (execution.running and execution.started and pane.quiet()):
+            return
         end = pane.stream.written_end
-        known = execution.waits_at(end) or execution.silent_since(end)
-        if execution.running and execution.started and not known and pane.quiet():
+        if not (execution.waits_at(end) or execution.silent_since(end)):
             yield Within(pane.answer_seconds, self.examined(execution))
 
     def examined(self, execution: Execution) -> Request[Literal["interactive", "silent", ""]]:
