@@ -180,16 +180,25 @@ async def test_keys_of_a_person_while_a_command_of_ours_runs(alone: muxwire.Term
         assert done.output.endswith("got xy\n")
 
 
-async def test_copy_mode_is_no_input(alone: muxwire.Terminals) -> None:
-    tab = await alone.create_tab(shell="bash")
+async def test_copy_mode_and_keys_for_tmux_are_no_input(alone: muxwire.Terminals) -> None:
+    tab = await alone.create_tab(shell="bash")  # which stays in front
+    other = await alone.create_tab(shell="bash")
     await alone.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
     await tab.client.command("copy-mode", "-t", tab.pane_id)
     with person(alone, "hub") as keyboard:
         _, cursor = await until(alone, "client_attached")
-        for _ in range(10):  # over several seconds: tmux counts in whole ones
-            os.write(keyboard, b"k")
+        # Over several seconds: tmux counts in whole ones. The prefix and n, also out of copy mode: another tab.
+        for keys in (*[b"k"] * 5, *[b"\2", b"n"] * 5):
+            os.write(keyboard, keys)
             nothing = await alone.watch_events(kinds=["human_input"], since=cursor, timeout=0.3)
             assert nothing.events == ()
+        front = b"".join(await tab.client.command("display-message", "-p", "-t", "=hub:", "#{window_id}")).decode()
+        assert front == other.window_id  # they went to tmux
+        with anyio.fail_after(DEADLINE):
+            while not nothing.events:
+                os.write(keyboard, b"x")
+                nothing = await alone.watch_events(kinds=["human_input"], since=cursor, timeout=0.3)
+        assert nothing.events[0].window_id == front
 
 
 async def test_it_wakes_for_what_is_wanted_and_for_nothing_else(alone: muxwire.Terminals) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from muxwire.protocol.events import ClientDetached
+from muxwire.tabs import windows
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.windows import People
 
@@ -40,6 +41,24 @@ class Server:
 
     def name(self, _session: str, shown: str) -> str:
         return shown
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "typed"),
+    [
+        ("$1 100 %1 0/", "$1 101 %1 0/", True),
+        ("$1 100 %1 0/", "$1 100 %1 0/", False),
+        ("$1 100 %1 0/", "$1 101 %2 0/", False),  # C-b n: another tab came to the front
+        ("$1 100 %1 1/", "$1 101 %1 0/", False),  # out of copy mode
+        ("$1 100 %1 0/", "$1 101 %1 0/$1 101", False),  # C-b
+        ("$1 101 %1 0/$1 101", "$1 102 %1 0/$1 101", False),  # z a second later
+        ("$1 101 %1 0/$1 101", "$1 103 %1 0/$1 101", True),
+        ("$1 100 %1 0/$2 101", "$1 101 %1 0/$2 101", True),  # someone else's prefix
+    ],
+)
+def test_a_key_for_tmux_itself_is_not_typed_into_a_tab(before: str, after: str, typed: bool) -> None:
+    known, front = (windows._read(value.encode())["$1"] for value in (before, after))
+    assert front.has_key_since(known) is typed
 
 
 class Book:

@@ -29,7 +29,7 @@ from muxwire.protocol.events import (
 )
 from muxwire.tabs.event_log import EventFilter
 from muxwire.tabs.record import note_name
-from muxwire.tmux.server import DOING, DOING_CHARS
+from muxwire.tmux.server import DOING, DOING_CHARS, PREFIX_PRESSED
 from muxwire.tmux.start import COLUMNS, ROWS
 from muxwire.values import dataclass
 
@@ -52,23 +52,34 @@ _WORK = EventFilter.checked((), ("command_started", "command_finished", "tab_clo
 # know is `session_activity` (tmux(1), FORMATS): the second of the last key that a person pressed in a session; nothing
 # that we send moves it. A subscription has tmux compare it once a second, only while a client is attached, and tell us
 # when it moves. So a person's key is known within about a second, with the tab that was in front of them then, but not
-# which key it was: one that tmux itself takes (its prefix, a menu) counts too, as does a terminal's report of focus
-# where that is asked for. Keys in copy mode do not count. A line that a shell accepted is known exactly
-# (tab_events.py).
+# which key it was. Not counted is what comes in the second of the prefix key (`PREFIX_PRESSED`) or the next one, in
+# copy mode, or where another pane came to the front meanwhile: tmux takes the key. What it takes otherwise (the mouse,
+# a menu, a key long after the prefix) counts, as does a terminal's report of focus where that is asked for. A line that
+# a shell accepted is known exactly (tab_events.py).
 
 _NAME = "muxwire-people"
 # Of every session: its last key, and the pane that is shown to attached clients. No comma between them: what
 # stands after one is used for our own session, since tmux 3.6.
-_FRONT = "#{S:#{session_id} #{session_activity} #{pane_id} #{pane_in_mode}/}"
+_FRONT = f"#{{S:#{{session_id}} #{{session_activity}} #{{pane_id}} #{{pane_in_mode}}/}}#{{{PREFIX_PRESSED}}}"
+# The key after the prefix comes in the same second, or in the next one.
+_PREFIX_SECONDS = 1
 _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client_name} #{session_name}")
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Front:
+    """What a session shows. `for_tmux`: the last key there was for tmux itself."""
+
     activity: str
     pane: str
     in_mode: bool
+    for_tmux: bool
+
+    def has_key_since(self, before: _Front) -> bool:
+        """Whether a person has pressed a key in this pane since."""
+        same = before.activity == self.activity or before.pane != self.pane
+        return not (same or self.for_tmux or self.in_mode or before.in_mode)
 
 
 @final
@@ -156,7 +167,7 @@ class People:
         before, self._fronts = self._fronts, _read(value)
         for session, front in self._fronts.items():
             known = before.get(session)
-            if known is None or known.activity == front.activity or front.in_mode or known.in_mode:
+            if known is None or not front.has_key_since(known):
                 continue
             for tab in self._book.open.values():
                 if tab.pane_id == front.pane:
@@ -183,10 +194,13 @@ def doing(book: TabBook) -> str:
 
 
 def _read(value: bytes) -> dict[str, _Front]:
+    *rows, prefix = value.decode("utf-8", "replace").split("/")
+    prefixed, _, second = prefix.partition(" ")
     fronts = {}
-    for row in value.decode("utf-8", "replace").split("/")[:-1]:
+    for row in rows:
         session, activity, pane, in_mode = row.split(" ")
-        fronts[session] = _Front(activity, pane, in_mode != "0")
+        for_tmux = session == prefixed and int(activity) - int(second) <= _PREFIX_SECONDS
+        fronts[session] = _Front(activity, pane, in_mode != "0", for_tmux)
     return fronts
 
 

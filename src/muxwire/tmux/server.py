@@ -100,6 +100,13 @@ DOING = "@muxwire-doing"
 # Of a command, in a status line.
 DOING_CHARS = 40
 
+# The session in which a person last pressed the prefix key, and the second in which they did.
+PREFIX_PRESSED = "@muxwire-prefix"
+# tmux's own prefix. It is bound as other keys are, since the option `prefix` runs no command; and in copy mode too,
+# where that option would count.
+_PREFIX_KEY = "C-b"
+_PREFIX_TABLES = "root", "copy-mode", "copy-mode-vi"
+
 # How often tmux draws the line anew by itself; it does so at once when the tab changes.
 _INTERVAL = 5
 
@@ -115,7 +122,7 @@ def doing_format(hub: str) -> str:
 
 
 def status_config(*, hub: str, keeper: str) -> str:
-    """The lines of tmux's configuration that make the status line.
+    """The lines of tmux's configuration that are for people: the status line, and the prefix key.
 
     The keeper is not shown, since there is nothing to see in it; the keys that continue to the next tab pass it by.
     """
@@ -127,7 +134,10 @@ def status_config(*, hub: str, keeper: str) -> str:
     keeper_shown = f"if-shell -F '#{{==:#{{window_name}},{keeper}}}'"
     for key, command in (("n", "next-window"), ("p", "previous-window")):
         lines += f"bind-key {key} {command} \\; {keeper_shown} {command}\n"
-    return lines
+    note = f"set-option -sF {PREFIX_PRESSED} '#{{session_id}} #{{session_activity}}'"
+    for table in _PREFIX_TABLES:
+        lines += f"bind-key -T {table} {_PREFIX_KEY} {note} \\; switch-client -T prefix\n"
+    return lines + f"set -g prefix None\nbind-key {_PREFIX_KEY} send-keys {_PREFIX_KEY}\n"
 
 
 # The sessions of one server: the hub, which holds every window, and those that show some of them to people.
