@@ -41,6 +41,15 @@ read -rsp "Passphrase for deploy@$1: " x; echo
 """
 
 
+# A program that takes the mouse: it says what it is sent of a click and of a turn of the wheel.
+MOUSE = r"""\
+printf '\e[?1049h\e[?1000h\e[?1006hclick here'
+IFS= read -rsd m x; printf '\e[H\e[2Jclicked %q' "$x"
+IFS= read -rsd M x; printf '\e[H\e[2Jturned %q' "$x"
+read -rsn1; printf '\e[?1006l\e[?1000l\e[?1049l'
+"""
+
+
 @dataclass
 class Conversation:
     """A person at a page, and an agent at the same server."""
@@ -59,6 +68,7 @@ async def conversation() -> AsyncIterator[Conversation]:
     with short_folder() as folder:
         (folder / "home").mkdir()
         (folder / "home" / "deploy").write_text(DEPLOY)
+        (folder / "home" / "mouse").write_text(MOUSE)
         (folder / "home" / ".bashrc").write_text("PS1='\\[\\e[32m\\]dev\\[\\e[0m\\]:\\W\\$ '\n")
         with anyio.fail_after(DEADLINE):
             served = served_in(folder).model_copy(update={"cwd": folder / "home"})
@@ -120,6 +130,11 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         read = await call(talk.client, "read_logs_from_tab", strip_ansi=True)
         assert "open-sesame" not in read["content"] + await page.evaluate("document.body.innerText", inside=True)
 
+        # While nothing changes, nothing is asked: each picture is followed by a wait for more output.
+        talk.calls.clear()
+        await anyio.sleep(1.5)
+        assert len(talk.calls) <= 4, talk.calls
+
         # What is typed is seen: text, keys, wide characters, colours.
         await page.types("printf '\\e[1;31mred\\e[0m 你好 e\u0301\\n'; echo $((40+2))x\n")
         await page.shows("42x")
@@ -166,6 +181,21 @@ async def end_of_the_story(talk: Conversation) -> None:
     await page.shows("\n40\n")
     await page.presses("PageDown")
     await page.shows("\n60\n")
+    await page.types("q")
+
+    # Clicks and the wheel reach a program that asks for the mouse, at the cell that they are in.
+    await page.types("bash mouse\n")
+    await page.shows("click here")
+    cell = (
+        "(() => { const row = document.querySelector('#rows > div').getBoundingClientRect(),"
+        " width = document.getElementById('probe').getBoundingClientRect().width / 10;"
+        " return [row.left + 6.5 * width, row.top + row.height / 2]; })()"
+    )
+    x, y = await page.evaluate(cell, inside=True)
+    await page.click(x, y)
+    await page.shows(r"clicked $'\E[<0;7;1M\E[<0;7;1'")
+    await page.ask("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=100)
+    await page.shows(r"turned $'\E[<65;7;1'")
     await page.types("q")
     if PICTURES:
         await page.types("vim -u NONE '+syntax on' '+set bg=dark nu' /usr/lib/python3*/textwrap.py\n")
