@@ -171,6 +171,11 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         await end_of_the_story(talk)
 
 
+async def gone(page: Browser, text: str) -> None:
+    """A program on the alternate screen, which shows that text, has ended."""
+    await page.until(f"!document.getElementById('rows').innerText.includes({json.dumps(text)})")
+
+
 async def end_of_the_story(talk: Conversation) -> None:
     page = talk.browser
     # A program that draws the whole screen, in the whole window.
@@ -197,11 +202,13 @@ async def end_of_the_story(talk: Conversation) -> None:
     await page.ask("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=100)
     await page.shows(r"turned $'\E[<65;7;1'")
     await page.types("q")
+    await gone(page, "turned")
     if PICTURES:
         await page.types("vim -u NONE '+syntax on' '+set bg=dark nu' /usr/lib/python3*/textwrap.py\n")
         await page.shows("Text wrapping")
         await talk.picture("app_full_screen")
         await page.types(":q\n")
+        await gone(page, "Text wrapping")
     await page.evaluate("document.getElementById('full').click()", inside=True)
 
     # The server goes away for a moment: the page says so, and goes on.

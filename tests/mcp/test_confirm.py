@@ -6,9 +6,12 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import anyio
+import anyio.lowlevel
 import pytest
+from mcp import types
 
 from bench.attached import person
 from muxwire.mcp import confirm
@@ -33,6 +36,34 @@ def test_a_state_is_of_one_question_and_of_this_process(monkeypatch: pytest.Monk
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + confirm.CONFIRM_SECONDS + 1)
     assert not confirm._is_signed(state, QUESTION)
+
+
+class _Silent:
+    """The call of a client of the era with sessions, whose person does not answer."""
+
+    def __init__(self, *, answer: str = "") -> None:
+        self.session, self.request_id, self.protocol_version = self, 1, "2025-11-25"
+        self.answer, self.given_up = answer, False
+
+    async def elicit_form(self, *_asked: object) -> Any:
+        try:
+            await (anyio.lowlevel.checkpoint() if self.answer else anyio.sleep_forever())
+        except anyio.get_cancelled_exc_class():
+            self.given_up = True
+            raise
+        return types.ElicitResult(action="accept" if self.answer == "accept" else "decline")
+
+
+async def test_no_answer_in_time_is_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    params = types.CallToolRequestParams(name="stop_process")
+    for answer in ("accept", "decline"):
+        there = confirm.Person(cast("Any", _Silent(answer=answer)), params)
+        assert await there.confirms(QUESTION) is (answer == "accept")
+    monkeypatch.setattr(confirm, "CONFIRM_SECONDS", 0.05)
+    silent = _Silent()
+    with anyio.fail_after(30):
+        assert not await confirm.Person(cast("Any", silent), params).confirms(QUESTION)
+    assert silent.given_up
 
 
 async def _persons_line(client: Served, folder: Path) -> None:
