@@ -58,6 +58,18 @@ async def test_a_trace_shows_nothing_of_ours(terminals: Terminals, shell: str) -
         assert "mux" not in "\n".join((await tab.snapshot()).lines)
 
 
+async def test_a_trace_of_ksh_shows_no_line_of_ours(terminals: Terminals) -> None:
+    needs("ksh")
+    async with tab_for(DEADLINE, terminals, "ksh") as tab:
+        await tab.execute("set -x")
+        await tab.execute("clear")
+        for number in range(2):
+            assert (await tab.execute(f"echo number {number}")).exit_code == 0
+        shown = await screen(tab)
+        assert "mux" not in shown, shown
+        assert re.search(rf"echo number 0\n{PLUS}echo number 0\nnumber 0\n", shown), shown
+
+
 @pytest.mark.parametrize("shell", [*SHELLS, "ksh"])
 async def test_a_trace_that_runs_commands_changes_no_exit_code(terminals: Terminals, shell: str) -> None:
     needs(shell)

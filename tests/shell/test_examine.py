@@ -92,6 +92,17 @@ def test_what_has_changed_meanwhile_is_no_proof() -> None:
     assert world.run(world.examiner.examined(ran)) == ""
 
 
+@pytest.mark.parametrize(("late", "found"), [(0.2, ""), (60.0, "interactive")])
+def test_a_shell_that_reads_may_be_at_a_prompt_of_which_nothing_has_come_yet(late: float, found: str) -> None:
+    """On a busy machine the kernel itself is late: tmux answers, and has read nothing of it."""
+    world, ran = running()
+    world.runs("bash", "editor")
+    world.front_group, world.sleeps = PID, "editor"
+    world.later(late, lambda: world.ends(ran))
+    assert world.run(world.examiner.examined(ran)) == found
+    assert ran.running == bool(found)
+
+
 @pytest.mark.parametrize("failure", [ConnectionClosed("gone"), TmuxSilent("silent", remedy="wait")])
 def test_a_tmux_that_does_not_answer_proves_nothing(failure: MuxwireError) -> None:
     world, ran = running()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar, final
 
 from muxwire.errors import ConnectionClosed
 from muxwire.shell.listener import SILENT_SECONDS
-from muxwire.shell.request import Continue, LookAll, Request, Within, caught_up
+from muxwire.shell.request import Continue, LookAll, Request, Within, caught_up, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
+# A worker of the kernel hands what is written to a terminal to tmux. On a busy machine (a load of 15 on two processors)
+# it was later than two answers of tmux, and a shell at its next prompt seemed to read for its command.
+END_MARK_SECONDS: Final = 0.3
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR: Final = {
     "password": "a password (echo is off)",
@@ -34,13 +37,19 @@ def waited_words(waiting: Waiting) -> str:
 def proved(pane: Pane, holds: Callable[[], Found]) -> Request[Found | Literal[False]]:
     """What `holds` returns, once it is proved: tmux, after that look, had nothing more of the pane to send.
 
-    A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal.
+    A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal. Nor do
+    its answers if the tab's own shell reads while a command runs: the end mark may have been written just before.
     """
     if not (found := holds()):
         return found
+    end = pane.stream.end
     try:
         if not (yield from caught_up(pane)):
             return False
+        if pane.session.running is not None and pane.shell_in_front():
+            late = yield from until(pane, lambda: pane.stream.end != end, END_MARK_SECONDS)
+            if late or not (yield from caught_up(pane)):
+                return False
     except ConnectionClosed:
         return False
     return holds() if pane.reachable else False

@@ -28,6 +28,9 @@ _HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
 # What a shell that traces does before the first word of muxwire that nothing hides, and after the last one before S.
 _TRACE_OFF = b"case $- in *x*) __muxwire_t=x; \\set +x;; esac\n"
 _TRACE_ON = b"case $__muxwire_t in x) __muxwire_t=; \\set -x;; esac; "
+# ksh traces the redirection of the first group of the typed line (`+ 2> /dev/null`): that row goes before the redraw,
+# which counts the rows of the typed line alone.
+_TRACED_ROW = rb"case $__muxwire_t in x) \command printf '\033[A\033[2K' >/dev/tty;; esac; "
 
 
 @final
@@ -108,12 +111,13 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
     whole, so that S must come before it.
     """
     *heads, start = start_formats(request.redraw, request.command_id)
-    prints = b"{ " + before_start(request, words, heads)
-    body = body_to_eval(request, words)
+    ahead = before_start(request, words, heads)
+    prints, body = b"{ " + ahead, body_to_eval(request, words)
     end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
     text, before, after = prints + _TRACE_ON + _HAND_ON % b"__muxwire_a" + UNSEEN + b"\n" + body, b"", b""
     if start_apart:
         text, before = body, posix_quote(b"{ _mux=; " + _TRACE_ON + _HAND_ON % b"" + UNSEEN + b"\n")
+        prints = b"{ " + _TRACED_ROW + ahead
         after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
         start = b""
     sets = _TRACE_OFF + b"__muxwire_s=$_mux\n__muxwire_d=%b __muxwire_a='%b' _mux=%b\n"
