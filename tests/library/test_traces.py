@@ -115,7 +115,7 @@ async def test_a_tab_is_ready_after_a_command_that_erased_all_functions(terminal
             assert shell == "fish" or ran.output == output, ran  # fish says that there is no such command
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
+@pytest.mark.parametrize("shell", ERASES)
 async def test_a_person_may_erase_all_functions(terminals: Terminals, shell: str) -> None:
     needs(shell)
     async with tab_for(DEADLINE, terminals, shell) as tab:

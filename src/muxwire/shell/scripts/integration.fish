@@ -28,9 +28,11 @@ if status is-interactive; and not functions -q __muxwire_p
         return $s
     end
 
-    # C: a command line was accepted.
+    # C: a command line was accepted. One that erases all functions leaves no hook, but the bindings: so behind C the
+    # terminal is asked how it is (DSR 5), and its answer, `ESC [ 0 n`, is a key that brings the functions back.
     function __muxwire_a --on-event fish_preexec
         builtin printf '\033]7770;C;%s;%d%04d\007' $__muxwire_n $__muxwire_high $__muxwire_low >/dev/tty
+        string match -q '*functions*-*e*' -- "$argv"; and builtin printf '\033[5n' >/dev/tty
     end
 
     # D: the exact end of output; fish draws its missing-newline mark after this.
@@ -115,13 +117,16 @@ if status is-interactive; and not functions -q __muxwire_p
         set -l line "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
         set line "not set -q __muxwire_kept; or __muxwire_again; and begin; $line; end"
         set -l clear __muxwire_aside
+        set -l mend 'functions -q __muxwire_p; or begin; source $__muxwire_r; __muxwire_p; commandline -f repaint; end'
         for m in default insert visual replace_one
             bind -M $m -m insert \e\[7770~ $line 2>/dev/null
             bind -M $m -m insert \e\[7771~ $clear 2>/dev/null
+            bind -M $m \e\[0n $mend 2>/dev/null
         end
         contains -- $fish_key_bindings fish_vi_key_bindings fish_hybrid_key_bindings; or begin
             bind \e\[7770~ $line
             bind \e\[7771~ $clear
+            bind \e\[0n $mend
         end
         # At each `cd` fish reports the directory to its terminal (OSC 7), which would be output of the command; tmux asks the kernel.
         functions -e __fish_update_cwd_osc __update_cwd_osc
