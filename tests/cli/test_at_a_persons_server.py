@@ -17,6 +17,7 @@ import pytest
 
 from muxwire.cli.command_line import command_line
 from muxwire.cli.options import Parser
+from tests.cli.user import Place
 from tests.library.adopted.person import Person, differences
 from tests.users import environ_of, short_folder
 
@@ -48,18 +49,9 @@ class User:
     def muxwire(self, verb: str, *words: str, code: int = 0, given: str = "", socket: bool = True) -> str:
         """Run a verb at the person's server; what it prints, on stderr if it fails."""
         where = ("--socket", str(self.person.socket)) if socket else ()
-        done = subprocess.run(
-            [sys.executable, "-m", "muxwire", verb, *where, *words],
-            input=given,
-            capture_output=True,
-            text=True,
-            env=self.environ,
-            timeout=SECONDS,
-            check=False,
-            cwd=self.home,
-        )
+        done = Place(self.home).run(verb, *where, *words, given=given.encode(), environ=self.environ)
         assert done.returncode == code, done
-        return done.stderr if code else done.stdout
+        return (done.stderr if code else done.stdout).decode()
 
     def refused(self, verb: str, *words: str, code: int = FAILED, given: str = "") -> None:
         """Run a verb that would change something of the person's: it says that it is not done, and what to do."""

@@ -117,6 +117,11 @@ def part_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else parts[0]
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
 def imports_of(source: str, module: str) -> Iterator[Import]:
     """Every import, wherever it is; `from muxwire import vt` counts as the part when there is such a part."""
 
@@ -135,7 +140,7 @@ def imports_of(source: str, module: str) -> Iterator[Import]:
             else:
                 yield from walk(child, late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
 
-    yield from walk(ast.parse(source), late=False)
+    yield from walk(parsed(source), late=False)
 
 
 def inside_breaches(module: str, source: str) -> Iterator[str]:
@@ -186,7 +191,7 @@ def purity_breaches(module: str, source: str) -> Iterator[str]:
     """Coroutines, and calls that reach the world, on the pure floors."""
     if FLOORS[part_of(module)] > PURE:
         return
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.AsyncFunctionDef | ast.Await | ast.AsyncFor | ast.AsyncWith):
             yield f"{module}:{node.lineno} is asynchronous: floors 0 to 2 never wait"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in IMPURE_CALLS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -32,11 +33,16 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+@lru_cache(maxsize=1)
+def parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
 def file_breaches(name: str, source: str) -> Iterator[str]:
     count = len(source.splitlines())
     if count > LISTED_FROM and name not in LONG_FILES:
         yield f"{name} has {count} lines: if it is one subject, list it in LONG_FILES; if it is two, split it"
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION_LINES:
@@ -52,7 +58,7 @@ def name_breaches(name: str) -> Iterator[str]:
 
 
 def docstring_breaches(name: str, source: str) -> Iterator[str]:
-    first = (ast.get_docstring(ast.parse(source), clean=True) or "").split("\n")[0]
+    first = (ast.get_docstring(parsed(source), clean=True) or "").split("\n")[0]
     if len(first.split()) < 3:  # a name said again is no reason to exist
         yield f"{name}: the first line of the docstring gives the file's one reason"
 
