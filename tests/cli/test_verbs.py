@@ -7,7 +7,9 @@ import os
 import re
 import select
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -248,11 +250,24 @@ def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_c
     assert not re.search(r"list_tabs|create_tab|send_keys|stop_process", spoken.stderr.decode())
 
 
+def print_there(place: Place, tabs: Iterable[str], text: bytes) -> Callable[[], None]:
+    """How to have tabs print something without a verb: each takes a quarter of a second, and few would do."""
+    terminals = [Path(place.ok("run", "-t", tab, "tty").strip()) for tab in tabs]
+
+    def write() -> None:
+        for terminal in terminals:
+            terminal.write_bytes(text)
+        time.sleep(0.05)
+
+    return write
+
+
 def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
+    ring = print_there(place, [tab], b"\a\033]2;a title\a")
     with place.start("watch", "--json", "-t", tab, "--kind", "bell", "--kind", "title", "--count", "2") as watching:
         assert watching.stdout is not None
         while watching.poll() is None:  # until it has begun nobody knows what it misses
-            place.ok("run", "-t", tab, r"printf '\a\033]2;a title\a'")
+            ring()
         found = [json.loads(line) for line in watching.stdout]
     assert len(found) == 2
     assert watching.returncode == 0
@@ -262,11 +277,12 @@ def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
 
 @pytest.mark.parametrize("kinds", [(), ("--kind", "bell")])
 def test_watch_ends_with_its_tabs(place: Place, tab: str, kinds: tuple[str, ...]) -> None:
+    ring = print_there(place, [tab], b"\a")
     with place.start("watch", "--json", "-t", tab, *kinds) as watching:
         assert watching.stdout is not None
         rung = b""
         while b'"bell"' not in rung:  # until it has begun nobody knows what it misses
-            place.ok("run", "-t", tab, r"printf '\a'")
+            ring()
             rung = watching.stdout.readline() if select.select([watching.stdout], [], [], 0)[0] else b""
         place.ok("kill", "-f", tab)
         left = [json.loads(line)["kind"] for line in watching.stdout]
@@ -275,14 +291,13 @@ def test_watch_ends_with_its_tabs(place: Place, tab: str, kinds: tuple[str, ...]
 
 
 def test_watch_is_about_the_tab_used_last_or_about_all(place: Place, tab: str) -> None:
-    terminal = place.ok("run", "-t", tab, "tty").strip()
     other = place.document("new", "-n", "watched", "--json")["window_id"]
-    place.ok("run", "-t", other, "true")
+    ring = print_there(place, [tab, other], b"\a")  # the tab used last is `other`
     for words, meant in (((), {other}), (("--all",), {tab, other})):
         with place.start("watch", "--json", *words, "--kind", "bell", "--count", "4") as watching:
             assert watching.stdout is not None
             while watching.poll() is None:  # until it has begun nobody knows what it misses
-                place.ok("run", "-t", other, rf"printf '\a' | tee {terminal}")
+                ring()
             assert {json.loads(line)["window_id"] for line in watching.stdout} == meant
     place.ok("kill", other)
     refused = place.run("watch", "--all", tab)

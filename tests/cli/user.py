@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any, NoReturn, final
 
 import muxwire
+import muxwire.cli.connect
+import muxwire.cli.driving
 from muxwire.cli import main
 from tests.users import USER_PATH
 
@@ -54,7 +56,7 @@ def _say_what_hangs(*_: object) -> None:
         print(f"{task.get_name()}: {' > '.join(calls)}", file=sys.stderr, flush=True)
 
 
-# What each fork would have to import anew.
+# What each fork would have to import anew, with the two modules above.
 PRELOADED = muxwire.Terminals
 
 
