@@ -136,6 +136,7 @@ def test_told_to_end_it_leaves_nothing(how: signal.Signals, tmp_path: Path) -> N
     while not (words := started_by(process.pid)):
         assert time.monotonic() < until
         assert process.poll() is None
+        time.sleep(0.05)  # a look reads the environment of every process
     process.send_signal(how)
     process.communicate(timeout=60)
     assert process.returncode != 0
