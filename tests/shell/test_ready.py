@@ -65,6 +65,27 @@ def test_what_is_half_typed_is_set_aside() -> None:
     assert (world.end.cleared, world.end.aside, world.end.column) == (True, True, 2)
 
 
+@pytest.mark.parametrize(
+    ("shell", "known"), [("zsh", True), ("zsh", False), ("fish", True), ("fish", False), ("ksh", True)]
+)
+def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool) -> None:
+    """Behind its sign, and behind answers of tmux: on a busy machine the kernel hands it on late."""
+    world = at_prompt(shell, known=known)
+    assert world.shell is not None
+    world.write(b"echo half")
+    prompt, world.column = world.column, world.column + len("echo half")
+    key = world.shell.aside_key or world.shell.clear_key
+
+    def pressed(keys: bytes) -> None:
+        if keys == key:
+            world.write(ASIDE_SIGN)
+            world.later(0.7, lambda: setattr(world, "column", prompt))
+
+    world.pressed = pressed
+    reached(world)
+    assert world.end.column == prompt
+
+
 def test_a_key_that_shows_nothing_is_waited_for_no_longer_than_a_shell_takes() -> None:
     world = at_prompt()
     world.write(b"echo half")

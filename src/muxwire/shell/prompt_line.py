@@ -30,6 +30,8 @@ from muxwire.shell.shell import ASIDE_SIGN, CLEAR_TYPED
 from muxwire.shell.tab_state import idle_since
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from muxwire.shell.request import Asked, Pane
     from muxwire.shell.shell import Shell
 
@@ -56,6 +58,9 @@ SLEEPS_LONG = 0.05
 EDITOR_GRACE = 0.3
 # A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
 CLEARED = 0.05
+# On a busy machine what the shell draws for that key takes longer. Only a longer prompt, or a half-typed
+# line whose cursor stood at its start, makes a command wait that long.
+REDRAWN = 1.0
 # A key and a question behind it; once more where the shell was slower than the answer.
 QUESTION_ROUND_TRIPS = 2
 # Nobody types after a prompt so soon after its mark; a program that runs one command after the other is as quick.
@@ -265,8 +270,11 @@ class PromptEnd:
                 yield from self._clear(shell, edits=edits, forget=answered)
             after = yield from self._cursor()
             before, end = (yield from self._position(earlier)), earlier.end
+            if self.aside:  # what the shell has drawn for its key may come behind its sign, and tmux's answers
+                after = yield from self._cursor_where(lambda cursor: cursor != before, after)
             if typed and begins:  # what was on its way to the shell is drawn meanwhile, too
-                after = yield from self._cursor_at(pane.prompts.column(drawn[:known]), after)
+                column = pane.prompts.column(drawn[:known])
+                after = yield from self._cursor_where(lambda cursor: cursor[0] == column, after)
             self._had_text = after != before
         else:
             if pane.is_remote:
@@ -378,16 +386,18 @@ class PromptEnd:
             return known
         return (yield from self._position((yield self._ask_cursor())))
 
-    def _cursor_at(self, column: int | None, cursor: tuple[int, ...]) -> Request[tuple[int, ...]]:
-        """Where the cursor is, as soon as it is in that column; in another one after a moment: the prompt is longer."""
+    def _cursor_where(
+        self, holds: Callable[[tuple[int, ...]], bool], cursor: tuple[int, ...]
+    ) -> Request[tuple[int, ...]]:
+        """Where the cursor is, as soon as `holds` says so, or after a moment: perhaps nothing moves."""
 
         def watch() -> Request[None]:
             nonlocal cursor
-            while cursor and cursor[0] != column:
+            while cursor and not holds(cursor):
                 yield Wait(LOOK_MIN)
                 cursor = yield from self._cursor()
 
-        yield Within(EDITOR_GRACE, watch())
+        yield Within(REDRAWN, watch())
         return cursor
 
     def _ask_cursor(self) -> Submit:

@@ -150,10 +150,12 @@ __muxwire_k() {
   zle .accept-line
 }
 
-# The key before it, where we have to see where the prompt ends; it writes something (no colour) in any case.
+# The key before it, where we have to see where the prompt ends; it writes something (no colour) in any case, and a sign
+# before it if the cursor is about to move.
 __muxwire_z() {
+  local moves=$(( CURSOR > 0 ))
   if [[ $CONTEXT == start ]]; then __muxwire_y; else zle .push-input; fi
-  { \builtin printf '\033[m' >/dev/tty } 2>/dev/null
+  { if (( moves )); then \builtin printf '\033[0;0m\033[m'; else \builtin printf '\033[m'; fi >/dev/tty } 2>/dev/null
 }
 
 # (Re-)install; E calls it.
