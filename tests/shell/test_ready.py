@@ -180,6 +180,18 @@ def test_a_shell_that_starts_is_waited_for_longer_than_a_call() -> None:
     assert START_TIMEOUT <= world.time < START_TIMEOUT + 1
 
 
+def test_a_shell_that_starts_is_waited_for_as_long_as_the_call_gives_unless_it_asks() -> None:
+    world = World()
+    world.runs("bash")
+    world.later(3 * START_TIMEOUT, world.comes_back)
+    assert reached(world, 4 * START_TIMEOUT).level == 1
+    world = World()
+    world.runs("bash", "line")
+    with pytest.raises(TabUnavailable):
+        reached(world, 4 * START_TIMEOUT)
+    assert START_TIMEOUT <= world.time < START_TIMEOUT + 1
+
+
 def test_a_stopped_shell_continues() -> None:
     world = at_prompt("zsh")
     accept(world)

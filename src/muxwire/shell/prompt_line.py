@@ -125,7 +125,9 @@ class PromptLine:
         late = pane.session.at_prompt and pane.shell_in_front()
         since = pane.session.prompt_time if late else idle_since(pane.session)
         busy = min(waited, pane.now - since) >= (LATE_GRACE if late else BUSY_GRACE)
-        sure = pane.session.integrated or waited >= START_TIMEOUT or (pane.shell is None and not self._opens_shell())
+        # A shell that has not come to its first prompt does, as long as its start-up files do not ask for something.
+        asks = waited >= START_TIMEOUT and pane.waits_for_input() != ""
+        sure = pane.session.integrated or asks or (pane.shell is None and not self._opens_shell())
         # After a command of ours the prompt's mark is still to come; and what was written in a cut must be here.
         return busy and sure and not pane.on_its_way() and (not pane.is_remote or (yield from caught_up(pane)))
 
