@@ -26,6 +26,8 @@ SENTENCES: list[tuple[EventKind, dict[str, Any], str]] = [
     ("bell", {"count": 1, "next_byte": 9}, "rang"),
     ("bell", {"count": 3, "next_byte": 9}, "rang 3 times"),
     ("title", {"title": "vim"}, "title: vim"),
+    ("progress", {"progress": "normal", "percent": 0}, "progress: normal, 0 %"),
+    ("progress", {"progress": "removed"}, "progress: removed"),
     ("exited", {"exit_code": 0}, "its program has ended, exit code 0"),
     ("exited", {"exit_code": None}, "its program has ended"),
     ("client_attached", {"client": "/dev/pts/3", "session": "hub"}, "a person attached to the session hub"),

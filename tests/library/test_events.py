@@ -81,15 +81,20 @@ async def test_the_life_of_a_tab(alone: muxwire.Terminals) -> None:
 
 
 async def test_bells_titles_and_output(alone: muxwire.Terminals) -> None:
-    script = r"import sys; sys.stdout.write('a\a\a'); sys.stdout.flush(); input(); print('\33]2;name\7'); input()"
+    script = (
+        r"import sys; sys.stdout.write('a\a\a'); sys.stdout.flush(); input();"
+        r" print('\33]2;name\7', '\33]9;4;1;40\7'); input()"
+    )
     tab = await alone.create_tab(command=[sys.executable, "-I", "-S", "-c", script])
     events, cursor = await until(alone, "bell")
     assert dict(events[-1].details) == {"count": 2, "next_byte": 3}
     assert [dict(event.details) for event in events if event.kind == "output"] == [{"from_byte": 0, "next_byte": 3}]
     assert (await alone.watch_events(since=cursor, timeout=0.0)).events == ()
     await tab.send_keys(["Enter"])
-    events, cursor = await until(alone, "title", cursor)
-    assert dict(events[-1].details) == {"title": "name"}
+    events, cursor = await until(alone, "progress", cursor)
+    assert [dict(event.details) for event in events if event.kind in ("title", "progress")] == [
+        {"title": "name"}, {"progress": "normal", "percent": 40},
+    ]  # fmt: skip
     quiet = await alone.watch_events(since=0, timeout=0.0)
     assert "output" not in {event.kind for event in quiet.events}  # it is told by name only
     await tab.close(force=True)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import example, given, strategies as st
 
-from muxwire.vt.bells import TITLE_MAX, BellScanner, Signal
+from muxwire.vt.bells import TITLE_MAX, BellScanner, Signal, progress
 
 # What is found in one piece: bells by how many they are, the end of the first and of the last; titles.
 CASES: dict[bytes, list[tuple[int, int, int] | bytes]] = {
@@ -35,6 +35,32 @@ CASES: dict[bytes, list[tuple[int, int, int] | bytes]] = {
     b"\x1b]0;a\x1b": [b"a"],
     b"\x1bP data\x1b": [],
 }
+
+
+@pytest.mark.parametrize(
+    ("data", "reports"),
+    [
+        (b"\x1b]9;4;1;40\x07", [b"1;40"]),
+        (b"\x1b]9;4;3\x1b\\x\x1b]9;4;1;5\x07\x1b]9;4;0\x07", [b"0"]),
+        (b"\x1b]9;4;1;5\x07\x1b]7770;a\x07\x1b]9;4;0;\x07", [b"1;5", b"0;"]),
+        (b"\x1b]9;a notification\x07", []),
+    ],
+)
+def test_of_reports_of_progress_the_last_one_counts(data: bytes, reports: list[bytes]) -> None:
+    assert [signal.text for signal in BellScanner().feed(data)] == reports
+    scanner = BellScanner()
+    cut = [signal for at in range(len(data)) for signal in scanner.feed(data[at : at + 1])]
+    assert [signal.text for signal in cut][-1:] == reports[-1:]
+    assert {signal.kind for signal in cut} <= {"progress"}
+
+
+def test_what_a_report_of_progress_says() -> None:
+    assert progress(b"1;40") == ("normal", 40)
+    assert progress(b"2") == ("error", 0)
+    assert progress(b"4;250") == ("paused", 100)
+    assert progress(b"3;7") == ("indeterminate", None)
+    assert progress(b"0;") == ("removed", None)
+    assert [progress(text) for text in (b"", b"5;1", b"1;-3", b"1;1;1")] == [None] * 4
 
 
 def told(found: list[Signal]) -> list[tuple[int, int, int] | bytes]:

@@ -35,6 +35,8 @@ def sentence(kind: str, details: Mapping[str, str | int | None]) -> str:
             return "rang" if told.get("count", 1) == 1 else f"rang {told['count']} times"
         case "title":
             return f"title: {told['title']}"
+        case "progress":
+            return f"progress: {told['progress']}" + (f", {told['percent']} %" if "percent" in told else "")
         case "exited":
             code = told.get("exit_code", "")
             return "its program has ended" if code == "" else f"its program has ended, exit code {code}"

@@ -11,6 +11,7 @@
 | `output` | from_byte, next_byte; only if asked for by kind | the bytes |
 | `bell` | count, next_byte | the bytes |
 | `title` | title | the bytes |
+| `progress` | progress: `normal`, `error`, `paused`, with percent; `indeterminate`, `removed` | the bytes (OSC 9;4) |
 | `exited` | exit_code | the mark `X` |
 | `client_attached` | client, session | `%client-session-changed` |
 | `human_input` | how: `line` or `keys`; command_id of what ran | the mark `C`, tmux's `session_activity` |
@@ -143,6 +144,12 @@ class EventLog:
     def title(self, window_id: str, title: str) -> None:
         """The title changed; of titles that were not read only the last one counts."""
         self._growing_details("title", window_id)["title"] = title
+
+    def progress(self, window_id: str, state: str, percent: int | None) -> None:
+        """A program reported how far it is; of reports that were not read only the last one counts."""
+        details = self._growing_details("progress", window_id)
+        details.clear()
+        details |= {"progress": state} | ({} if percent is None else {"percent": percent})
 
     def _growing_details(self, kind: EventKind, window: str, **first: Detail) -> dict[str, Detail]:
         """The details of the event of that kind that still grows; of a new one, which begins with `first`, if none."""

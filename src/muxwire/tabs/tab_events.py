@@ -16,7 +16,7 @@ import anyio
 
 from muxwire.logs.history import JournalEntry
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
-from muxwire.vt.bells import BellScanner
+from muxwire.vt.bells import BellScanner, progress
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -127,9 +127,10 @@ class TabEvents:
         self._spawn = spawn
         self._history = history
         self._signals = BellScanner(tab.pane.stream.end)
-        self._due: deque[Signal] = deque()  # bells and titles that are not recorded yet
+        self._due: deque[Signal] = deque()  # bells, titles and progress that are not recorded yet
         self._reached = 0  # the offset before which every mark was reported
         self._title = ""
+        self._progress: tuple[str, int | None] | None = None  # the last that was reported
         self._name = tab.name
         self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of muxwire
@@ -173,6 +174,11 @@ class TabEvents:
             signal = self._due.popleft()
             if signal.kind == "bell":
                 self._log.bell(key, signal.end, signal.count)
+            elif signal.kind == "progress":
+                reported = progress(signal.text)
+                if reported is not None and reported != self._progress:
+                    self._progress = reported
+                    self._log.progress(key, *reported)
             elif (title := signal.text.decode("utf-8", "replace")) != self._title:
                 self._title = title
                 self._log.title(key, title)

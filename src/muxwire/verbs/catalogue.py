@@ -323,7 +323,7 @@ class WaitFor(Verb):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchEvents(Verb):
-    """Wait for events in tabs, by programs and people, after since. Output only if in kinds."""
+    """Wait for events in tabs, by programs and people. Output only if in kinds."""
 
     verb: ClassVar[str] = "watch_events"
     window_ids: Annotated[Targets, Help("only of these tabs; none: of all", "[]: all")] = ()

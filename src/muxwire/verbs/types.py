@@ -87,6 +87,7 @@ EventKind = Literal[
     "output",
     "bell",
     "title",
+    "progress",
     "exited",
     "client_attached",
     "human_input",

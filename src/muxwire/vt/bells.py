@@ -1,6 +1,7 @@
-"""Bells and titles in a pane's output, whatever the chunks they arrive in.
+"""Bells, titles and progress in a pane's output, whatever the chunks they arrive in.
 
 A bell is every BEL that does not end an OSC. A title is what OSC 0 or 2 sets (xterm, "Operating System Commands").
+Progress is OSC 9;4;STATE;PERCENT, which ConEmu began and Windows Terminal documents.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _PRIVATE = re.compile(rb"\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07")
 _OSCS = re.compile(rb"(?:\x1b\](?!7770;)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)[^\x07\x1b]*)+")
 _MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07)+")
 _TITLE = (b"0;", b"2;")
+_PROGRESS = b"9;4;"
+# A digit for the state and a number up to 100; an empty percent is 0.
+_REPORT = re.compile(rb"([0-4])(?:;([0-9]{0,3}))?\Z")
+_STATES = "removed", "normal", "error", "indeterminate", "paused"
 # A title bar has room for a line; of a longer title the beginning is enough.
 TITLE_MAX = 512
 
@@ -30,12 +35,12 @@ TITLE_MAX = 512
 @final
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """Bells or a title; `end` is the offset after the last one, `first` that after the first of `count` bells.
+    """Bells, a title or progress; `end` is the offset after the last one, `first` that after the first of `count`.
 
-    `text` is the title in bytes, which may be no UTF-8.
+    `text` is the title in bytes, which may be no UTF-8, or the progress as the program reported it.
     """
 
-    kind: Literal["bell", "title"]
+    kind: Literal["bell", "title", "progress"]
     end: int
     text: bytes = b""
     count: int = 1
@@ -46,8 +51,8 @@ class Signal:
 class BellScanner:
     """Finds bells and titles in a stream; `offset` is that of the next byte to be fed.
 
-    Of what lies between two marks in a chunk the bells are one signal, and only the last title is one: a program that
-    rings 400,000 times costs what its bytes cost.
+    Of what lies between two marks in a chunk the bells are one signal, and only the last title and the last progress
+    are one each: a program that rings 400,000 times costs what its bytes cost.
     """
 
     __slots__ = ("_collected", "_held", "_string", "offset")
@@ -132,10 +137,11 @@ class _Found:
             self._since["bell"] = Signal("bell", end, b"", count, first)
 
     def titles(self, held: bytes, begin: int, stop: int) -> None:
-        """Take the last title of a piece that is made of whole OSCs that are no marks, and of text."""
-        last = max(held.rfind(b"\x1b]" + title, begin, stop) for title in _TITLE)
-        if last >= 0 and (over := _OSC_END.search(held, last + 2, stop)) is not None:
-            self.string(held[last + 2 : over.start()], over.end())
+        """Take the last title, and the last progress, of whole OSCs that are no marks, and of text between them."""
+        for kinds in (_TITLE, (_PROGRESS,)):
+            last = max(held.rfind(b"\x1b]" + kind, begin, stop) for kind in kinds)
+            if last >= 0 and (over := _OSC_END.search(held, last + 2, stop)) is not None:
+                self.string(held[last + 2 : over.start()], over.end())
 
     def string(self, text: bytes, end: int) -> None:
         """Take an OSC that has ended, or its beginning; it may belong to a mark."""
@@ -143,8 +149,20 @@ class _Found:
             offset = self._base + end
             title = text[len(_TITLE[0]) : len(_TITLE[0]) + TITLE_MAX]
             self._since["title"] = Signal("title", offset, title, 1, offset)
+        elif text.startswith(_PROGRESS):
+            offset = self._base + end
+            self._since["progress"] = Signal("progress", offset, text[len(_PROGRESS) :], 1, offset)
         elif text.startswith(b"7770;"):
             self.mark()
+
+
+def progress(text: bytes) -> tuple[str, int | None] | None:
+    """The state and the percent of a report, None where the state has none; None for what is no report."""
+    found = _REPORT.match(text)
+    if found is None:
+        return None
+    state = _STATES[int(found[1])]
+    return state, None if state in ("removed", "indeterminate") else min(100, int(found[2] or 0))
 
 
 def _holds_none(data: bytes) -> bool:
