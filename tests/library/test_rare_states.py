@@ -106,6 +106,16 @@ async def test_words_that_a_start_up_file_took_away_are_put_back(
         await exact(terminals, tab.window_id, "bash")
 
 
+async def test_the_prompt_hook_of_bash_is_put_back_after_a_command_took_it_away(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    with anyio.fail_after(DEADLINE):
+        await tab.execute("unset PROMPT_COMMAND")
+        await tab.send_keys(["cd /tmp; (exit 3)", "Enter"])  # only the hook says how that ended
+        session = tab.pane.session
+        assert await tab.pane.stream.until(lambda: (session.cwd, session.prompt_status) == ("/tmp", 3), DEADLINE)
+    await tab.close(force=True)
+
+
 @pytest.mark.parametrize("state", ["enable -n .", "enable -n eval ."])
 async def test_words_without_which_no_line_runs_are_put_back_by_the_next(terminals: Terminals, state: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")

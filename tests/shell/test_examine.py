@@ -129,6 +129,38 @@ def test_a_result_is_not_asked_for_twice() -> None:
     assert len(world.done) == asked
 
 
+def ends(world: World, ran: Execution) -> None:
+    world.ends(ran)
+    world.time += 1.0
+
+
+@pytest.mark.parametrize(
+    ("change", "looks"),
+    [
+        pytest.param(lambda w, ran: None, True, id="it runs and is silent"),
+        pytest.param(lambda w, ran: w.write(b"more"), False, id="it has just written"),
+        pytest.param(lambda w, ran: ran.asks(w.stream.end, "a line of input"), False, id="it waits, as was said"),
+        pytest.param(lambda w, ran: ran.fell_silent(w.stream.end), False, id="it is silent, as was said"),
+        pytest.param(ends, False, id="it has ended"),
+    ],
+)
+def test_a_result_looks_at_what_may_wait_and_was_not_told(
+    change: Callable[[World, Execution], None], looks: bool
+) -> None:
+    world, ran = running()
+    change(world, ran)
+    request = world.examiner.for_result(ran)
+    assert (next(request, None) is not None) == looks
+    request.close()
+
+
+def test_a_result_looks_at_nothing_of_a_line_that_has_not_begun() -> None:
+    world = at_prompt("bash")
+    ran = world.typed()
+    world.time += 1.0
+    assert next(world.examiner.for_result(ran), None) is None
+
+
 def test_a_stopped_shell_continues_when_it_is_looked_at() -> None:
     world, ran = running()
     world.stopped = True

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable, TmuxSilent
+from muxwire.host.shells import shell_for
 from muxwire.shell.listener import PROMPT_GRACE, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.nesting import PROBE_TIMEOUT
-from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE
+from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, line_keys
 from muxwire.shell.ready import STRANGER_GRACE
 from muxwire.shell.request import SILENCE_WITHIN
-from muxwire.shell.shell import ASIDE_SIGN, CLEAR_SIGN
+from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
 from tests.shell.driven import NESTED_PID, OTHER, osc
 from tests.shell.world import PROMPT, World, at_prompt
 
@@ -491,3 +492,38 @@ def test_whatever_happens_every_call_ends(
         assert reached(world, seconds).level in (1, 2, 3)
     # What was begun in time may have limits of its own: a probe, keys that a shell is slow to take, tmux's silence.
     assert world.time - begun < seconds + START_TIMEOUT + PROBE_TIMEOUT + 3 * LATE_GRACE
+
+
+# -- what is typed for a command
+
+
+@pytest.mark.parametrize(
+    ("name", "has_key", "aside", "cleared", "expected"),
+    [
+        ("bash", True, False, False, "wrapped"),
+        ("bash", True, False, True, "wrapped"),
+        ("bash", True, True, True, "back"),
+        ("bash", False, True, False, "line"),
+        ("bash", False, False, True, "line, not cleared"),
+        ("zsh", True, True, True, "wrapped"),
+        ("ksh", True, False, False, "wrapped"),
+        ("ksh", True, False, True, "wrapped, not cleared"),
+    ],
+)
+def test_what_is_typed_says_what_becomes_of_the_line_before_it(
+    name: str, has_key: bool, aside: bool, cleared: bool, expected: str
+) -> None:
+    shell = shell_for(name)
+    assert shell is not None
+    wrapped = CLEAR_LINE + b"path" if name == "ksh" else shell.private_key
+    line = CLEAR_LINE + shell.typed_line + b"\r"
+    assert (
+        line_keys(shell, wrapped, has_key=has_key, aside=aside, cleared=cleared)
+        == {
+            "wrapped": wrapped,
+            "wrapped, not cleared": wrapped.removeprefix(CLEAR_LINE),
+            "back": shell.back_key,
+            "line": line,
+            "line, not cleared": line.removeprefix(CLEAR_LINE),
+        }[expected]
+    )

@@ -9,8 +9,7 @@ from __future__ import annotations
 import functools
 import signal
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -19,13 +18,12 @@ from muxwire.host.environment import check_command
 from muxwire.host.host import round_trip
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.loop import Loop
-from muxwire.shell import CLEAR_LINE
 from muxwire.shell.driver import Examine, LookNear, Outcome, Report, TryAgain, Watch, WatchView
 from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import PROMPT_GRACE, ForegroundShell
 from muxwire.shell.nesting import NestedShells, not_there, typed_lines
-from muxwire.shell.prompt_line import PromptEnd, PromptLine
+from muxwire.shell.prompt_line import PromptEnd, PromptLine, line_keys
 from muxwire.shell.ready import Ready
 from muxwire.shell.redraw import redraw, shown_again
 from muxwire.shell.request import Wait
@@ -315,21 +313,26 @@ class Runner:
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last one took its line at the first try
         wrapped = wrap(nested=listener.level > 1, others=session.shells_behind(listener.pgrp))
-        if self._prompt_end.aside and shell.back_key and listener.level == 1:
-            wrapped = replace(wrapped, typed=shell.back_key)
-        if not listener.edits or self._retyped >= KEY_LOST:  # a key would mean nothing
-            wrapped = replace(wrapped, typed=CLEAR_LINE + shell.typed_line + b"\r")
-        if ours is not None and self._prompt_end.cleared:  # two of these on end have ksh continue without an editor
-            wrapped = replace(wrapped, typed=wrapped.typed.removeprefix(CLEAR_LINE))
+        typed = line_keys(
+            shell,
+            wrapped.typed,
+            has_key=listener.edits and self._retyped < KEY_LOST,
+            aside=ours is not None and self._prompt_end.aside,
+            cleared=ours is not None and self._prompt_end.cleared,
+        )
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._typed_on = self._client.connections
-        self._press(wrapped, shell)
+        self._press(wrapped.files, typed, shell)
         if execution is None:  # while the shell works
             execution = self._execution(command, command_id, listener, prompt, typed_at, typed_time)
         session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
-        self._again = execution, lambda status=session.prompt_status: self._press(wrap(again=status), shell)
+        self._again = execution, functools.partial(self._press_path, wrap, session.prompt_status, shell)
         return execution
+
+    def _press_path(self, wrap: Callable[..., Wrapped], status: int, shell: Shell) -> None:
+        wrapped = wrap(again=status)
+        self._press(wrapped.files, wrapped.typed, shell)
 
     def _execution(
         self, command: bytes, command_id: str, listener: ForegroundShell, prompt: bytes, typed_at: int, now: float
@@ -351,10 +354,10 @@ class Runner:
         execution.ends_with(self.pane.stream.wake)
         return execution
 
-    def _press(self, wrapped: Wrapped, shell: Shell) -> None:
+    def _press(self, files: Iterable[tuple[str, bytes]], typed: bytes, shell: Shell) -> None:
         self.pane.mend_line_modes(shell)
-        lines = [line for name, content in wrapped.files for line in self._files.write(name, content)]
-        self._typed = self.keyboard.press(wrapped.typed, before=lines)
+        lines = [line for name, content in files for line in self._files.write(name, content)]
+        self._typed = self.keyboard.press(typed, before=lines)
 
     def _hide_line(self, execution: Execution, shown: bytes) -> bytes:
         """What is typed from here on for `execution` is muxwire's; a person sees `shown` in its place.

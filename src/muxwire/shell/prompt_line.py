@@ -26,7 +26,7 @@ from muxwire.shell.request import (
     silence,
     until,
 )
-from muxwire.shell.shell import ASIDE_SIGN, CLEAR_TYPED
+from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_TYPED
 from muxwire.shell.tab_state import idle_since
 
 if TYPE_CHECKING:
@@ -225,6 +225,19 @@ class PromptLine:
         pane = self._pane
         left = at_most - (pane.now - pane.session.prompt_time)
         yield from until(pane, lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
+
+
+def line_keys(shell: Shell, typed: bytes, *, has_key: bool, aside: bool, cleared: bool) -> bytes:
+    """What is typed to run a command, where `typed` is what the wrapper says.
+
+    `has_key`: the shell's line editor knows the integration's key. `aside`: what a person has typed was set aside.
+    `cleared`: the line was cleared for this command. Both are known of the tab's own shell only.
+    """
+    keys = shell.back_key if aside and shell.back_key else typed
+    if not has_key:
+        keys = CLEAR_LINE + shell.typed_line + b"\r"
+    # C-u twice in a row has ksh continue without its editor.
+    return keys.removeprefix(CLEAR_LINE) if cleared else keys
 
 
 @final
