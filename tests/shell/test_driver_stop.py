@@ -12,6 +12,7 @@ from muxwire.shell.driver import (
     ESCALATION_SECONDS,
     FORKS_WITHIN,
     STOP_TABLE,
+    WAIT_SIGNAL,
     Action,
     Ended,
     Look,
@@ -268,7 +269,7 @@ def test_whatever_happens_it_ends_in_time_and_does_nothing_afterwards(
     now, begun_at, left = 0.0, 0.0, iter(events)
     group: int | None = PROGRAM
     modes: TtyModes | None = LINES
-    stopped, takes, done = False, True, True
+    stopped, takes, done, urged = False, True, True, 0
     for _ in range(50_000):
         action = stop.next(StopView(False, True, begun_at > 0, begun_at), now)
         if isinstance(action, Ended):
@@ -286,10 +287,12 @@ def test_whatever_happens_it_ends_in_time_and_does_nothing_afterwards(
             case Press() | Signal() | SignalJobs():
                 if isinstance(action, Signal):
                     assert action.group == group != spared, "a nested shell gets keys only"
-                    assert group != SHELL or action.name == "SIGINT"
+                    assert group != SHELL or action.name in ("SIGINT", WAIT_SIGNAL)
+                    urged += action.name == WAIT_SIGNAL
                     assert group != LEADER
                 stop.on_done(done, now)
     else:
         raise AssertionError("it never ends")
+    assert urged <= 1, "a shell that does not wait for jobs gets nothing more"
     assert now <= ESCALATION_SECONDS + BEGINS_WITHIN + SLACK
     assert isinstance(stop.next(StopView(over=False), now + 100), Ended)
