@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from muxwire.host.carriers import Carrier
 
 _SCRIPTS = Path(__file__).with_name("scripts")
-# No line of our files is this.
-_END = "muxwire-end-of-file"
 # From a pane's first byte on: a hook runs before tmux reads anything of the pane that was just made. The directory of
 # the server is muxwire's.
 _SPOOLS = """\
@@ -73,14 +71,16 @@ def bootstrap_line(
     }
     files = {f"$d/{name}": text for name, text in files.items()}
     files |= {f"$q/$name/shells/{name}": text for name, text in integration_files().items()}
-    text = "".join(f"{name}={posix_quote(value.encode()).decode()}\n" for name, value in variables.items())
-    env = (
-        f"{name}={posix_quote(os_bytes(value)).decode('utf-8', 'surrogateescape')}"
-        for name, value in carrier.env.items()
-    )
+
+    def quoted(value: str) -> str:
+        return posix_quote(os_bytes(value)).decode("utf-8", "surrogateescape")
+
+    text = "".join(f"{name}={quoted(value)}\n" for name, value in variables.items())
+    env = (f"{name}={quoted(value)}" for name, value in carrier.env.items())
     text += "set_environment() {\n:\n" + "".join(f"export {one}\n" for one in env) + "}\n"
     text += "put_files() {\n"
-    text += "".join(f"cat >\"{path}\" <<'{_END}' || return\n{content}{_END}\n" for path, content in files.items())
+    # By the shell's own printf: no process is started for a file.
+    text += "".join(f'printf %s {quoted(content)} >"{path}" || return\n' for path, content in files.items())
     text += "}\n" + _bare((_SCRIPTS / "bootstrap.sh").read_text())
     return text.replace("\\", "\\\\").replace("\n", "\\n").encode("utf-8", "surrogateescape") + b"\n"
 

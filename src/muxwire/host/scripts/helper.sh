@@ -18,16 +18,18 @@ fi
 export muxwire_tmux
 t() { "$muxwire_tmux" -S "$d/s" "$@" </dev/null; }
 
-# The processes of the sessions that $1 lead; every process is read, so only at an end, and for all of them at once.
+# The processes of the sessions that $1 lead: m. Every process is read, so only at an end, and for all of them at once.
 members() {
-  sed -n "s/^\([0-9]*\) (.*) [A-Za-z] [0-9]* [0-9]* \([0-9]*\) .*/\1 \2/p" /proc/[0-9]*/stat | while read -r p k; do
-    case " $1 " in *" $k "*) printf '%s ' "$p" ;; esac
+  m=
+  for p in $(LC_ALL=C sed -n 's/^\([0-9]*\) (.*) [A-Za-z] [0-9]* [0-9]* \([0-9]*\) .*/\1:\2/p' /proc/[0-9]*/stat); do
+    case " $1 " in *" ${p#*:} "*) m="$m ${p%:*}" ;; esac
   done
 }
 
 # Signals $3.. to the session of $1; with $2 = 1 not to the leader.
 signal_session() {
-  m=$(members "$1") l=$1 spare=$2
+  members "$1"
+  l=$1 spare=$2
   shift 2
   for p in $m; do
     [ "$p" = "$l" ] && continue
@@ -63,9 +65,10 @@ hang_up() {
   for l in $1; do
     [ "$l" = "$$" ] || a="$a $l"
   done
-  [ "$a" ] && a=$(members "$a")
-  [ "$a" ] && kill -HUP $a && kill -CONT $a && { sleep 0.2 || sleep 1; }
-  [ "$a" ] && kill -KILL $a
+  [ "$a" ] || return
+  members "$a"
+  [ "$m" ] && kill -HUP $m && kill -CONT $m && { sleep 0.2 || sleep 1; }
+  [ "$m" ] && kill -KILL $m
 }
 
 # Why all of this ends, in a line that the next connection reads (bootstrap.sh): the directory goes.
@@ -156,7 +159,7 @@ files_of() {
 }
 
 # $3 bytes of the memory of $1 at $2, as numbers.
-bytes_of() { dd if="/proc/$1/mem" bs=1 skip="$(($2))" count="$3" | od -An -v -tu1 | tr '\n' ' '; }
+bytes_of() { dd if="/proc/$1/mem" bs=1 skip="$(($2))" count="$3" | od -An -v -tu1; }
 
 # The files that the poll $k of the process $1 is for: l; with its arguments as the rest.
 polled() {
@@ -243,28 +246,56 @@ details() {
   done
 }
 
-# All processes, a line each: what /proc/PID/stat says behind the name.
+# The processes of which /proc/PID/stat says $1 behind the name, a line each: r. One sed reads all: each byte that a sh
+# reads takes a system call.
 table() {
-  [ "$all" ] || all=$(for h in /proc/[0-9]*; do
-    IFS= read -r s <"$h/stat" && set -- ${s##*") "} && printf '%s %s %s %s %s %s %s %s\n' "${h#/proc/}" "$1" "$2" "$3" "$4" "$5" "$6" "$7"
-  done)
+  r=$(LC_ALL=C sed -n "/) $1 /s/^\([0-9]*\) (.*) \([A-Za-z]\( [-0-9]*\)\{6\}\) .*/\1 \2/p" /proc/[0-9]*/stat)
+}
+
+# What stty says of the terminal $1, in one line: a.
+modes_of() {
+  set -f
+  set -- $(stty -a <"$1")
+  set +f
+  a=$*
+}
+
+# The program that the process $1 runs: e. It is asked for once, as long as no other one is started in its place: $2 is
+# when the process began, and where its program and its stack lie. These are 0 where they may not be read.
+programs= eol='
+'
+program_of() {
+  case $2 in *' 0') e=$(readlink "/proc/$1/exe"); return ;; esac
+  case $programs in
+  *"$eol$1 $2 /"*)
+    e=/${programs#*"$eol$1 $2 /"}
+    e=${e%%"$eol"*}
+    ;;
+  *)
+    e=$(readlink "/proc/$1/exe")
+    [ "${#programs}" -lt 4000 ] || programs=
+    programs="$programs$eol$1 $2 $e$eol"
+    ;;
+  esac
 }
 
 # What runs in the inner terminal $1, at the depth $2.
 inside() {
-  printf '%s\tI\t%s\t%s\n' "$n" "$1" "$(stty -a <"/dev/pts/$1" | tr '\n\t' '  ')"
-  table
+  modes_of "/dev/pts/$1"
+  printf '%s\tI\t%s\t%s\n' "$n" "$1" "$a"
   d1=$1 d2=$2 nr=$(((136 + $1 / 256) * 256 + $1 % 256))
-  inner=
-  while read -r p1 x1 x2 x3 x4 x5 x6 x7; do
-    [ "$x5" = "$nr" ] || continue
-    w= e=$(readlink "/proc/$p1/exe")
-    IFS= read -r w <"/proc/$p1/wchan"
-    printf '%s\tp\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$d1" "$p1" "$x1" "$x2" "$x3" "$x4" "$x6" "$w" "$e"
-    [ "$x3" = "$x6" ] && details "$p1" "/dev/pts/$d1" 1
-  done <<END
-$all
-END
+  table "[A-Za-z] [0-9]* [0-9]* [0-9]* $nr"
+  inner= IFS=$eol
+  for r1 in $r; do
+    unset IFS
+    set -- $r1
+    [ "$6" = "$nr" ] || continue
+    w= e=$(readlink "/proc/$1/exe")
+    IFS= read -r w <"/proc/$1/wchan"
+    printf '%s\tp\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$d1" "$1" "$2" "$3" "$4" "$5" "$7" "$w" "$e"
+    [ "$4" = "$7" ] && details "$1" "/dev/pts/$d1" 1
+  done
+  unset IFS
   [ "$d2" -lt 4 ] && for g in $inner; do
     [ "$g" = - ] || (inside "$g" $((d2 + 1)))
   done
@@ -272,19 +303,21 @@ END
 
 # The processes of no terminal that have $1 open, and may wait for keys of it.
 outside() {
-  table
-  while read -r p1 x1 x2 x3 x4 x5 x6 x7; do
-    [ "$x5$x1" = 0S ] && [ $((x7 & 2097152)) = 0 ] || continue
+  table 'S [0-9]* [0-9]* [0-9]* 0'
+  o1=$1 IFS=$eol
+  for r1 in $r; do
+    unset IFS
+    set -- $r1
+    [ "$6$2" = 0S ] && [ $(($8 & 2097152)) = 0 ] || continue
     w=
-    IFS= read -r w <"/proc/$p1/wchan"
+    IFS= read -r w <"/proc/$1/wchan"
     case $w in wait_woken* | n_tty_read* | poll_sch* | do_sys_poll* | do_poll* | do_select* | ep_poll* | do_epoll*) ;; *) continue ;; esac
-    files_of "$p1" "$1" 0
+    files_of "$1" "$o1" 0
     [ "$y" = ' ' ] && continue
-    printf '%s\to\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$p1" "$x1" "$x2" "$x3" "$x4" "$w" "$(readlink "/proc/$p1/exe")"
-    details "$p1" "$1" 0
-  done <<END
-$all
-END
+    printf '%s\to\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$2" "$3" "$4" "$5" "$w" "$(readlink "/proc/$1/exe")"
+    details "$1" "$o1" 0
+  done
+  unset IFS
 }
 
 # One process $1, where $2 is the foreground group: what /proc/PID/stat says behind the name, and where it sleeps.
@@ -294,7 +327,7 @@ row() {
   set -- "$1" "$2" $s
   w= e=
   IFS= read -r w <"/proc/$1/wchan"
-  { [ "$5" = "$2" ] || [ "$1" = "$2" ] || [ "$4" = "$leader" ]; } && e=$(readlink "/proc/$1/exe")
+  { [ "$5" = "$2" ] || [ "$1" = "$2" ] || [ "$4" = "$leader" ]; } && program_of "$1" "${22} ${26} ${27} ${28}"
   printf '%s\ts\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$3" "$4" "$5" "$8" "$9" "$w" "$e"
   [ "$5" = "$2" ] || return
   g1=$1
@@ -318,8 +351,9 @@ masks() {
 # What runs in the pane $3 of $1, whose terminal is $2: its processes as a tree, for a session has no list of its own, and
 # with $4 those of other sessions. And the cursor, last: until tmux answers a new client it has read what the pane wrote before, and has sent it on.
 probe() {
-  leader=$1 tty=$2 pane=$3 wide=$4 all= inner=
-  printf '%s\tm\t%s\n' "$n" "$(stty -a <"$2" | tr '\n\t' '  ')"
+  leader=$1 tty=$2 pane=$3 wide=$4 inner=
+  modes_of "$2"
+  printf '%s\tm\t%s\n' "$n" "$a"
   IFS= read -r s <"/proc/$1/stat" || return
   set -- ${s##*") "}
   f=$6 r=$leader seen=' '
@@ -341,12 +375,12 @@ probe() {
     [ "$g" = - ] || (inside "$g" 1)
   done
   case $seen in *" $f "*) ;; *) row "$f" "$f" ;; esac
-  printf '%s\tc\t%s\t%s\n' "$n" "$f" "$(dd bs=4096 count=1 <"/proc/$f/cmdline" | tr '\0\n\t' '\037  ')"
+  printf '%s\tc\t%s\t%.4096s\n' "$n" "$f" "$(tr '\0\n\t' '\037  ' <"/proc/$f/cmdline")"
   [ "/proc/$f/root$q" -ef "$q" ] && printf '%s\tr\t%s\n' "$n" "$f"
   IFS= read -r s <"/proc/$f/stat"
   set -- ${s##*") "}
   [ $((${7:-0} & 64)) = 0 ] || { masks "$f"; masks "$2"; }
-  c=$(t display-message -p -t "$pane" '#{cursor_x} #{cursor_y}') && printf '%s\tu\t%s\n' "$n" "$c"
+  c=$("$muxwire_tmux" -S "$d/s" display-message -p -t "$pane" '#{cursor_x} #{cursor_y}' </dev/null) && printf '%s\tu\t%s\n' "$n" "$c"
 }
 
 # What the spool of the pane $1 holds from offset $2 on, up to a quarter of a MiB of it.

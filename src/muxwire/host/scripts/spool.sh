@@ -26,15 +26,12 @@ while dd bs=16384 count="$c" of="$s/$o"; do
 done
 [ -z "$limit" ] || rm -rf "$s"
 
-# The signal $1 to every process of the session; fails if there is none.
+# The signal $1 to every process of the session; fails if there is none. One sed reads what they are.
 signal() {
-  found=1
-  for p in /proc/[0-9]*; do
-    read -r l <"$p/stat" || continue
-    set -- "$1" ${l##*") "}
-    [ "$5" = "$session" ] && kill -s "$1" "${p#/proc/}" && found=0
-  done
-  return $found
+  k="[A-Za-z] [0-9]* [0-9]* $session"
+  p=$(LC_ALL=C sed -n "/) $k /s/^\([0-9]*\) (.*) $k .*/\1/p" /proc/[0-9]*/stat)
+  [ "$p" ] || return
+  kill -s "$1" $p || :
 }
 signal 0 || exit
 # Time for what ends by itself; tmux may be in the process table a little longer.
