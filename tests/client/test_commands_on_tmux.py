@@ -140,7 +140,7 @@ async def test_what_hooks_print_answers_nobody(tmux: PrivateTmux) -> None:
 
 
 async def test_late_complaints_are_stray_lines(tmux: PrivateTmux) -> None:
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):
         await tmux.client.command("load-buffer", "/nonexistent")
         stray = await tmux.observer.first(events.StrayLine)
     assert b"/nonexistent" in stray.line

@@ -396,13 +396,15 @@ async def test_what_comes_after_a_c_c_is_read_whole(
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     monkeypatch.setattr(send_keys, "ECHO_SECONDS", DEADLINE)  # zsh, which shows none, has its line modes for a moment
-    async with tab_for(DEADLINE, terminals, shell) as tab:
+    if shell in ("bash", "zsh", "dash"):  # the others draw no prompt for a C-c at an empty line: the time is waited out
+        monkeypatch.setattr(ready, "PROMPT_GRACE", DEADLINE)  # on a busy machine a prompt comes late
+    async with tab_for(2 * DEADLINE, terminals, shell) as tab:
         await known_prompt(tab)
-        for number in range(8):
+        for number in range(4):
             for keys in (["C-c", f"echo one {number}", "Enter"], ["C-c"], [f"echo two {number}", "Enter"]):
                 await tab.send_keys(keys)
                 if "Enter" in keys:
-                    seen = await terminals.wait_for([tab.key], regex=rf"^(one|two) {number}", timeout=2)
+                    seen = await terminals.wait_for([tab.key], regex=rf"^(one|two) {number}", timeout=DEADLINE / 2)
                     assert seen.outcome == "met", seen
             await tab.send_keys(["C-c"])
             assert (await tab.execute(f"echo three {number}")).output == f"three {number}\n"

@@ -50,7 +50,7 @@ async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: T
     assert (await tab.execute("pwd; cat /etc/hostname | wc -l")).output.split() == ["/tmp", "1"]
     last = await tab.execute("echo bye; exit 9")
     assert last.output.startswith("bye\n")
-    ended = await terminals.command_result(outer.command_id, wait=5)
+    ended = await terminals.command_result(outer.command_id, wait=LONG)
     assert (ended.running, ended.exit_code, ended.state) == (False, 9, "prompt"), ended
     again = await tab.execute("echo ok; pwd")
     assert (again.output, again.exit_code) == ("ok\n/\n", 0)
@@ -106,7 +106,7 @@ async def test_no_command_in_a_nested_shell_waits_for_a_prompt_of_ours(
 
 async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(tab: Tab) -> None:
     await tab.execute("HISTCONTROL= bash --norc --noprofile", timeout=5)
-    await tab.send_keys(["echo theirs", "Enter"], wait=5)
+    await tab.send_keys(["echo theirs", "Enter"], wait=LONG)
     failed = await tab.execute("echo ours; false")
     assert (failed.output, failed.exit_code) == ("ours\n", 1), failed
     assert (await tab.execute("echo $?")).output == "1\n"
@@ -194,7 +194,7 @@ async def test_a_question_of_a_nested_shell_is_not_taken_for_its_prompt(
     assert (asked.state, asked.running) == ("interactive", True), asked
     assert "Go on? " in asked.output
     await tab.send_keys(["yes", "Enter"])
-    done = await terminals.command_result(asked.command_id, wait=5)
+    done = await terminals.command_result(asked.command_id, wait=LONG)
     assert done.exit_code == 0
     assert done.output.endswith("got:yes\n"), done
 
@@ -231,7 +231,7 @@ async def test_what_a_script_reads_is_no_command_line(
     with pytest.raises(TabUnavailable):
         await tab.execute("echo not for it", timeout=0.3)
     await tab.send_keys(["this", "Enter"])
-    ended = await terminals.command_result(asks.command_id, wait=5)
+    ended = await terminals.command_result(asks.command_id, wait=LONG)
     assert (ended.output.splitlines()[-1], ended.exit_code) == ("got:this", 0)
 
 

@@ -192,7 +192,7 @@ async def test_a_password_is_asked_for_within_a_second_and_nowhere_written(
         took = time.monotonic() - begun
         assert took < 1.0 or took < 2.0 + 20 * await tab_startup(terminals)
         await tab.send_keys([secret, "Enter"])
-        done = await terminals.command_result(asked.command_id, wait=5)
+        done = await terminals.command_result(asked.command_id, wait=DEADLINE / 2)
         assert (done.output, done.exit_code) == (f"\n{len(secret)}\n", 0)
         assert secret.encode() not in tab.pane.stream.ring.read(0)
         happened = await terminals.watch_events(since=0, timeout=0.0, max_events=1000)
@@ -218,7 +218,7 @@ async def test_a_secret_that_the_shell_reads_is_nowhere_written(terminals: Termi
         asked = await tab.execute(READS_SECRET[shell], timeout=10)
         assert (asked.state, asked.running) == ("interactive", True), asked
         await tab.send_keys([secret, "Enter"])
-        done = await terminals.command_result(asked.command_id, wait=5)
+        done = await terminals.command_result(asked.command_id, wait=DEADLINE / 2)
         assert done.exit_code == 0
         assert done.output.strip().endswith(str(len(secret))), done
     for path in folder.rglob("*"):

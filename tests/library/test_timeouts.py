@@ -59,7 +59,7 @@ async def test_what_was_left_running_gives_the_rest_and_its_true_status(
         left = await any_tab.execute(f"sh -c 'echo early; {waits}; echo late; exit 4'", timeout=1.0, on_timeout="leave")
         gate.touch()
         assert (left.output, left.running, left.timed_out, left.exit_code) == ("early\n", True, True, None)
-        rest = await terminals.command_result(left.command_id, wait=5)
+        rest = await terminals.command_result(left.command_id, wait=DEADLINE / 2)
         assert (rest.output, rest.running, rest.exit_code, rest.state) == ("late\n", False, 4, "prompt")
         assert not rest.timed_out  # it ended by itself
         assert rest.from_byte == left.next_byte
@@ -154,7 +154,7 @@ async def test_a_command_that_begins_behind_its_time_gives_all_of_its_output(ter
 async def test_without_waiting_there_is_an_id_at_once(terminals: Terminals, tab: Tab) -> None:
     started = await tab.execute("sleep 1; echo done; false", wait=False)
     assert (started.output, started.running, started.timed_out) == ("", True, False)
-    done = await terminals.command_result(started.command_id, wait=5)
+    done = await terminals.command_result(started.command_id, wait=DEADLINE / 2)
     assert (done.output, done.exit_code) == ("done\n", 1)
 
 
@@ -321,7 +321,7 @@ async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(term
     await tab.runner.interrupt(ended)
     assert ended.signal_sent == ""
     await tab.send_keys(["mine", "Enter"])
-    rest = await terminals.command_result(after.command_id, wait=5)
+    rest = await terminals.command_result(after.command_id, wait=DEADLINE / 2)
     assert (rest.output, rest.exit_code) == ("mine\nmine\n", 0)
 
 

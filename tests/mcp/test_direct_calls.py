@@ -123,7 +123,7 @@ async def test_a_call_is_cancelled_by_its_id_as_a_number_or_a_text(given: int | 
         await client.until("began")
         await client.notify("notifications/cancelled", {"requestId": named})
         await client.until("interrupted")
-        with anyio.fail_after(5):
+        with anyio.fail_after(20):
             assert (await client.request("ping"))["result"] == {}
 
 

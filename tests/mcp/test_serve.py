@@ -91,7 +91,7 @@ async def test_a_session_by_raw_json_rpc(folder: Path) -> None:
 async def test_slow_commands(folder: Path) -> None:
     async with serving(folder) as client:
         window = (await client.done("create_tab"))["window_id"]
-        late = await client.done("execute_command", window_id=window, command="echo early; sleep 60", timeout_ms=300)
+        late = await client.done("execute_command", window_id=window, command="echo early; sleep 60", timeout_ms=1500)
         assert late["timed_out"]
         assert late["output"].startswith("early\n")
 

@@ -25,7 +25,7 @@ async def test_a_full_pipe_takes_nothing_until_there_is_room() -> None:
     transport = MemoryTransport(room=2)
     assert transport.send_nowait(b"abc") == 2
     assert transport.send_nowait(b"c") == 0
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(transport.send, b"cdef")
             await anyio.wait_all_tasks_blocked()
@@ -43,7 +43,7 @@ async def test_closing_ends_both_directions() -> None:
     async def hear() -> None:
         heard.append(await transport.receive())
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(hear)
             tasks.start_soon(transport.send, b"x")

@@ -79,7 +79,7 @@ async def test_closing_ends_a_player_that_waits() -> None:
     async def hear() -> None:
         heard.append(await tmux.receive())
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(20):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(hear)
             await anyio.wait_all_tasks_blocked()

@@ -36,7 +36,7 @@ async def test_nothing_changes(person: Person, environ: dict[str, str], folder: 
             result = await tab.execute("echo 'it works'; (exit 3)")
             assert (result.output, result.exit_code) == ("it works\n", 3)
             await tab.snapshot()
-            await adopted.wait_for(["one", "three"], idle=0.1, timeout=5)
+            await adopted.wait_for(["one", "three"], idle=0.1, timeout=DEADLINE)
             await person.alone()
             assert differences(before, person.everything(used)) == []
         assert differences(before, person.everything(used)) == []
