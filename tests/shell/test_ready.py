@@ -67,19 +67,29 @@ def test_what_is_half_typed_is_set_aside() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shell", "known"), [("zsh", True), ("zsh", False), ("fish", True), ("fish", False), ("ksh", True)]
+    ("shell", "known", "resized"),
+    [
+        ("zsh", True, False),
+        ("zsh", False, False),
+        ("fish", True, False),
+        ("fish", False, False),
+        ("ksh", True, False),
+        ("ksh", True, True),
+    ],
 )
-def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool) -> None:
+def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool, resized: bool) -> None:
     """Behind its sign, and behind answers of tmux: on a busy machine the kernel hands it on late."""
     world = at_prompt(shell, known=known)
     assert world.shell is not None
+    if resized:
+        world.prompts.forget()
     world.write(b"echo half")
     prompt, world.column = world.column, world.column + len("echo half")
     key = world.shell.aside_key or world.shell.clear_key
 
     def pressed(keys: bytes) -> None:
         if keys == key:
-            world.write(ASIDE_SIGN)
+            world.write(ASIDE_SIGN if world.shell is not None and world.shell.aside_key else b"\r")
             world.later(0.7, lambda: setattr(world, "column", prompt))
 
     world.pressed = pressed

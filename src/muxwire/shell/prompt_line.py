@@ -288,8 +288,10 @@ class PromptEnd:
             if self.aside:  # what the shell has drawn for its key may come behind its sign, and tmux's answers
                 after = yield from self._cursor_where(lambda cursor: cursor != before, after)
             if typed and begins:  # what was on its way to the shell is drawn meanwhile, too
-                column = pane.prompts.column(drawn[:known])
-                after = yield from self._cursor_where(lambda cursor: cursor[0] == column, after)
+                column = pane.prompts.column(drawn[:known])  # unknown after a change of the size
+                after = yield from self._cursor_where(
+                    lambda cursor: cursor != before if column is None else cursor[0] == column, after
+                )
             self._had_text = after != before
         else:
             if pane.is_remote:

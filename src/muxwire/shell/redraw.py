@@ -65,7 +65,7 @@ class PromptColumns:
 
     def __init__(self) -> None:
         self.took = 0.0  # seconds from the newest known prompt's mark to its end, 0 if the last one was not known
-        self._known: dict[bytes, int] = {}
+        self._known: dict[bytes, int | None] = {}  # None: it was seen, and its column is to be measured anew
 
     def column(self, drawn: bytes) -> int | None:
         """The end of the prompt that `drawn` is, or None if it was never measured."""
@@ -84,9 +84,9 @@ class PromptColumns:
         return [drawn for drawn, end in self._known.items() if end == column]
 
     def forget(self) -> None:
-        """They end elsewhere now."""
+        """They end elsewhere now; what is typed behind one of them is still known by its bytes."""
         self.took = 0.0
-        self._known.clear()
+        self._known = dict.fromkeys(self._known)
 
     def remember(self, drawn: bytes, column: int) -> None:
         if len(self._known) >= REMEMBERED_PROMPTS:
