@@ -7,11 +7,14 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import anyio
 import pytest
+from mcp import Client, types
+from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 
+from tests.mcp.child_client import call, served_in
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_serve import DEADLINE, SERVE, Served, environment
 
@@ -127,6 +130,54 @@ async def test_a_task_outlives_its_server(folder: Path) -> None:
         told = (await client.task_ended(task_id))["result"]["structuredContent"]
         assert told["output"] == "one\ntwo\n"
         assert Path(told["script_path"]).read_text() == code
+
+
+class _Task(types.Result):
+    result_type: Literal["task"]
+    task_id: str
+
+
+class _TaskId(types.RequestParams):
+    task_id: str
+
+
+class _GetTask(types.Request[_TaskId, Literal["tasks/get"]]):
+    method: Literal["tasks/get"] = "tasks/get"
+    params: _TaskId
+
+
+class _Told(types.Result):
+    status: str
+    result: dict[str, Any] | None = None
+
+
+class _KnowsTasks(ClientExtension):
+    """What a program adds to the SDK's client to wait for its tasks: its calls return when their command has ended."""
+
+    identifier = TASKS
+
+    def __init__(self, gate: Path) -> None:
+        self.gate = gate
+
+    def claims(self) -> list[ResultClaim[Any]]:
+        return [ResultClaim(result_type="task", model=_Task, resolve=self.resolve)]
+
+    async def resolve(self, task: _Task, context: ClaimContext) -> types.CallToolResult:
+        asked = _GetTask(params=_TaskId(task_id=task.task_id))
+        while (told := await context.session.send_request(asked, _Told)).status == "working":
+            self.gate.touch()
+            await anyio.sleep(0.05)
+        return types.CallToolResult.model_validate(told.result)
+
+
+async def test_the_sdks_client_that_knows_tasks_waits_for_their_end(folder: Path) -> None:
+    gate = folder / "gate"
+    command = f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two; (exit 3)"
+    with anyio.fail_after(DEADLINE):
+        async with Client(served_in(folder), extensions=[_KnowsTasks(gate)]) as client:
+            told = await call(client, "execute_command", command=command, timeout_ms=30_000, **{"async": True})
+    assert gate.exists()
+    assert (told["output"], told["exit_code"]) == ("one\ntwo\n", 3)
 
 
 async def test_a_channel_says_how_it_ended(folder: Path) -> None:
