@@ -396,8 +396,6 @@ async def test_what_comes_after_a_c_c_is_read_whole(
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     monkeypatch.setattr(send_keys, "ECHO_SECONDS", DEADLINE)  # zsh, which shows none, has its line modes for a moment
-    if shell in ("bash", "zsh", "dash"):  # the others draw no prompt for a C-c at an empty line: the time is waited out
-        monkeypatch.setattr(ready, "PROMPT_GRACE", DEADLINE)  # on a busy machine a prompt comes late
     async with tab_for(2 * DEADLINE, terminals, shell) as tab:
         await known_prompt(tab)
         for number in range(4):
@@ -412,7 +410,7 @@ async def test_what_comes_after_a_c_c_is_read_whole(
 
 async def test_an_older_prompt_is_no_answer_to_a_c_c(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
     """The prompt after a line may come after the C-c, though the shell drew it before: it has not seen to that yet."""
-    monkeypatch.setattr(ready, "PROMPT_GRACE", DEADLINE)
+    monkeypatch.setattr(ready, "INTERRUPT_SECONDS", DEADLINE)
     async with tab_for(DEADLINE, terminals) as tab:
         await known_prompt(tab)
         pane, shell, held = tab.pane, tab.pane.session.shell_pid, bytearray()

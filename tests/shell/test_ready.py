@@ -14,7 +14,7 @@ from muxwire.shell.listener import PROMPT_GRACE, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.nesting import PROBE_TIMEOUT
 from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, line_keys
-from muxwire.shell.ready import STRANGER_GRACE
+from muxwire.shell.ready import INTERRUPT_SECONDS, STRANGER_GRACE
 from muxwire.shell.request import SILENCE_WITHIN
 from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
 from tests.shell.driven import NESTED_PID, OTHER, osc
@@ -245,6 +245,25 @@ def test_a_c_c_that_nothing_comes_of_is_not_waited_for_twice() -> None:
     reached(world)
     assert PROMPT_GRACE <= world.time - begun < 2 * PROMPT_GRACE
     assert world.interrupted_at < 0
+
+
+def test_a_shell_in_front_that_reads_no_keys_yet_has_not_seen_to_a_c_c() -> None:
+    world = at_prompt()
+    world.interrupted_at, world.sleeps = (begun := world.time), ""
+    world.later(INTERRUPT_SECONDS / 2, lambda: world.prompt(status=130))
+    world.later(INTERRUPT_SECONDS / 2, lambda: setattr(world, "sleeps", "editor"))
+    world.run(world.ready.interrupt_taken())
+    assert INTERRUPT_SECONDS / 2 <= world.time - begun < INTERRUPT_SECONDS / 2 + PROMPT_GRACE
+
+
+@pytest.mark.parametrize(("program", "seconds"), [("cat", PROMPT_GRACE), ("", INTERRUPT_SECONDS)])
+def test_a_c_c_that_no_shell_sees_to_is_not_waited_for_for_ever(program: str, seconds: float) -> None:
+    world = at_prompt()
+    world.interrupted_at, world.sleeps = (begun := world.time), ""
+    if program:
+        world.runs(program)
+    world.run(world.ready.interrupt_taken())
+    assert seconds <= world.time - begun < seconds + PROMPT_GRACE
 
 
 def test_a_line_that_never_ran_is_typed_again() -> None:

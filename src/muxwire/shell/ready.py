@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from muxwire.shell.prompt_line import PromptEnd, PromptLine
     from muxwire.shell.request import Pane
 
+# Seconds that a shell may take to see to a C-c on a busy machine: with its line it throws away what it has read.
+INTERRUPT_SECONDS = 2.0
 # Seconds in which a program of another session that reads may notice that what it asked for is gone.
 STRANGER_GRACE = 1.0
 
@@ -182,18 +184,23 @@ class Ready:
     def interrupt_taken(self) -> Request[None]:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
 
-        A prompt with another status than C-c's may be older, and come late: then the kernel is asked. ConnectionClosed.
+        A prompt with another status than C-c's may be older, and come late: then the kernel is asked. So it is where no
+        prompt comes, but the shell is in front and does not wait for keys yet. ConnectionClosed.
         """
         pane, pressed = self._pane, self._pane.interrupted_at
-        if (left := pressed + PROMPT_GRACE - pane.now) > 0:
-            yield Within(left, self._interrupt_taken(pressed, left))
+        if (left := pressed + INTERRUPT_SECONDS - pane.now) > 0:
+            yield Within(left, self._interrupt_taken(pressed))
             if pane.interrupted_at == pressed:  # no other was typed meanwhile
                 pane.interrupted_at = -math.inf
 
-    def _interrupt_taken(self, pressed: float, left: float) -> Request[None]:
+    def _interrupt_taken(self, pressed: float) -> Request[None]:
         pane, session = self._pane, self._pane.session
-        yield from until(pane, lambda: session.dead or session.prompt_time > pressed, left)
-        while not (session.dead or shell_status(session.prompt_status) == INTERRUPTED or (yield from reads_on(pane))):
+        late = pressed + PROMPT_GRACE
+        yield from until(pane, lambda: session.dead or session.prompt_time > pressed, late - pane.now)
+        while not (session.dead or (pane.now >= late and not pane.shell_in_front())):
+            answered = session.prompt_time > pressed and shell_status(session.prompt_status) == INTERRUPTED
+            if answered or (yield from reads_on(pane)):
+                return
             yield Wait(LOOK_SECONDS)
 
     def unstick(self, execution: Execution) -> Request[None]:
