@@ -42,14 +42,13 @@ def proved(pane: Pane, holds: Callable[[], Found]) -> Request[Found | Literal[Fa
     """
     if not (found := holds()):
         return found
-    end = pane.stream.end
     try:
+        if pane.session.running is not None and pane.shell_in_front():
+            end = pane.stream.end
+            if (yield from until(pane, lambda: pane.stream.end != end, END_MARK_SECONDS)):
+                return False
         if not (yield from caught_up(pane)):
             return False
-        if pane.session.running is not None and pane.shell_in_front():
-            late = yield from until(pane, lambda: pane.stream.end != end, END_MARK_SECONDS)
-            if late or not (yield from caught_up(pane)):
-                return False
     except ConnectionClosed:
         return False
     return holds() if pane.reachable else False
