@@ -58,6 +58,8 @@ TURN_SECONDS = 60.0
 KEEP_TYPED = ("bash", "zsh", "fish")
 # A person at a terminal types so fast at most, and looks at the screen in between.
 LOOK_SECONDS = 0.05
+# A screen that has not changed for so long shows the line that comes back after a command, on a busy machine too.
+RESTS_SECONDS = 0.5
 # Those whose line editor can be asked for the line that a person has begun.
 EDITED = ("bash", "zsh", "fish")
 _HOST = "there"
@@ -247,6 +249,8 @@ class Everyday:
         at_end = self._random.random() < 0.5
         first, rest = (f"echo {word[:-3]}", f"{word[-3:]}") if at_end else (f"echo {word[:-4]}{word[-3:]}", word[-4])
         with person(str(self._terminals.folders.socket_path), f"={tab.session}:{tab.window_id}") as keyboard:
+            # A line that was set aside before comes back first: C-u is for what is seen.
+            await tab.wait_for(stable=RESTS_SECONDS, timeout=STOP_SECONDS)
             os.write(keyboard, b"\x15" + first.encode() + (b"" if at_end else b"\x1b[D" * 3))  # on an empty line
             if not await self._shows(tab, first):
                 self._figures.fail(self._prompt, "not typed", first)
