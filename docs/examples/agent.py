@@ -14,17 +14,17 @@ SPIN_SECONDS = 0.1
 PASTE_BEGIN, PASTE_END = "\x1b[200~", "\x1b[201~"
 
 
-def draw(box: str, above: str = "") -> None:
-    """Draw what comes next above the box, and the box; the cursor stays in its first row."""
+def draw(box: str, above: str = "", hint: str = "? for shortcuts") -> None:
+    """Draw what comes next above the box, the box and a hint; the cursor stays in the box's first row."""
     rows = "\r\n".join(box.split("\r"))
-    os.write(1, f"\r\x1b[J{above}\x1b7> {rows}\x1b8".encode())
+    os.write(1, f"\r\x1b[J{above}\x1b7> {rows}\r\n{hint}\x1b8".encode())
 
 
 def work() -> None:
     """Show that it works, in its title too."""
     os.write(1, b"\x1b]2;working\x07")
     for _, sign in zip(range(int(WORK_SECONDS / SPIN_SECONDS)), itertools.cycle("-\\|/")):
-        draw(f"{sign} Working (esc to interrupt)")
+        draw("", hint=f"{sign} Working (esc to interrupt)")
         time.sleep(SPIN_SECONDS)
     os.write(1, b"\x1b]2;ready\x07")
 
