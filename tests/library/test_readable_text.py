@@ -139,7 +139,7 @@ async def test_an_answer_that_begins_after_a_prompt_is_read_there(terminals: mux
 
 
 async def test_an_output_too_long_to_be_played_is_said_to_be(terminals: muxwire.Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
+    async with tab_for(2 * DEADLINE, terminals) as tab:  # a MiB is played, which a busy machine takes long for
         result = await tab.execute(
             r"yes 'ab\bc' | head -c 3000000 | sed 's/\\b/\x08/'", timeout=DEADLINE, strip_ansi=True
         )
