@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 # An agent does something else between two commands: a burst finds all caches warm, this does not.
 PAUSE_MS = 4.0
-# As many as the machine of the targets has processors. A short run judges no time: it computes nothing for its table.
+# As many as the machine of the targets has processors. A short run judges no time, so nothing computes next to it.
 BESIDE, BESIDE_SHORT = 2, 0
 SHORTEST = "true"
 PAUSED = f"true, {PAUSE_MS:.0f} ms between two"

@@ -133,7 +133,7 @@ def choose_instance(
 
     With `any_running` the only one that runs, if none was given; of several the one that the word names, or that has a
     tab of that name, or that a person at a terminal chooses. Any verb that names a tab gets the only one with a name of
-    its own that runs. What has its state in another directory counts only where it is named.
+    its own that runs. An instance whose state is in another state directory is chosen only by its full name.
     """
     if arguments.socket is not None or arguments.socket_name is not None:
         return
@@ -177,7 +177,7 @@ def named_running(*, own: bool = False) -> dict[str, Running]:
 
 
 def _running(*, own: bool = False) -> dict[str, Running]:
-    """The instances that run, by name, those on other machines only included; `own`: as `all_running` has it."""
+    """The instances that run, by name, those on other machines only included; `own`: of this state directory."""
     from muxwire.host.folders import EPHEMERAL, folders_for
     from muxwire.host.hosts_file import all_links
     from muxwire.instance.faces import Running, all_running

@@ -14,5 +14,5 @@ from importlib.util import find_spec
 
 
 def can_draw() -> bool:
-    """Whether Pillow is installed; here because to import `library/pictures.py` takes 13 ms of each start."""
+    """Whether Pillow is installed. Defined here because the import of `library/pictures.py` takes 13 ms."""
     return find_spec("PIL") is not None

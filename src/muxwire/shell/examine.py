@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
-# A worker of the kernel hands what is written to a terminal to tmux. On a busy machine (a load of 15 on two processors)
-# it was later than two answers of tmux, and a shell at its next prompt seemed to read for its command.
+# The kernel passes on to tmux what is written to a terminal, in a worker thread. On a busy machine (a load of 15 on two
+# processors) the end mark came after two answers of tmux, and a shell at its prompt seemed to read for its command.
 END_MARK_SECONDS: Final = 0.3
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR: Final = {

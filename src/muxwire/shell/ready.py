@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from muxwire.shell.prompt_line import PromptEnd, PromptLine
     from muxwire.shell.request import Pane
 
-# Seconds that a shell may take to see to a C-c on a busy machine: with its line it throws away what it has read.
+# Seconds that a shell may take to handle a C-c on a busy machine. With its line it throws away the keys it has read.
 INTERRUPT_SECONDS = 2.0
 # Seconds in which a program of another session that reads may notice that what it asked for is gone.
 STRANGER_GRACE = 1.0
@@ -184,8 +184,8 @@ class Ready:
     def interrupt_taken(self) -> Request[None]:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
 
-        A prompt with another status than C-c's may be older, and come late: then the kernel is asked. So it is where no
-        prompt comes, but the shell is in front and does not wait for keys yet. ConnectionClosed.
+        A prompt with another status than C-c's may be an older one that comes late: then the kernel is asked whether
+        the shell waits for keys. It is also asked if no prompt comes while the shell is in front. ConnectionClosed.
         """
         pane, pressed = self._pane, self._pane.interrupted_at
         if (left := pressed + INTERRUPT_SECONDS - pane.now) > 0:

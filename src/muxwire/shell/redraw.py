@@ -84,7 +84,7 @@ class PromptColumns:
         return [drawn for drawn, end in self._known.items() if end == column]
 
     def forget(self) -> None:
-        """They end elsewhere now; what is typed behind one of them is still known by its bytes."""
+        """They end in other columns now. Their bytes stay known, so what is typed after one of them is still found."""
         self.took = 0.0
         self._known = dict.fromkeys(self._known)
 

@@ -315,8 +315,8 @@ class ScreenSearch:
         self._typed = typed if start == typed.offset and typed.text else None
         self._news = NewMatches(typed.text if self._typed is not None else "")
         self._before = before
-        # Whether a shell took what was typed while a command ran, and whether a picture was taken since, of which
-        # nothing is new.
+        # What was typed while a command ran, the shell draws again when it takes it. `taken`: it has taken it. `seen`:
+        # one picture was examined since; what that one shows does not count as new.
         self._late: Literal["not taken", "taken", "seen"] = "not taken"
         self._draws = False  # whether any of it moves the cursor
         self._up_at = self._erased_at = -1  # where it last went up, and where it last erased all
@@ -664,15 +664,15 @@ class Watch:
         )
 
 
-# What shows drawn output as text. To import it, and pyte with it, takes 60 ms, on a busy machine 180, in which nothing
-# else happens: so late came the first wait in a process that was met by a drawing.
+# What turns drawn output into text. Its import, with that of pyte, takes 60 ms (180 on a busy machine). Done when a
+# drawing has met a wait, it would delay that wait, the first of its kind in a process, by so much.
 _PLAYER: Final = "muxwire.vt.replay"
 # A program that draws has done so in the last bytes: a row or two of a screen.
 _DRAWN_LATELY = 4096
 
 
 def _load_player(stream: PaneStream) -> None:
-    """Have it imported while a wait has nothing to do, where something draws."""
+    """Begin to import `_PLAYER` in a thread if the pane's last output draws: the wait has nothing to do then."""
     if _PLAYER in sys.modules:
         return
     latest = stream.ring.read(max(stream.ring.start, stream.end - _DRAWN_LATELY), stream.end)

@@ -52,10 +52,10 @@ _WORK = EventFilter.checked((), ("command_started", "command_finished", "tab_clo
 # know is `session_activity` (tmux(1), FORMATS): the second of the last key that a person pressed in a session; nothing
 # that we send moves it. A subscription has tmux compare it once a second, only while a client is attached, and tell us
 # when it moves. So a person's key is known within about a second, with the tab that was in front of them then, but not
-# which key it was. Not counted is what comes in the second of the prefix key (`PREFIX_PRESSED`) or the next one, in
-# copy mode, or where another pane came to the front meanwhile: tmux takes the key. What it takes otherwise (the mouse,
-# a menu, a key long after the prefix) counts, as does a terminal's report of focus where that is asked for. A line that
-# a shell accepted is known exactly (tab_events.py).
+# which key it was. Keys for tmux itself are not counted: those in the second of the prefix key (`PREFIX_PRESSED`) or
+# the next one, in copy mode, or while another pane came to the front. Other input that tmux takes (the mouse, a menu, a
+# key long after the prefix) counts, and so does a terminal's report of focus where that is asked for. A line that a
+# shell accepted is known exactly (tab_events.py).
 
 _NAME = "muxwire-people"
 # Of every session: its last key, and the pane that is shown to attached clients. No comma between them: what
@@ -69,7 +69,7 @@ _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client
 @final
 @dataclass(frozen=True, slots=True)
 class _Front:
-    """What a session shows. `for_tmux`: the last key there was for tmux itself."""
+    """What a session shows. `for_tmux`: its last key was the prefix key, or came right after it."""
 
     activity: str
     pane: str
@@ -77,7 +77,7 @@ class _Front:
     for_tmux: bool
 
     def has_key_since(self, before: _Front) -> bool:
-        """Whether a person has pressed a key in this pane since."""
+        """Whether a person has typed into this pane since `before`."""
         same = before.activity == self.activity or before.pane != self.pane
         return not (same or self.for_tmux or self.in_mode or before.in_mode)
 

@@ -1,7 +1,7 @@
 """Bells, titles and progress in a pane's output, whatever the chunks they arrive in.
 
 A bell is every BEL that does not end an OSC. A title is what OSC 0 or 2 sets (xterm, "Operating System Commands").
-Progress is OSC 9;4;STATE;PERCENT, which ConEmu began and Windows Terminal documents.
+Progress is OSC 9;4;STATE;PERCENT, which ConEmu introduced and Windows Terminal documents.
 """
 
 from __future__ import annotations
@@ -157,7 +157,10 @@ class _Found:
 
 
 def progress(text: bytes) -> tuple[str, int | None] | None:
-    """The state and the percent of a report, None where the state has none; None for what is no report."""
+    """The state and the percentage that a progress report gives; None if `text` is not one.
+
+    The percentage is None for `removed` and `indeterminate`, which have none.
+    """
     found = _REPORT.match(text)
     if found is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape  # that of xml.sax imports urllib, which takes longer than all of this
+from html import escape  # xml.sax.saxutils would import urllib, which takes longer than this module
 from itertools import groupby
 from typing import TYPE_CHECKING, final
 

@@ -148,7 +148,7 @@ printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
 # every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.
-# It is started without the function, for which a sh would make a process of its own, and $! would be that one.
+# It is started without t: for a function in the background a sh starts a subshell, and $! would be the subshell's.
 trap '' HUP
 exec 3<&0
 "$tmux" -u -S "$d/s" -C attach-session -f ignore-size -t =hub <"$d/in$$" 3<&- &

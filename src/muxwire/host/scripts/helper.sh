@@ -18,7 +18,8 @@ fi
 export muxwire_tmux
 t() { "$muxwire_tmux" -S "$d/s" "$@" </dev/null; }
 
-# The processes of the sessions that $1 lead: m. Every process is read, so only at an end, and for all of them at once.
+# The processes of the sessions that the processes $1 lead: m. It reads every process, so it is called only when
+# something ends, and once for all of these sessions.
 members() {
   m=
   for p in $(LC_ALL=C sed -n 's/^\([0-9]*\) (.*) [A-Za-z] [0-9]* [0-9]* \([0-9]*\) .*/\1:\2/p' /proc/[0-9]*/stat); do
@@ -38,8 +39,9 @@ signal_session() {
   [ "$spare" = 1 ] || for s in "$@"; do kill -"$s" "$l"; done
 }
 
-# The processes in whose file $1 of /proc $2 stands, with $3 = x as a whole entry: a path each. One process reads them
-# all, and its own arguments are not what it looks for. Where there is no such grep the shell reads, and leaves NULs out.
+# The files /proc/PID/$1 that contain the text $2, or with $3 = x have it as a whole NUL-terminated entry: h. One grep
+# reads them all; the text comes by its standard input, so that its own arguments do not match. Where grep has no -z, this
+# shell reads the files; it drops the NULs, and so cannot tell entries apart.
 holding() {
   h=$(printf '%s\n' "$2" | grep -lz"$3"F -f - /proc/[0-9]*/"$1")
   [ "$h" ] || h=$(for p in /proc/[0-9]*; do
@@ -246,8 +248,8 @@ details() {
   done
 }
 
-# The processes of which /proc/PID/stat says $1 behind the name, a line each: r. One sed reads all: each byte that a sh
-# reads takes a system call.
+# The processes whose /proc/PID/stat has a match of the pattern $1 right after the name, a line each: r. One sed reads
+# all of these files: a sh would make a system call for each byte.
 table() {
   r=$(LC_ALL=C sed -n "/) $1 /s/^\([0-9]*\) (.*) \([A-Za-z]\( [-0-9]*\)\{6\}\) .*/\1 \2/p" /proc/[0-9]*/stat)
 }
@@ -260,8 +262,8 @@ modes_of() {
   a=$*
 }
 
-# The program that the process $1 runs: e. It is asked for once, as long as no other one is started in its place: $2 is
-# when the process began, and where its program and its stack lie. These are 0 where they may not be read.
+# The program that the process $1 runs: e. It is remembered until the process executes another one, which changes $2: the
+# start time of the process and the addresses of its code and stack. Addresses that may not be read are 0.
 programs= eol='
 '
 program_of() {
@@ -380,6 +382,7 @@ probe() {
   IFS= read -r s <"/proc/$f/stat"
   set -- ${s##*") "}
   [ $((${7:-0} & 64)) = 0 ] || { masks "$f"; masks "$2"; }
+  # Without t, for which the subshell would start one more process.
   c=$("$muxwire_tmux" -S "$d/s" display-message -p -t "$pane" '#{cursor_x} #{cursor_y}' </dev/null) && printf '%s\tu\t%s\n' "$n" "$c"
 }
 

@@ -26,7 +26,7 @@ while dd bs=16384 count="$c" of="$s/$o"; do
 done
 [ -z "$limit" ] || rm -rf "$s"
 
-# The signal $1 to every process of the session; fails if there is none. One sed reads what they are.
+# Send the signal $1 to every process of the session; fail if there is none. One sed reads /proc/PID/stat of all.
 signal() {
   k="[A-Za-z] [0-9]* [0-9]* $session"
   p=$(LC_ALL=C sed -n "/) $k /s/^\([0-9]*\) (.*) $k .*/\1/p" /proc/[0-9]*/stat)

@@ -73,8 +73,9 @@ __muxwire_a() {
 }
 
 # Before Q: what it says, and 0. `unset` makes a variable like any other of the clock: only what a time may have goes into
-# the mark. No mark can be printed without these builtins, of which `builtin` reaches all but itself: so they are tried
-# here, `return` by returning, and one that was in the way is reported (N) before Q.
+# the mark. A command may have disabled a builtin that the mark needs, or defined a function of its name; `builtin` gets
+# past a function, unless that is called `builtin`. So the builtins are tried here, `return` by returning, and what was
+# changed is repaired and reported (N) before Q.
 __muxwire_e() {
   __muxwire_s=$? __muxwire_x=:${__muxwire_x-}:${EPOCHREALTIME-} __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
   __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s${__muxwire_x//[!0-9.,:]};$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'

@@ -28,8 +28,9 @@ if status is-interactive; and not functions -q __muxwire_p
         return $s
     end
 
-    # C: a command line was accepted. One that erases all functions leaves no hook, but the bindings: so behind C the
-    # terminal is asked how it is (DSR 5), and its answer, `ESC [ 0 n`, is a key that brings the functions back.
+    # C: a command line was accepted. A line that erases all functions erases these hooks, but no key binding. So for a
+    # line that may do so the terminal is sent a status request (DSR 5): its answer, `ESC [ 0 n`, is bound to a command
+    # that defines the functions again.
     function __muxwire_a --on-event fish_preexec
         builtin printf '\033]7770;C;%s;%d%04d\007' $__muxwire_n $__muxwire_high $__muxwire_low >/dev/tty
         string match -q '*functions*-*e*' -- "$argv"; and builtin printf '\033[5n' >/dev/tty
