@@ -30,6 +30,22 @@ async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
         await tab.close(force=True)
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_nor_where_the_terminal_still_echoes_at_the_prompt(terminals: Terminals, shell: str) -> None:
+    """Between the prompt's mark and its line editor, the terminal echoes the line, and the editor draws it again."""
+    slow = {"bash": "PS1='$(sleep 0.5)$ '", "zsh": "setopt prompt_subst; PS1='$(sleep 0.5)$ '"}
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which(shell))
+        await tab.execute(slow[shell])
+        while not tab.pane.session.at_prompt:
+            await tab.pane.stream.changed()
+        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        assert begun.ready is False, begun
+        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+        assert begun.ready
+        await tab.close(force=True)
+
+
 # fish brings back what it has set aside: that is drawn a third time, which counts as an answer most of the time.
 _DRAWN_AGAIN = pytest.mark.xfail(strict=False, reason="fish draws a line again that was typed while a command ran")
 

@@ -39,7 +39,7 @@ async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str])
             before = children()
             with pytest.raises(HostUnavailable) as caught:
                 await opened.create_tab(host="there")
-            assert children() == before
+            assert children() <= before  # what started the server may have ended meanwhile
     assert caught.value.host == "there"
     assert caught.value.remedy or caught.value.stage == "not_allowed"
     return caught.value

@@ -209,17 +209,22 @@ class TextSearch:
     def _is_drawn_at_prompt(self, text: str, first: int, after: int, end: int) -> bool:
         """Whether a match, which ends at the raw offset `end`, is the line editor's echo of keys that came before it.
 
-        The terminal echoes them when they are typed, and the editor draws them once more behind its prompt. There the
-        newest mark is that of a prompt; behind it a line that is, up to the match's end, what was typed is no answer.
-        Where the editor draws it in pieces (fish), any part of it is none.
+        The terminal echoes them when they are typed, and the editor draws them once more after its prompt. There the
+        newest mark is that of a prompt; after it a line that is, up to the match's end, what was typed is no answer.
+        Where the editor draws it in pieces (fish), any part of it is none. The mark may also have come before the keys:
+        the terminal echoes until the editor has set its modes, which it does when it has made the prompt's text.
         """
-        if self._ahead is None or self._pane.session.prompt_end <= self._ahead.offset:
+        shell = self._pane.shell
+        if self._ahead is None:
             return False
         drawn = self._stream.ring.read(self._ahead.offset, end)
         newest = drawn.rfind(INTRODUCER)
-        if newest < 0 or drawn[newest + len(INTRODUCER) :][:1] not in (b"P", b"Q"):
+        if newest < 0:  # without an accept mark, the output of what was typed comes without any mark, too
+            if not (self._ahead.at_prompt and shell is not None and shell.has_accept_mark):
+                return False
+        elif drawn[newest + len(INTRODUCER) :][:1] not in (b"P", b"Q"):
             return False
-        wanted, shell = text[first:after], self._pane.shell
+        wanted = text[first:after]
         if shell is not None and shell.redraws:
             return wanted in self._ahead.text
         for line in self._ahead.text.splitlines():
@@ -414,6 +419,10 @@ class ScreenSearch:
         if self._awaited is not None:
             self._start = self._scanned = self._awaited.begin
             self._awaited = None
+        if self._typed is not None and self._typed.at_prompt and self._says_taken() and self._was_taken():
+            # The line stands on the screen, maybe twice: the terminal echoed it, and the editor drew it once more.
+            self._start = self._scanned = self._tab.pane.session.preexec_offset
+            self._typed, self._before = None, None
         late = self._typed is not None and not self._typed.at_prompt and self._says_taken()
         if late and self._was_taken() and self._late == "not taken":
             self._late = "taken"  # it is drawn once more by the line editor after that command
