@@ -15,7 +15,7 @@ from muxwire.cli.run import _Signals
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 10
+DEADLINE = 30
 
 
 @pytest.mark.parametrize(("running", "pressed", "ended"), [("ours", ["C-c"], False), ("another", [], True)])

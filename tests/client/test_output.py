@@ -151,7 +151,7 @@ async def test_more_than_the_pipe_holds_is_sent_and_answered() -> None:
 
 async def test_closing_while_the_pipe_is_full_ends() -> None:
     transport = MemoryTransport(room=0)
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         async with ControlClient(transport) as client:
             client.submit(("list-windows",))
             await anyio.wait_all_tasks_blocked()

@@ -30,7 +30,7 @@ def path(tmp_path: Path) -> Path:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait for another thread, under a deadline."""
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while not condition():
             await anyio.sleep(0.002)
 

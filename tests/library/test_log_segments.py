@@ -233,6 +233,6 @@ async def test_segments_of_other_tabs_are_not_ours(path: Path) -> None:
     assert len(layout_of(path).older) == 2
     assert read_raw(path, 0, 9999) == LINES[:2500]
     assert read_raw(path.with_name("pane-@1-%7.log"), 0, 9999) == LINES[:3500]
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         await write(path, LINES[2500:])
     assert read_raw(path, 0, 99999) == LINES

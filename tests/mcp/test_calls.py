@@ -25,7 +25,7 @@ from tests.mcp.fake_terminals import FakeTerminals, Opener
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 10
+DEADLINE = 30
 
 
 class Session:

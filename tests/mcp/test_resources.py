@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed"),
 ]
 
-DEADLINE = 10
+DEADLINE = 30
 LOG, SCREEN, TABS = "muxwire://tabs/@1/log", "muxwire://tabs/@1/screen", "muxwire://tabs"
 COMMANDS = "muxwire://tabs/@1/commands"
 

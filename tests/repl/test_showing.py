@@ -151,7 +151,7 @@ async def test_lines_keep_their_order_and_what_is_left_out_is_counted_there() ->
         await held.wait()
         written.extend(map(plain, lines))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             printer = Printer(write, room=3)
             tasks.start_soon(printer.run)

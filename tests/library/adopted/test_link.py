@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 10
+DEADLINE = 30
 
 
 class Command:

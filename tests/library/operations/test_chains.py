@@ -159,7 +159,7 @@ async def test_a_cancelled_list_leaves_no_pane_that_nobody_knows(
     with scope:
         await terminals.run_operations([SplitPane(target=tab.pane_id), SplitPane(target=tab.pane_id)])
     assert scope.cancelled_caught
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while len(terminals._book.panes(tab.window_id)) != 3:
             await ask("display-message", "-p", "")
     panes = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_id}")

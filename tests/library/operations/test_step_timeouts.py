@@ -93,7 +93,7 @@ async def test_a_pane_that_came_late_is_known_or_goes_again(
             )
     assert statuses(result) == ["unknown"]
     count = 1 if rollback else 2
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while len(terminals._book.panes(tab.window_id)) != count or len(await ask("list-panes", "-a")) != count + 1:
             await ask("display-message", "-p", "")
     if not rollback:
@@ -174,7 +174,7 @@ async def _stopped_in_the_middle(
 ])  # fmt: skip
 async def test_every_kind_has_its_time(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, step: Json) -> None:
     target = {} if step["kind"] == "new_window" else {"target": tab.pane_id}
-    with stopped(pid), anyio.fail_after(10):
+    with stopped(pid), anyio.fail_after(30):
         result = await terminals.run_operations([{**step, **target}], dispatch_timeout=SHORT)
     assert statuses(result) == ["unknown"]
 
@@ -237,7 +237,7 @@ async def test_a_pane_that_goes_while_the_list_is_on_its_way(
                              {"kind": "capture_pane", "target": target}]  # fmt: skip
         result.append(await terminals.run_operations(steps, on_error="continue"))
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         async with anyio.create_task_group() as tasks:
             with stopped(pid):
                 (await terminals.server()).client.submit(("kill-pane", "-t", target))

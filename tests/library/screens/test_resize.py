@@ -56,7 +56,7 @@ async def test_resize_while_a_program_draws(terminals: Terminals, command: list[
     await tab.send_keys(["Enter"])
     for size in SIZES:
         await resized(terminals, tab, size)
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             while True:
                 taken = await tab.snapshot(cells=True, unwrap=False)
                 assert len(taken.lines) <= taken.rows
