@@ -61,7 +61,7 @@ def test_kill_without_a_tab_names_the_one_used_last_and_leaves_it(place: Place) 
     place.ok("wait", used, "--prompt")
     done = place.run("kill")
     assert done.returncode == 2
-    assert f"no tab is named; the one used last in the instance main is {used} ".encode() in done.stderr
+    assert f"no tab is named; the one used last in the instance main is {used} (prompt, ".encode() in done.stderr
     assert f"muxwire kill {used} closes it".encode() in done.stderr
     assert {row["window_id"] for row in place.document("ls", "--json")["tabs"]} >= {kept, used}
     place.ok("kill", used)

@@ -250,7 +250,8 @@ async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if used is None:
         raise InvalidArgument("no tab is named, and none is open", remedy="muxwire ls shows the tabs")
     runs = ", ".join(filter(None, (used.state, used.current_command)))
-    shown = f"{used.window_id} {used.name} ({runs}, in {used.cwd})"
+    called = used.window_id if used.name == used.window_id else f"{used.window_id} {used.name}"
+    shown = f"{called} ({runs}, in {used.cwd})"
     raise InvalidArgument(
         f"no tab is named; the one used last{_where(arguments)} is {shown}",
         remedy=f"muxwire kill {used.window_id} closes it, muxwire kill --all closes every tab",
