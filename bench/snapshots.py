@@ -26,20 +26,20 @@ RUNS, RUNS_SHORT = 200, 2
 # What is written before a look: a line that was typed, a burst, and a long build's output.
 LITTLE, MUCH, MOST = 500, 100_000, 1_000_000
 
-# Writes as many bytes as each line of its input says: lines as a build prints them, in colours.
+# Writes as many bytes as each number of its input says, which a blank ends: lines as a build prints them, in colours.
 WRITER = r"""
 import os, sys, tty
 tty.setraw(0)
 text = b''.join(b'\x1b[32mworker\x1b[0m %06d handled a \x1b[1mrequest\x1b[m in 12 ms\r\n' % n for n in range(4000))
 print('READY\r')
 sys.stdout.flush()
-at, line = 0, b''
+at, number = 0, b''
 while True:
     key = os.read(0, 1)
-    if key != b'\r':
-        line += key
+    if key != b' ':
+        number += key
         continue
-    left, line = int(line), b''
+    left, number = int(number), b''
     while left:
         at = at if at < len(text) else 0
         wrote = os.write(1, text[at : at + left])
@@ -90,7 +90,8 @@ async def _more(tab: Tab, size: int) -> None:
     if not size:
         return
     end = tab.next_byte + size
-    await tab.send_keys([str(size), "Enter"], literal=False)
+    # Not by Enter: before that, a text is waited for that the program would have shown.
+    await tab.send_keys([f"{size} "], literal=True)
     with anyio.fail_after(PATIENCE):
         while tab.next_byte < end:
             await tab.pane.stream.changed()

@@ -1,4 +1,4 @@
-"""Run every check of the project, one after the other, and say in one line how it went."""
+"""Run every check of the project, and say in one line how it went."""
 
 from __future__ import annotations
 
@@ -7,45 +7,66 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 
 # Tests wait for tmux, for shells and for time to pass: with three workers two processors are idle for most of the time.
 WORKERS = 2 * (os.cpu_count() or 1) + 1
 
+# In the order of the files: sorted by their number of tests, the two minutes of the soak would come last and alone.
+TESTS = ("pytest", "-q", "-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder")
 # The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
-CHECKS = (
-    ("lint", ("ruff", "check", ".")),
-    ("format", ("ruff", "format", "--check", ".")),
-    ("types", ("mypy",)),
-    # In the order of the files: sorted by their number of tests, the two minutes of the soak would come last and alone.
-    ("tests", ("pytest", "-q", "-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder")),
-)
+CHECKS = {
+    "lint": ("ruff", "check", "."),
+    "format": ("ruff", "format", "--check", "."),
+    "types": ("mypy",),
+    "tests": TESTS,
+}
+# Half a minute of one processor: it runs while the others do, in the time in which they leave a processor idle.
+BESIDE = "types"
+GIVES_WAY = ("nice", "-n", "10")
 
 
-def run(name: str, arguments: tuple[str, ...]) -> int:
-    """Run one check; its exit code."""
-    print(f"== {name}: {' '.join(arguments)}", flush=True)
+def start(name: str, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
+    """Start one check, which writes to `output` or to our own."""
     # No check reads the terminal; a test that waits for a key would hang a run by hand and pass in CI.
     # With this variable each of the thousand processes that tests start would compile all that it imports.
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, check=False
-    ).returncode
+    argv = [*(GIVES_WAY if name == BESIDE else ()), sys.executable, "-m", *CHECKS[name]]
+    return subprocess.Popen(argv, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+
+
+def announce(name: str) -> None:
+    """Say which check's output follows."""
+    print(f"== {name}: {' '.join(CHECKS[name])}", flush=True)
+
+
+def run_all() -> list[str]:
+    """Run every check; the names of those that failed."""
+    failed = []
+    with TemporaryFile() as output, start(BESIDE, output) as beside:
+        for name in CHECKS:
+            if name != BESIDE:
+                announce(name)
+                failed += [name] * (start(name).wait() != 0)
+        announce(BESIDE)
+        failed += [BESIDE] * (beside.wait() != 0)
+        output.seek(0)
+        print(output.read().decode(errors="replace"), end="", flush=True)
+    return failed
 
 
 def main() -> int:
     """Return 0 if every check passed."""
     started = time.monotonic()
     absent = subprocess.run(["sh", ".ci/needs", "missing"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    failed = []
-    for name, arguments in CHECKS:
-        if run(name, arguments):
-            failed.append(name)
+    failed = run_all()
     if absent:
         print(f"== not installed, and their tests were skipped: {absent}")
     seconds = time.monotonic() - started
-    verdict = f"FAILED: {', '.join(failed)}" if failed else f"all passed: {', '.join(name for name, _ in CHECKS)}"
+    verdict = f"FAILED: {', '.join(failed)}" if failed else f"all passed: {', '.join(CHECKS)}"
     print(f"== {verdict} ({seconds:.0f} s)")
     return 1 if failed else 0
 
