@@ -27,15 +27,22 @@ CHECKS = {
 # Half a minute of one processor: it runs while the others do, in the time in which they leave a processor idle.
 BESIDE = "types"
 GIVES_WAY = ("nice", "-n", "10")
+# pytest compiles every file of tests with assertions of its own, 15 s of a processor, and keeps what it has compiled.
+# In a fresh tree all workers would do that at once, each for itself.
+COMPILE = ("pytest", "-q", "--collect-only")
 
 
-def start(name: str, output: IO[bytes] | None = None) -> subprocess.Popen[bytes]:
-    """Start one check, which writes to `output` or to our own."""
-    # No check reads the terminal; a test that waits for a key would hang a run by hand and pass in CI.
+def start(
+    arguments: tuple[str, ...], output: IO[bytes] | int | None = None, before: tuple[str, ...] = ()
+) -> subprocess.Popen[bytes]:
+    """Start a module of this Python, which writes to `output` or to our own; `before` is the command that runs it."""
     # With this variable each of the thousand processes that tests start would compile all that it imports.
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    argv = [*(GIVES_WAY if name == BESIDE else ()), sys.executable, "-m", *CHECKS[name]]
-    return subprocess.Popen(argv, cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+    # No check reads the terminal; a test that waits for a key would hang a run by hand and pass in CI.
+    return subprocess.Popen(
+        [*before, sys.executable, "-m", *arguments],
+        cwd=ROOT, env=environ, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+    )  # fmt: skip
 
 
 def announce(name: str) -> None:
@@ -46,11 +53,14 @@ def announce(name: str) -> None:
 def run_all() -> list[str]:
     """Run every check; the names of those that failed."""
     failed = []
-    with TemporaryFile() as output, start(BESIDE, output) as beside:
-        for name in CHECKS:
-            if name != BESIDE:
-                announce(name)
-                failed += [name] * (start(name).wait() != 0)
+    with TemporaryFile() as output, start(CHECKS[BESIDE], output, GIVES_WAY) as beside:
+        for name, arguments in CHECKS.items():
+            if name == BESIDE:
+                continue
+            if arguments is TESTS:
+                start(COMPILE, subprocess.DEVNULL).wait()  # what is wrong in a file is said by the tests
+            announce(name)
+            failed += [name] * (start(arguments).wait() != 0)
         announce(BESIDE)
         failed += [BESIDE] * (beside.wait() != 0)
         output.seek(0)
