@@ -12,7 +12,7 @@ import pytest
 from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
-    from muxwire import Tab
+    from muxwire import Tab, Terminals
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ EDITOR = (
 )
 
 
-async def test_drawing_is_no_output_and_its_rows_are_the_screen(tab: Tab) -> None:
+async def test_drawing_is_no_output_and_its_rows_are_the_screen(terminals: Terminals, tab: Tab) -> None:
     began = await tab.execute(EDITOR, drawing=False, timeout=DEADLINE)
     assert (began.output, began.state, began.running) == ("before\n", "interactive", True)
     assert began.screen == "  drawn\nstatus"
@@ -38,7 +38,11 @@ async def test_drawing_is_no_output_and_its_rows_are_the_screen(tab: Tab) -> Non
     # Of long output too, and all of it for who asks for that.
     many = r"printf '\033[?1049h'; yes drawn | head -n 200000; printf '\033[?1049l'; echo after"
     assert (await tab.execute(many, drawing=False, max_chars=500, timeout=DEADLINE)).output.splitlines()[-1] == "after"
-    assert "drawn" in (await tab.execute(r"printf '\033[?1049hdrawn\033[?1049l'")).output
+    draws = r"printf 'one\033[?1049hdrawn\033[?1049l two'"
+    assert "drawn" in (await tab.execute(draws)).output
+    step = {"kind": "execute", "target": tab.key, "command": draws}
+    ran = await terminals.run_operations([step, step | {"strip_ansi": False}])
+    assert [one.output for one in ran.steps] == ["one two", "one\x1b[?1049hdrawn\x1b[?1049l two"]
 
 
 async def test_silence_ends_a_call_that_asks_for_it(tab: Tab) -> None:

@@ -106,6 +106,12 @@ async def test_codex_runs_yields_types_and_polls() -> None:
         stopped = await said(client, "write_stdin", {"session_id": number, "chars": "\u0003", "yield_time_ms": 30_000})
         assert "Process exited with code 130" in stopped
         assert "no command runs under" in await said(client, "write_stdin", {"session_id": number}, fails=True)
+        # A number is not given twice: late input for the one before would reach another program.
+        again = await said(client, "exec_command", {"cmd": "sleep 600", "yield_time_ms": 300})
+        assert int(re.findall(r"running with session ID (\d+)", again)[0]) > number
+        # What is cut names no tool that this profile does not have.
+        cut = await said(client, "exec_command", {"cmd": "seq 10000", "yield_time_ms": 30_000, "max_output_tokens": 20})
+        assert re.search(r"\n\[\.\.\. \d+ bytes left out \.\.\.\]\n", cut)
 
 
 async def test_claude_runs_times_out_and_runs_in_the_background() -> None:

@@ -8,6 +8,7 @@ keeps its tab, and is known by a number.
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from contextlib import asynccontextmanager
@@ -64,6 +65,7 @@ class _Shells:
     def __init__(self) -> None:
         self._tabs: list[Tab] = []
         self._taken: set[Tab] = set()
+        self._last = 0  # the newest number; none is given twice, else late input would reach another command
         self.running: dict[int, tuple[Tab, str]] = {}
 
     @asynccontextmanager
@@ -85,9 +87,9 @@ class _Shells:
         for number, known in self.running.items():
             if known == (tab, command_id):
                 return number
-        number = max(self.running, default=0) + 1
-        self.running[number] = tab, command_id
-        return number
+        self._last += 1
+        self.running[self._last] = tab, command_id
+        return self._last
 
     def find(self, number: int) -> tuple[Tab, str]:
         """Return the tab and the id of a command; NoSuchTarget."""
@@ -173,6 +175,14 @@ async def write_stdin(call: Call, given: WriteStdin) -> Text:
     return _chunk(shells, tab, result, begun)
 
 
+def _output(result: ExecutionResult) -> str:
+    """The output; where its middle was left out, that is said without muxwire's own tool, which these lack."""
+    if not result.omitted_bytes:
+        return result.output
+    said = rf"({result.omitted_bytes} bytes left out); [^\n]* (\.\.\.\]\n)"
+    return re.sub(said, r"\1 \2", result.output, count=1)
+
+
 def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: float) -> Text:
     """What Codex says of a piece of output; the rows of a program that draws are output here."""
     number = shells.number(tab, result.command_id) if result.running else None
@@ -182,7 +192,7 @@ def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: float) -> 
         ended = f"Process exited with code {code}"
     else:
         ended = f"Process running with session ID {number}"
-    shown = "\n".join(filter(None, (result.output, result.screen)))
+    shown = "\n".join(filter(None, (_output(result), result.screen)))
     lines = (
         f"Chunk ID: {secrets.token_hex(3)}",
         f"Wall time: {time.monotonic() - begun:.4f} seconds",
@@ -247,7 +257,7 @@ async def bash(call: Call, given: Bash) -> Text:
                 on_progress=call.progress.note,
             )
         )
-    shown = "\n".join(filter(None, (result.output.rstrip("\n"), result.screen)))
+    shown = "\n".join(filter(None, (_output(result).rstrip("\n"), result.screen)))
     note = spelled(result.note or "", _CLAUDE_WORDS)
     if result.running:
         name = f"bash_{shells.number(tab, result.command_id)}"
@@ -268,7 +278,7 @@ async def bash(call: Call, given: Bash) -> Text:
 async def bash_output(call: Call, given: BashOutput) -> Text:
     tab, command_id = _shells(call).find(_number_of(given.bash_id))
     result = await tab.command_result(command_id, drawing=False, strip_ansi=True, max_chars=_SHOWN)
-    shown = "\n".join(filter(None, (result.output.rstrip("\n"), result.screen)))
+    shown = "\n".join(filter(None, (_output(result).rstrip("\n"), result.screen)))
     if given.filter:
         lines = shown.splitlines()
         found = await anyio.to_thread.run_sync(matching, Pattern(given.filter), lines, _FILTER_SECONDS)

@@ -848,7 +848,10 @@ class SendKeys(Compound):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execute(Compound):
-    """Run a shell command; the step fails if the exit code is not 0. `timeout` None: as `Tab.execute`."""
+    """Run a shell command; the step fails if the exit code is not 0. `timeout` None: as `Tab.execute`.
+
+    What a program draws on the alternate screen is left out of the output, unless `strip_ansi` is given as false.
+    """
 
     kind: ClassVar[str] = "execute"
     stays: ClassVar[str] = "a command that was run cannot be taken back"
@@ -873,7 +876,7 @@ class Execute(Compound):
         with run.time_for(DEFAULT_TIMEOUT if self.timeout is None else self.timeout) as (limit, said):
             result = await tab.execute(
                 self.command, timeout=limit, strip_ansi=self.strip_ansi, env=self.env or None, cwd=self.cwd or None,
-                max_chars=run.options.max_chars,
+                drawing=self.strip_ansi is False, max_chars=run.options.max_chars,
             )  # fmt: skip
         step.output, step.exit_code = result.output, result.exit_code
         if result.timed_out:
