@@ -422,7 +422,7 @@ def password(agent: Agent) -> None:
     """A program asks for a password, which a person types; the model never sees it."""
     agent.write("login.sh", "read -rsp 'Password: ' p; echo; [ \"$p\" = " + SECRET + " ] && echo welcome\n")
     told = agent.run("bash login.sh")
-    words = re.search(r"(muxwire attach[^;]*)", told["note"])
+    words = re.search(r"[^ ]*(muxwire attach[^;]*)", told["note"])
     reached(words, told=told)
     assert words is not None
     _person_types(agent, words[1], SECRET)

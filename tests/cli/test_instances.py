@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ import pytest
 from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
 from muxwire.cli.instances import age
-from muxwire.host.folders import folders_for
+from muxwire.host.folders import Folders, folders_for
 from muxwire.host.locks import named_process
+from muxwire.instance import faces
 from muxwire.instance.faces import Running
 from tests.cli.screen import at_terminal
 from tests.cli.user import Place
@@ -115,8 +116,17 @@ def test_a_name_that_does_not_exist_is_made_by_new_only(two: Place) -> None:
     for verb in (("run", "true"), ("send-keys", "x"), ("logs",), ("ls",), ("wait", "--prompt"), ("kill", "--all")):
         done = two.run(*verb[:1], "--name", "typo", *verb[1:])
         assert done.returncode in (1, 126)
-        assert b"there is no instance typo\n  these run: webshop, website; muxwire new --name typo" in done.stderr
+        said = b"muxwire: there is no instance typo\n  these run: webshop, website; muxwire new --name typo"
+        assert done.stderr.startswith(said)
     assert "typo" not in _instances(two)
+
+
+def test_kill_without_a_tab_says_how_to_close_the_one_that_it_names(two: Place) -> None:
+    done = two.run("kill", "--name", "webshop")
+    assert done.returncode == 2
+    assert b"in the instance webshop is @1 build" in done.stderr
+    # As it stands, the line must not close the @1 of another instance.
+    assert b"muxwire kill @1 --name webshop closes it, muxwire kill --all --name webshop closes" in done.stderr
 
 
 def test_kill_all_of_an_instance_that_does_not_run_names_those_that_do(two: Place) -> None:
@@ -141,12 +151,33 @@ def test_kill_all_of_an_instance_that_does_not_run_names_those_that_do(two: Plac
 def test_a_verb_that_names_a_tab_gets_the_only_instance_with_a_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], running: list[str], chosen: str
 ) -> None:
-    monkeypatch.setattr(connect, "_running", lambda **_: {name: Running(name, tmp_path) for name in running})
+    monkeypatch.setattr(connect, "all_running", lambda: [Running(name, tmp_path) for name in running])
     monkeypatch.setattr(connect, "use", lambda one: one.name)
     monkeypatch.delenv("MUXWIRE_NAME", raising=False)
     arguments = command_line(words[0]).parse_args(words)
     connect.choose_instance(arguments)
     assert arguments.name == chosen
+
+
+@contextmanager
+def _user(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give this process directories of its own, and no instance by name."""
+    monkeypatch.delenv("MUXWIRE_NAME", raising=False)
+    with short_folder() as home:
+        for name, value in (("XDG_RUNTIME_DIR", "run"), ("TMPDIR", "tmp"), ("MUXWIRE_STATE_DIR", "state")):
+            (home / value).mkdir()
+            monkeypatch.setenv(name, str(home / value))
+        yield home
+
+
+def _listens(name: str, environ: Mapping[str, str], ends: ExitStack) -> Folders:
+    """Have a server listen where that instance's tmux would; its directories."""
+    folders = folders_for(name, environ)
+    folders.runtime.mkdir(exist_ok=True)
+    server = ends.enter_context(socket.socket(socket.AF_UNIX))
+    server.bind(str(folders.socket_path))
+    server.listen()
+    return folders
 
 
 @pytest.mark.parametrize("words", [["run", "-t", "@1", "true"], ["logs"], ["snapshot", "@1"], ["attach"]])
@@ -164,21 +195,49 @@ def test_a_verb_that_names_a_tab_gets_the_only_instance_with_a_name(
 def test_an_instance_of_another_state_directory_is_not_chosen(
     monkeypatch: pytest.MonkeyPatch, running: dict[str, tuple[bool, bool]], chosen: str, words: list[str]
 ) -> None:
-    monkeypatch.delenv("MUXWIRE_NAME", raising=False)
-    with short_folder() as home, ExitStack() as ends:
-        for name, value in (("XDG_RUNTIME_DIR", "run"), ("TMPDIR", "tmp"), ("MUXWIRE_STATE_DIR", "state")):
-            (home / value).mkdir()
-            monkeypatch.setenv(name, str(home / value))
+    with _user(monkeypatch), ExitStack() as ends:
         elsewhere = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
         for name, (ours, here) in running.items():
-            folders = folders_for(name, os.environ if here else elsewhere)
-            folders.runtime.mkdir(exist_ok=True)
-            server = ends.enter_context(socket.socket(socket.AF_UNIX))
-            server.bind(str(folders.socket_path))
-            server.listen()
+            folders = _listens(name, os.environ if here else elsewhere, ends)
             if ours:
                 folders.server.parent.mkdir(parents=True)
                 folders.server.write_text(json.dumps(named_process(os.getpid())))
         arguments = command_line(words[0]).parse_args(words)
         connect.choose_instance(arguments, any_running=words[0] != "run", by_word=words[0] != "run")
         assert arguments.name == chosen
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "driven", "chosen"),
+    [
+        (["dev"], ["far"], True, "dev"),
+        (["dev"], ["far"], False, "dev"),
+        (["dev", "web"], ["far"], True, ""),
+        (["main"], ["far"], True, "main"),
+        ([], ["far"], True, "far"),
+        ([], ["far"], False, "far"),  # its tabs there may run, and are found again
+        ([], ["far", "e1-00aa00"], True, "far"),  # to another process, an agent's tabs there are of no use
+        ([], ["e1-00aa00"], True, "main"),
+    ],
+)
+def test_an_instance_with_tabs_on_other_machines_only(
+    monkeypatch: pytest.MonkeyPatch, here: list[str], there: list[str], chosen: str, *, driven: bool
+) -> None:
+    """It is chosen where none runs here, and `ls` lists it if a process uses it."""
+    with _user(monkeypatch), ExitStack() as ends:
+        for name in here:
+            folders = _listens(name, os.environ, ends)
+            folders.server.parent.mkdir(parents=True)
+            folders.server.write_text(json.dumps(named_process(os.getpid())))
+        for name in there:
+            logs = folders_for(name, os.environ).state / name / "hosts" / "box.00aa00aa"
+            logs.mkdir(parents=True)
+            pid = os.getpid() if driven else 1 << 30
+            (logs / "link").write_text(json.dumps({"host": "box", "directory": "box.1", "pid": pid}))
+        found = faces.all_running(os.environ)
+        assert [one.name for one in found if one.hosts] == [
+            name for name in sorted(there) if driven or not name.startswith("e")
+        ]
+        assert all(one.driven is driven and one.hosts == ("box",) for one in found if one.hosts)
+        assert {face.state for face in faces.faces(found, os.environ) if face.hosts} == {"remote"}
+        assert connect.only_one(found) == chosen

@@ -13,8 +13,9 @@ import pytest
 from muxwire import Terminals
 from muxwire.errors import TabUnavailable
 from muxwire.host.folders import Folders
+from muxwire.tabs import hand_over
 from muxwire.tabs.event_log import KINDS
-from muxwire.tabs.hand_over import attach_words
+from muxwire.tabs.hand_over import attach_words, program_word
 from tests.library.attached import person
 from tests.library.opened import seen
 
@@ -61,8 +62,36 @@ class _Server:
     ],
     ids=["main", "ephemeral", "pane", "remote", "adopted"],
 )
-def test_the_words_are_right_for_every_kind_of_instance(server: _Server, key: str, words: str) -> None:
+def test_the_words_are_right_for_every_kind_of_instance(
+    monkeypatch: pytest.MonkeyPatch, server: _Server, key: str, words: str
+) -> None:
+    monkeypatch.setattr(hand_over, "_program", lambda: "muxwire")
     assert attach_words(cast("TmuxServer", server), key) == words
+
+
+@pytest.mark.parametrize(
+    ("path", "virtual", "word"),
+    [
+        ("{usr}", None, "muxwire"),  # installed for all users
+        ("{empty}", None, "muxwire"),
+        ("{empty}", "{venv}", "{venv}/muxwire"),  # a client starts it by its path
+        ("{venv}:{empty}", "{venv}", "{venv}/muxwire"),  # an activated environment, or uvx: the person's shell has none
+        ("{empty}:{usr}", "{venv}", "muxwire"),  # pipx and `uv tool` link it into ~/.local/bin
+        ("{venv}:{usr}", "{venv}", "muxwire"),
+        ("", "{venv}", "{venv}/muxwire"),
+        ("", "{empty}", "muxwire"),  # run as `python -m muxwire` from a clone
+    ],
+)
+def test_the_words_begin_with_a_program_that_the_persons_shell_finds(
+    tmp_path: Path, path: str, virtual: str | None, word: str
+) -> None:
+    there = {name: tmp_path / name for name in ("usr", "venv", "empty")}
+    for name, folder in there.items():
+        folder.mkdir()
+        if name != "empty":
+            (folder / "muxwire").touch(mode=0o755)
+    where = None if virtual is None else Path(virtual.format(**there))
+    assert program_word(path.format(**there), where) == word.format(**there)
 
 
 def _holding(folder: Path, secret: str) -> list[str]:

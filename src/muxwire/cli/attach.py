@@ -115,11 +115,17 @@ def _flags(arguments: argparse.Namespace) -> str:
 
 
 def _own_server(arguments: argparse.Namespace) -> list[str]:
+    from muxwire.host.folders import folders_for
+    from muxwire.host.hosts_file import links_of
     from muxwire.tmux.start import HUB
 
     name = arguments.name
     pid, (tmux, *socket) = tmux_of(name)
     if pid is None:
+        if links := links_of(folders_for(name, os.environ).state / name):
+            raise NoSuchTarget(
+                f"the instance {name} has no tab on this machine", remedy=f"muxwire attach --host {links[0].host}"
+            )
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
     session, window = _find(listed_tabs((tmux, *socket)), arguments.target, hub=HUB)
     _refuse_itself((tmux, *socket))

@@ -135,7 +135,7 @@ def _meant(named: str) -> str:
     if named or (named := os.environ.get("MUXWIRE_NAME", "")):
         return named
     running = running_instances(os.environ)
-    return running[0] if len(running) == 1 else DEFAULT_NAME
+    return next(iter(running)) if len(running) == 1 else DEFAULT_NAME
 
 
 def _tabs(before: list[str]) -> list[Candidate]:

@@ -139,7 +139,7 @@ def choose_instance(
         return
     if arguments.name is not None:
         if not makes:
-            _check_instance(arguments.name)
+            check_instance(arguments.name)
         return
     arguments.name = os.environ.get("MUXWIRE_NAME", "")
     if arguments.name:
@@ -147,13 +147,10 @@ def choose_instance(
     if not any_running:
         arguments.name = _only_named() if _names_tab(arguments) else DEFAULT_NAME
         return
-    running = _running(own=True)
-    if DEFAULT_NAME in running or not running:
-        arguments.name = DEFAULT_NAME
-    elif len(running) == 1:
-        arguments.name = use(next(iter(running.values())))
-    elif not (by_word and word_is_instance(arguments)):
-        arguments.name = use(_with_tab(list(running.values()), _word(arguments) if by_word else ""))
+    running = all_running()
+    arguments.name = only_one(running)
+    if not arguments.name and not (by_word and word_is_instance(arguments)):
+        arguments.name = use(_with_tab(_usual(running), _word(arguments) if by_word else ""))
 
 
 def _names_tab(arguments: argparse.Namespace) -> bool:
@@ -165,30 +162,43 @@ def _only_named() -> str:
 
     Not one without a name: that is an agent's, which a person has to name to act on it.
     """
-    named = named_running(own=True)
-    return use(next(iter(named.values()))) if len(named) == 1 else DEFAULT_NAME
+    named = [one for one in _usual(all_running()) if _has_name(one)]
+    return use(named[0]) if len(named) == 1 else DEFAULT_NAME
 
 
-def named_running(*, own: bool = False) -> dict[str, Running]:
-    """The instances with a name of their own that run; `own`: in this environment's state directory."""
+def named_running() -> list[str]:
+    """The names of the instances with a name of their own that run."""
+    return [one.name for one in all_running() if _has_name(one)]
+
+
+def _has_name(one: Running) -> bool:
     from muxwire.host.folders import EPHEMERAL
 
-    return {name: one for name, one in _running(own=own).items() if not EPHEMERAL.match(name)}
+    return not EPHEMERAL.match(one.name)
 
 
-def _running(*, own: bool = False) -> dict[str, Running]:
-    """The instances that run, by name, those on other machines only included; `own`: of this state directory."""
-    from muxwire.host.folders import EPHEMERAL, folders_for
-    from muxwire.host.hosts_file import all_links
-    from muxwire.instance.faces import Running, all_running
+def only_one(running: Sequence[Running]) -> str:
+    """The instance that a verb without a name means: `main` if it runs or none does, the only one; "" if several do."""
+    usual = _usual(running)
+    if not usual or DEFAULT_NAME in {one.name for one in usual}:
+        return DEFAULT_NAME
+    return use(usual[0]) if len(usual) == 1 else ""
 
-    here = folders_for(DEFAULT_NAME, os.environ)
-    found = {one.name: one for one in all_running(os.environ, own=own)}
-    # One with nothing here may have tabs on other machines; one without a name has ended if it does not run here.
-    elsewhere = {one.instance for one in all_links(here.state)}
-    for name in sorted(name for name in elsewhere - set(found) if not EPHEMERAL.match(name)):
-        found[name] = Running(name, here.runtime)
-    return found
+
+def _usual(running: Sequence[Running]) -> list[Running]:
+    """Those that a verb without a name may mean: of this state directory, and with tabs here, if any has some.
+
+    Tabs on other machines belong to the process that opened them; of an instance without a name no other can have them.
+    """
+    own = [one for one in running if one.own]
+    return [one for one in own if not one.hosts] or [one for one in own if _has_name(one)]
+
+
+def all_running() -> list[Running]:
+    """The instances that run, those included whose tabs are all on other machines."""
+    from muxwire.instance import faces
+
+    return faces.all_running(os.environ)
 
 
 def use(one: Running) -> str:
@@ -204,7 +214,7 @@ def use(one: Running) -> str:
     return one.name
 
 
-def _check_instance(name: str) -> None:
+def check_instance(name: str) -> None:
     """Refuse an instance of which nothing is known, which is a wrong name: NoSuchTarget."""
     from muxwire.host.folders import folders_for
     from muxwire.library.opening import checked_instance
@@ -212,13 +222,13 @@ def _check_instance(name: str) -> None:
     folders = folders_for(checked_instance(name), os.environ)
     if folders.socket_path.exists():
         return
-    running = _running()
-    if name in running:  # its socket may be where another environment has it
-        use(running[name])
+    running = all_running()
+    if found := [one for one in running if one.name == name]:  # its socket may be where another environment has it
+        use(found[0])
         return
     if (folders.state / name).is_dir():
         return
-    known = f"these run: {', '.join(running)}; " if running else ""
+    known = f"these run: {', '.join(one.name for one in running)}; " if running else ""
     raise NoSuchTarget(
         f"there is no instance {name}",
         remedy=f"{known}muxwire new --name {name} or muxwire serve --name {name} makes it",
@@ -238,10 +248,10 @@ def word_is_instance(arguments: argparse.Namespace) -> bool:
 
     InvalidArgument where several fit and no person can be asked.
     """
-    word, named = _word(arguments), _running()
-    fitting = (
-        [named[word]] if word in named else [one for name, one in _running(own=True).items() if word and word in name]
-    )
+    word, running = _word(arguments), all_running()
+    fitting = [one for one in running if one.name == word] or [
+        one for one in _usual(running) if word and word in one.name
+    ]
     if not fitting or arguments.socket is not None or arguments.socket_name is not None:
         return False
     arguments.name = use(fitting[0] if len(fitting) == 1 else chosen_of(fitting))
@@ -257,7 +267,8 @@ def _with_tab(running: Sequence[Running], word: str) -> Running:
     from muxwire.cli.listing import listed_tabs, tmux_at
 
     if word:
-        having = [one for one in running if word in {tab.name for tab in listed_tabs(tmux_at(one))}]
+        here = [one for one in running if not one.hosts]
+        having = [one for one in here if word in {tab.name for tab in listed_tabs(tmux_at(one))}]
         running = having or running
     return running[0] if len(running) == 1 else chosen_of(running)
 

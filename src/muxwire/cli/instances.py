@@ -27,7 +27,7 @@ def rows_of(faces: Sequence[Face], colours: Colours | None = None) -> list[str]:
         (
             face.name,
             face.client or "-",
-            face.directory or "-",
+            face.directory or (f"on {', '.join(face.hosts)}" if face.hosts else "-"),
             "-" if face.started is None else age(now - face.started),
             str(face.tabs),
             face.state,

@@ -8,7 +8,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import DEFAULT_NAME, chosen_host, chosen_name, given_instance, named_running, on_terminals
+from muxwire.cli.connect import (
+    DEFAULT_NAME,
+    all_running,
+    check_instance,
+    chosen_host,
+    chosen_name,
+    given_instance,
+    named_running,
+    on_terminals,
+    only_one,
+)
 from muxwire.cli.instances import documents_of, rows_of
 from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after
 from muxwire.cli.printing import Colours, document, say, shown, table, warn
@@ -77,12 +87,13 @@ def _list(arguments: argparse.Namespace) -> int:
     arguments.faces = None
     if given_instance(arguments) or os.environ.get("MUXWIRE_NAME"):
         return on_terminals(_ls)(arguments)
-    from muxwire.instance.faces import all_running, faces
+    from muxwire.instance.faces import faces
 
-    arguments.faces = faces(all_running(os.environ), os.environ)
-    running = all_running(os.environ, own=True)
-    if len(running) < 2 or any(one.name == DEFAULT_NAME for one in running):
-        return on_terminals(_ls, any_running=True)(arguments)
+    running = all_running()
+    arguments.faces = faces([one for one in running if one.driven or not one.hosts], os.environ)
+    if name := only_one(running):
+        arguments.name = name
+        return on_terminals(_ls, makes=True)(arguments)
     if arguments.json:
         document({"instances": documents_of(arguments.faces), "tabs": [], "sessions": []})
     else:
@@ -227,6 +238,8 @@ def _check_runs(arguments: argparse.Namespace) -> None:
     """Say of an instance that does not run that nothing is ended; NoSuchTarget where another one may be meant."""
     from muxwire.host.folders import folders_for
 
+    if arguments.name is not None:
+        check_instance(arguments.name)
     name = chosen_name(arguments)
     if folders_for(name, os.environ).socket_path.exists():  # also of one that does not answer
         return
@@ -252,10 +265,12 @@ async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
     runs = ", ".join(filter(None, (used.state, used.current_command)))
     called = used.window_id if used.name == used.window_id else f"{used.window_id} {used.name}"
     shown = f"{called} ({runs}, in {used.cwd})"
-    raise InvalidArgument(
-        f"no tab is named; the one used last{_where(arguments)} is {shown}",
-        remedy=f"muxwire kill {used.window_id} closes it, muxwire kill --all closes every tab",
-    )
+    remedy = "tmux kill-window closes a window of yours"
+    if terminals.role != "adopted":
+        # Without the name the line would close a tab of another instance.
+        there = "" if chosen_name(arguments) == DEFAULT_NAME else f" --name {chosen_name(arguments)}"
+        remedy = f"muxwire kill {used.window_id}{there} closes it, muxwire kill --all{there} closes every tab"
+    raise InvalidArgument(f"no tab is named; the one used last{_where(arguments)} is {shown}", remedy=remedy)
 
 
 async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import TmuxUnavailable
 from muxwire.host.folders import EPHEMERAL, folders_for
+from muxwire.host.hosts_file import all_links
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder
 from muxwire.tmux.program import program_for, running_instances
@@ -23,9 +24,10 @@ from muxwire.tmux.start import HUB, KEEPER_NAME
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from muxwire.host.folders import Folders
+    from muxwire.host.hosts_file import Linked
     from muxwire.tmux.server import TmuxServer
 
 # Server options: the MCP client, with its version, and the directory of the process that drives the instance.
@@ -38,23 +40,35 @@ _ANSWER_SECONDS = 1.0
 _ASKED = ("#{start_time}", f"#{{{CLIENT}}}", f"#{{{DIRECTORY}}}")
 _WINDOWS = "#{session_name} #{window_name}"
 
-# driven: a process uses it now; kept: only its tmux runs, and what runs in its tabs; silent: its tmux does not answer.
-Condition = Literal["driven", "kept", "silent"]
+# driven: a process uses it now; kept: only its tmux runs, and what runs in its tabs; silent: its tmux does not answer;
+# remote: a process uses it, whose tabs are all on other machines.
+Condition = Literal["driven", "kept", "silent", "remote"]
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Running:
-    """An instance whose tmux server runs: its name, and the directory in which its socket is."""
+    """An instance whose tmux server runs, here or on another machine: its name, and the directory of its socket.
+
+    `own`: its state is in the state directory of the environment that was asked for, where its logs and locks are
+    looked for. `hosts`: the machines on which it has its tabs, where no server of it runs here. `driven`: of such a
+    one, a process uses it; else it is not known whether the server there still runs.
+    """
 
     name: str
     runtime: Path
+    own: bool = True
+    hosts: tuple[str, ...] = ()
+    driven: bool = False
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Face:
-    """What a person knows a running instance by. `started`: in Unix seconds; None where its tmux does not answer."""
+    """What a person knows a running instance by.
+
+    `started`: in Unix seconds; None where its tmux does not answer, or none runs here. `hosts`: as of `Running`.
+    """
 
     name: str
     client: str
@@ -62,6 +76,7 @@ class Face:
     started: float | None
     tabs: int
     state: Condition
+    hosts: tuple[str, ...] = ()
 
 
 def introduce(server: TmuxServer, client: str) -> None:
@@ -80,31 +95,48 @@ def _one_line(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
-def all_running(environ: Mapping[str, str], *, own: bool = False) -> list[Running]:
-    """The instances whose tmux server runs, those of this environment's own directory first, each in order of name.
+def all_running(environ: Mapping[str, str]) -> list[Running]:
+    """The instances that run, those of this environment's own runtime directory first, each in order of name.
 
     MCP clients start servers with few variables, often without XDG_RUNTIME_DIR: so the other directories in which an
-    instance of this user may have its socket are looked into too. `own`: only those whose state is in the state
-    directory of this environment, where their logs and locks are looked for.
+    instance of this user may have its socket are looked into too. Of two with one name, the one whose state is in this
+    environment's state directory counts. Last come those whose tabs are all on other machines.
     """
     found: dict[str, Running] = {}
     for there in _environments(environ):
         runtime = folders_for("", there).runtime
-        for name in running_instances(there):
-            if not own or _has_state(folders_for(name, there), there):
-                found.setdefault(name, Running(name, runtime))
-    return list(found.values())
+        for name, pid in running_instances(there).items():
+            if name not in found or not found[name].own:
+                one = Running(name, runtime, own=_has_state(folders_for(name, there), pid))
+                found[name] = one if one.own else found.get(name, one)
+    return [*found.values(), *_elsewhere(environ, found)]
 
 
-def _has_state(folders: Folders, environ: Mapping[str, str]) -> bool:
-    """Whether the state directory is that of the instance whose server listens at the socket of `folders`.
+def _elsewhere(environ: Mapping[str, str], here: Collection[str]) -> list[Running]:
+    """The instances of this state directory that have tabs on other machines, and no server here.
+
+    One without a name has ended if no process uses it.
+    """
+    folders = folders_for("", environ)
+    links: dict[str, list[Linked]] = {}
+    for link in all_links(folders.state):
+        links.setdefault(link.instance, []).append(link)
+    return [
+        Running(name, folders.runtime, hosts=tuple(sorted({link.host for link in of})), driven=driven)
+        for name, of in sorted(links.items())
+        if name not in here and ((driven := any(link.driven for link in of)) or not EPHEMERAL.match(name))
+    ]
+
+
+def _has_state(folders: Folders, server: int) -> bool:
+    """Whether the state directory is that of the instance whose server, a process, listens at the socket of `folders`.
 
     The name of an instance without a name is drawn at random; of a named one the directory has its server's process.
     """
     if EPHEMERAL.match(folders.instance):
         return folders.server.parent.is_dir()
     pid = holder(folders.server)
-    return pid > 0 and LocalHost(environ).listening_pid(folders.socket_path) in (pid, 0)  # 0: no system call tells it
+    return pid > 0 and server in (pid, 0)
 
 
 def _environments(environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
@@ -123,7 +155,7 @@ def environment_of(one: Running, environ: Mapping[str, str]) -> dict[str, str]:
 
 def faces(running: Sequence[Running], environ: Mapping[str, str]) -> list[Face]:
     """What each of them is known by; all are asked at once."""
-    asked = [(one, _ask(one, environ)) for one in running]
+    asked = [(one, None if one.hosts else _ask(one, environ)) for one in running]
     deadline = time.monotonic() + _ANSWER_SECONDS
     return [_face(one, _answer(process, deadline), environ) for one, process in asked]
 
@@ -158,6 +190,8 @@ def _answer(process: subprocess.Popen[str] | None, deadline: float) -> list[str]
 
 
 def _face(one: Running, said: list[str], environ: Mapping[str, str]) -> Face:
+    if one.hosts:
+        return Face(one.name, "", "", None, 0, "remote", one.hosts)
     if len(said) < len(_ASKED):
         return Face(one.name, "", "", None, 0, "silent")
     started, client, directory = said[: len(_ASKED)]

@@ -96,14 +96,18 @@ def read_version(text: str, host: Host) -> tuple[int, int]:
     return version
 
 
-def running_instances(environ: Mapping[str, str]) -> list[str]:
-    """The names of the instances whose tmux server runs, in the runtime directory of this environment, sorted."""
+def running_instances(environ: Mapping[str, str]) -> dict[str, int]:
+    """The instances whose tmux server runs, in the runtime directory of this environment: its process by name, sorted.
+
+    The process is 0 where no system call tells it, as for `Host.listening_pid`.
+    """
     runtime, host = folders_for("", environ).runtime, LocalHost(environ)
     try:
         sockets = sorted(path for path in runtime.iterdir() if path.suffix == _SOCKET)
     except OSError:
-        return []
-    return [path.stem for path in sockets if server_runs(host, path)]
+        return {}
+    processes = {path.stem: host.listening_pid(path) for path in sockets}
+    return {name: pid for name, pid in processes.items() if pid is not None}
 
 
 # The server of a named instance whose socket was removed while it ran.
