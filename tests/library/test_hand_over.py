@@ -12,10 +12,11 @@ import pytest
 
 from muxwire import Terminals
 from muxwire.errors import TabUnavailable
+from muxwire.host.environment import program_word
 from muxwire.host.folders import Folders
 from muxwire.tabs import hand_over
 from muxwire.tabs.event_log import KINDS
-from muxwire.tabs.hand_over import attach_words, program_word
+from muxwire.tabs.hand_over import attach_words
 from tests.library.attached import person
 from tests.library.opened import seen
 

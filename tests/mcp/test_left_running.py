@@ -79,7 +79,7 @@ async def test_a_command_left_running_is_a_task(folder: Path) -> None:
         assert "content" not in made
         working = await client.task(made["taskId"])
         assert (working["resultType"], working["status"]) == ("complete", "working")
-        assert working["statusMessage"] == "7 bytes of output"  # with the terminal's CR
+        assert working["statusMessage"] == "6 bytes of output"
 
         # The news of its end come by a stream too, with all that tasks/get gives.
         await client.start("subscriptions/listen", {"notifications": {"taskIds": [made["taskId"], "none"]},
@@ -95,6 +95,15 @@ async def test_a_command_left_running_is_a_task(folder: Path) -> None:
         assert done["result"]["structuredContent"]["output"] == "begun\nover\n"
         assert done["result"]["structuredContent"]["exit_code"] == 3
         assert json.loads(done["result"]["content"][0]["text"]) == done["result"]["structuredContent"]
+
+        # Of long output, and of what was drawn on the alternate screen, as much as any result has.
+        draws = "seq 100000; printf '\\033[?1049h%s\\033[?1049l' drawn"
+        made = await client.run(TASKS, **{"command": draws, "async": True, "timeout_ms": 30_000})
+        done = await client.task_ended(made["taskId"])
+        told = done["result"]["structuredContent"]
+        assert told["truncated"]
+        assert len(told["output"]) < 10_000
+        assert "drawn" not in told["output"]
 
 
 async def test_a_task_is_cancelled_and_refusals_are_the_specifications(folder: Path) -> None:

@@ -105,3 +105,14 @@ def check_command(command: bytes) -> None:
         raise InvalidArgument(
             "the command is empty", remedy="give a command; `read_logs_from_tab` shows the screen's text"
         )
+
+
+def program_word(path: str, virtual: Path | None) -> str:
+    """What a person types for `muxwire`: the plain name if `path`, our PATH, has it, else where it is.
+
+    `virtual` has the programs of the virtual environment in which we run, if it is one. That directory is on PATH only
+    where the environment was activated, or where `uvx` put it for us: the person's shell need not have it.
+    """
+    usual = [one for one in path.split(os.pathsep) if virtual is None or Path(one) != virtual]
+    own = None if virtual is None else shutil.which("muxwire", path=str(virtual))
+    return "muxwire" if own is None or shutil.which("muxwire", path=os.pathsep.join(usual)) else own

@@ -6,7 +6,8 @@ Rules, by the extension's specification for 2026-07-28:
    `async`, or `on_timeout: leave` at its timeout. All else is answered as to any client.
 2. The id of a task is that of its command, so a task outlives the server as the command does, with `--name`.
 3. `tasks/get` says how much output there is, and once the command has ended its whole result, as `execute_command`
-   gives it. One that ended after `tasks/cancel` is `cancelled`. None is `failed`: a failed command is a result.
+   gives it by default, long output shortened. One that ended after `tasks/cancel` is `cancelled`. None is `failed`: a
+   failed command is a result.
 4. What a command waits for is in `statusMessage`, with the words for a person. Its answer is typed, not sent by MCP.
 5. `subscriptions/listen` with `taskIds` sends `notifications/tasks` when one of them has ended.
 """
@@ -24,6 +25,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.calls import as_text
 from muxwire.mcp.tools import told_of
+from muxwire.verbs.types import DEFAULT_MAX_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -97,7 +99,7 @@ class Tasks:
         """What `tasks/get` answers (rule 3). MCPError for a command that is not known."""
         try:
             command = await terminals.command_info(task_id)
-            told = await terminals.command_result(task_id, whole=True)
+            told = await terminals.command_result(task_id, whole=True, max_chars=DEFAULT_MAX_CHARS, drawing=False)
         except NoSuchTarget as error:
             raise MCPError(code=types.INVALID_PARAMS, message=str(error)) from None
         task: dict[str, Any] = {
@@ -110,8 +112,10 @@ class Tasks:
             "pollIntervalMs": POLL_MS,
         }
         if told.running:
-            size = f"{told.next_byte - told.from_byte} bytes of output"
-            return task | {"statusMessage": "; ".join(filter(None, (size, told_of(told).get("note", ""))))}
+            # The log's bytes between two offsets may hold marks too, which are no output.
+            size = told.next_byte - told.from_byte if told.truncated else len(told.output.encode())
+            said = f"{size} bytes of output"
+            return task | {"statusMessage": "; ".join(filter(None, (said, told_of(told).get("note", ""))))}
         if task_id in self._cancelled:
             return task | {"status": "cancelled"}
         fields = told_of(told)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import os
 import shlex
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muxwire.host.environment import program_word
 from muxwire.shell.look import asks_secret
 
 if TYPE_CHECKING:
@@ -35,17 +35,6 @@ def attach_words(server: TmuxServer, key: str) -> str:
 def _program() -> str:
     is_virtual = sys.prefix != sys.base_prefix
     return program_word(os.environ.get("PATH", ""), Path(sys.prefix, "bin") if is_virtual else None)
-
-
-def program_word(path: str, virtual: Path | None) -> str:
-    """What a person types for `muxwire`: the plain name if `path`, our PATH, has it, else where it is.
-
-    `virtual` has the programs of the virtual environment in which we run, if it is one. That directory is on PATH only
-    where the environment was activated, or where `uvx` put it for us: the person's shell need not have it.
-    """
-    usual = [one for one in path.split(os.pathsep) if virtual is None or Path(one) != virtual]
-    own = None if virtual is None else shutil.which("muxwire", path=str(virtual))
-    return "muxwire" if own is None or shutil.which("muxwire", path=os.pathsep.join(usual)) else own
 
 
 def secret_note(pane: PaneState, server: TmuxServer, key: str) -> str:
