@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from muxwire import Tab
+
 if TYPE_CHECKING:
     from muxwire import Terminals
+    from muxwire.vt.drawn import Picture
 
 pytestmark = pytest.mark.anyio
 
@@ -61,6 +64,24 @@ async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, s
         assert begun.ready is False, begun
         begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
         assert begun.ready
+        await tab.close(force=True)
+
+
+async def test_nor_where_the_first_picture_shows_both(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A picture that was asked for while the command ran, and that shows the line as the editor has drawn it since."""
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which("zsh"))
+        begun = await tab.execute("sleep 0.5", wait=False)
+        session, picture = tab.pane.session, Tab.picture
+
+        async def late(self: Tab) -> Picture:
+            while self is tab and session.preexec_offset <= begun.next_byte:
+                await tab.pane.stream.changed()
+            return await picture(self)
+
+        monkeypatch.setattr(Tab, "picture", late)
+        started = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        assert started.ready is False, started
         await tab.close(force=True)
 
 

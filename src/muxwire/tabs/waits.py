@@ -344,6 +344,9 @@ class ScreenSearch:
                 await self._take()
             except (CommandError, TabUnavailable):  # the tab ends in this moment
                 return None
+            if not self._may_look():  # a picture may show more than had come when it was asked for
+                return None
+            self._follow()
             if (found := await self._examined()) is not None:
                 return found
         return self._lasting(once=once)
@@ -366,6 +369,9 @@ class ScreenSearch:
                 await self._take()
             except (CommandError, TabUnavailable):  # the tab ends in this moment
                 return False
+            if not self._may_look():
+                return False
+            self._follow()
             await self._examined()
         return self.stood_there and self._newest is not None and end <= self._newest.end
 
