@@ -28,6 +28,7 @@ from typing import Literal
 # What a tab is said to do (`shell/tab_state.py`).
 State = Literal["starting", "prompt", "running", "incomplete", "interactive", "busy", "dead"]
 
+NO_PROCESS_THERE = "no process can be started there: end some, or raise the user's limit (ulimit -u, pids.max)"
 MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and other files of it"
 # What to do about each thing that the system has run out of.
 _REMEDIES = {

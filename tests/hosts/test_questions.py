@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, final
 import anyio
 import pytest
 
-from muxwire.host.remote import Helper
+from muxwire.errors import HostUnavailable
+from muxwire.host import remote
+from muxwire.host.remote import Helper, RemoteHost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,3 +82,42 @@ async def test_an_answer_to_a_process_that_was_killed_is_not_taken_by_the_next_o
             await anyio.wait_all_tasks_blocked()
             tasks.cancel_scope.cancel()
     assert rows == [([["s", "500", "base64"]], ["bmV3"])]
+
+
+@pytest.mark.parametrize("short", ["f\t/", ""], ids=["in its midst", "at once"])
+async def test_what_could_not_be_asked_there_is_asked_again(short: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "_SHORT_PAUSE", 0.0)
+    helper, line = Helper(), Lines()
+    helper.connect(line, "%0")
+    rows = []
+
+    async def ask() -> None:
+        rows.append(await helper.ask("f", "7"))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask)
+            await anyio.wait_all_tasks_blocked()
+            number = line.number("f 7")
+            helper.feed(b"".join(b"%d\t%s\n" % (number, text.encode()) for text in (short, "!") if text))
+            while len(line.asked) < 2:
+                await anyio.sleep(0)
+            helper.feed(b"%d\tf\t/usr\n%d\t.\n" % (2 * (number + 1,)))
+    assert rows == [[["f", "/usr"]]]
+
+
+async def test_a_program_that_could_not_be_looked_up_is_not_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "_SHORT_SECONDS", 0.0)
+    host, line = RemoteHost("box"), Lines()
+    host._helper.connect(line, "%0")
+
+    async def answer() -> None:
+        while not line.asked:
+            await anyio.sleep(0)
+        host.feed(b"%d\t!\n" % line.number("x sh"))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(answer)
+            with pytest.raises(HostUnavailable, match="could not start a process"):
+                await host.look_up((), ["sh"])

@@ -9,6 +9,7 @@ import itertools
 import os
 import random
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio
@@ -119,7 +120,11 @@ async def numbers(box: Proxied, folder: Path, over: anyio.Event) -> None:
     stop = folder / "stop"
     tab = await box.opened.create_tab(host="box", shell="bash")
     loop = f"i=0; until [ -e {stop} ]; do seq $((i + 1)) $((i += 200)); sleep 0.05; done"
-    await tab.execute(loop, wait=False)
+    begun = False
+    while not begun:
+        with suppress(TabUnavailable):  # a silent connection, which such a call does not wait for: nothing was typed
+            await tab.execute(loop, wait=False)
+            begun = True
     await over.wait()
     stop.touch()
     assert (await box.opened.wait_for([tab.key], prompt=True, timeout=PATIENT)).outcome == "met"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import HostUnavailable, TabUnavailable
 from muxwire.client.watchdog import process_table
 from muxwire.host import remote as questions
 from muxwire.host.remote import RemoteHost
@@ -221,7 +221,9 @@ async def until(holds: Callable[[], bool]) -> None:
         await anyio.sleep(0.05)
 
 
-async def test_a_shortage_of_processes_there_passes(folder: Path, environ: dict[str, str]) -> None:
+async def test_a_shortage_of_processes_there_passes(
+    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     with anyio.fail_after(2 * DEADLINE):
         async with limited(folder, environ, "5s") as box:
             tab = await box.opened.create_tab(host="few", shell="bash")
@@ -232,6 +234,9 @@ async def test_a_shortage_of_processes_there_passes(folder: Path, environ: dict[
             await until(lambda: any("/helper" in line and " again " in line for line in of_user().values()))
             with suppress(TabUnavailable):
                 await tab.execute("true", timeout=2.0)
+            monkeypatch.setattr(questions, "_SHORT_SECONDS", 0.5)
+            with pytest.raises(HostUnavailable, match="could not start a process"):  # "not a directory", it said
+                await box.opened.create_tab(host="few", shell="bash", cwd="/")
             filler.terminate()
             filler.wait()
             assert (await tab.execute("echo $kept", timeout=PATIENT)).output == "yes\n"

@@ -16,7 +16,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.client.transport import ProcessPipes
-from muxwire.errors import HostUnavailable, TmuxUnavailable
+from muxwire.errors import NO_PROCESS_THERE, HostUnavailable, TmuxUnavailable
 from muxwire.shell.quoting import posix_quote
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ class CarrierProcess(ProcessPipes):
             shown = shown[: _REASON_CHARACTERS - len("...")] + "..."
         remedy = _REMEDIES[stage]
         if any(text in shown for text in _NO_PROCESS):
-            remedy = "no process can be started there: end some, or raise the user's limit (ulimit -u, pids.max)"
+            remedy = NO_PROCESS_THERE
         if shown.startswith(_NO_CWD):
             remedy = "give a `cwd` that is a directory there, and that its user may enter"
         return HostUnavailable(self.host, stage, shown, remedy=remedy)

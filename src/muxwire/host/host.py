@@ -106,11 +106,12 @@ class Host(Protocol):
 
     async def refresh(
         self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
-    ) -> None:
+    ) -> bool:
         """Bring the answers for that pane up to date: its first process, the path of its terminal, its id.
 
         With `wide` another machine is asked of the processes of other sessions, too, that have the terminal open.
-        `begins` is called when another machine's answer begins to come: only then its processes are examined.
+        `begins` is called when another machine's answer begins to come: only then its processes are examined. It may be
+        called again: an answer that did not come whole proves nothing. Return whether a new one is known.
         """
 
     def cursor(self, leader: int) -> tuple[int, int] | None:

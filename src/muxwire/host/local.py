@@ -78,8 +78,10 @@ class LocalHost:
 
     async def refresh(
         self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
-    ) -> None:
+    ) -> bool:
         """Nothing to do: each question is put to the kernel."""
+        del leader, tty, pane, begins, wide
+        return False
 
     def cursor(self, leader: int) -> tuple[int, int] | None:
         """Tmux is asked for it."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, final
 
 import anyio
 
-from muxwire.errors import ConnectionClosed, InvalidArgument
+from muxwire.errors import NO_PROCESS_THERE, ConnectionClosed, HostUnavailable, InvalidArgument
 from muxwire.host.host import Link
 from muxwire.host.processes import FORKED, is_script
 from muxwire.host.shells import shell_named
@@ -120,6 +120,9 @@ class PaneAnswer:
                 self.cursor = int(x), int(y)
             case "r":
                 self.shares.add(int(fields[0]))
+            case "x":  # another program, or none, by now: where it sleeps is not known
+                found = self.rows[int(fields[0])]
+                found.sleeps, found.inner = [], []
             case _:
                 raise ValueError(kind)
 
@@ -207,6 +210,9 @@ def _process(fields: list[str]) -> _Row:
 
 # The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; no call waits for it longer.
 _ANSWER_SECONDS = 5.0
+# How long it is asked again what it could not find out, and the pause between two times: most shortages of processes
+# are those of a build, which starts and ends many of them a second.
+_SHORT_SECONDS, _SHORT_PAUSE = 5.0, 0.2
 # What is kept of an answer's line that has not ended: a longer one is none of our helper's.
 _LINE_BYTES = 64 << 10
 # And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
@@ -232,7 +238,9 @@ class Question:
         self.rows: list[list[str]] = []
         self.encoded: list[str] = []  # lines that are no rows
         self.size = 0
-        self.answered = self.cut = False  # `cut`: the connection was lost before there was an answer
+        # `cut`: the connection was lost before there was an answer. `short`: no process could be started there, so the
+        # rows prove nothing.
+        self.answered = self.cut = self.short = False
         self.done = anyio.Event()
 
 
@@ -271,9 +279,9 @@ class Helper:
                 self._answering.encoded.append(line.decode("ascii", "replace"))
             elif question is None or not fields:
                 continue
-            elif fields[0] == ".":
+            elif fields[0] in (".", "!"):
                 self._answering = None
-                question.answered = True
+                question.answered, question.short = True, fields[0] == "!"
                 question.done.set()
             else:
                 if not question.rows:
@@ -284,12 +292,24 @@ class Helper:
     async def ask(self, verb: str, *words: str, begins: Callable[[], None] = lambda: None) -> list[list[str]] | None:
         """The rows of an answer; None if there is none in time. `begins` is called when the first one has come."""
         found = await self.answer(verb, *words, begins=begins)
-        return found.rows if found is not None else None
+        return found.rows if found is not None and not found.short else None
 
     async def answer(
         self, verb: str, *words: str, again: bool = True, begins: Callable[[], None] = lambda: None
     ) -> Question | None:
-        """Ask, and `again` where the connection was lost meanwhile: these questions change nothing."""
+        """Ask, and `again` where the connection was lost meanwhile: these questions change nothing.
+
+        Where no process can be started there it is asked until one can, or the time for an answer is over; then the
+        answer that is returned is `short`.
+        """
+        until = time.monotonic() + _SHORT_SECONDS
+        while (found := await self._answer(verb, *words, again=again, begins=begins)) is not None and found.short:
+            if time.monotonic() >= until:
+                break
+            await anyio.sleep(_SHORT_PAUSE)
+        return found
+
+    async def _answer(self, verb: str, *words: str, again: bool, begins: Callable[[], None]) -> Question | None:
         cut = True
         while cut:
             question = Question(begins)
@@ -384,9 +404,9 @@ class RemoteHost:
 
     async def refresh(
         self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
-    ) -> None:
+    ) -> bool:
         if not self.link.up:
-            return
+            return False
         asked_at = time.monotonic()
         try:
             rows = await self._helper.ask("p", str(leader), tty, pane, *(["w"] if wide else []), begins=begins)
@@ -396,7 +416,7 @@ class RemoteHost:
             raise
         self.link.answers = rows is not None
         if rows is None:
-            return  # what was known stays
+            return False  # what was known stays
         answer = PaneAnswer()
         try:
             for kind, *fields in rows:
@@ -404,6 +424,7 @@ class RemoteHost:
         except (ValueError, LookupError, TypeError):
             answer = PaneAnswer()  # the helper never writes that
         self._answers[leader], self._ttys[tty] = answer, leader
+        return True
 
     def cursor(self, leader: int) -> tuple[int, int] | None:
         return self._answers.get(leader, _NOTHING).cursor
@@ -418,7 +439,7 @@ class RemoteHost:
         also where the connection was lost: who asks on the next one asks for all panes anew.
         """
         found = await self._helper.answer("s", pane, str(offset), again=False)
-        if found is None:
+        if found is None or found.short:
             return None
         try:
             [(_, first, how)] = found.rows
@@ -441,13 +462,13 @@ class RemoteHost:
     async def look_up(self, folders: Collection[str], programs: Collection[str]) -> None:
         """Bring the answers of `checked_folder`, `checked_program` and `shell_for` for these."""
         words = [*(("f", self._absolute(folder, "")) for folder in folders), *(("x", program) for program in programs)]
-        found: dict[tuple[str, str], list[list[str]]] = {}
+        found: dict[tuple[str, str], Question] = {}
 
         async def ask(verb: str, word: str) -> None:
             for _ in range(_ASKED_AGAIN):
-                rows = await self._helper.ask(verb, _escaped(os_bytes(word)))
-                if rows is not None:
-                    found[verb, word] = rows
+                answer = await self._helper.answer(verb, _escaped(os_bytes(word)))
+                if answer is not None:
+                    found[verb, word] = answer
                     break
 
         async with anyio.create_task_group() as tasks:
@@ -458,7 +479,11 @@ class RemoteHost:
                 raise ConnectionClosed(
                     f"{self.name} does not answer", remedy="try again when its link is up (`list_tabs`)"
                 )
-            for row in found[verb, word]:
+            if found[verb, word].short:
+                raise HostUnavailable(
+                    self.name, "shell", "it could not start a process to look that up", remedy=NO_PROCESS_THERE
+                )
+            for row in found[verb, word].rows:
                 if verb == "f":
                     self._folders[word] = row[1]
                 else:

@@ -363,12 +363,14 @@ class PaneState:
         if self.asked_at > self.pressed_at and asked_at - self._answered_at < NEW_SECONDS and not wide:
             return
 
-        def begins() -> None:
-            self.asked_at, self._answer_end = asked_at, self.stream.end
+        begun = -1
 
-        await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins, wide=wide)
-        if self.asked_at == asked_at:
-            self._answered_at = time.monotonic()
+        def begins() -> None:
+            nonlocal begun
+            begun = self.stream.end
+
+        if await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins, wide=wide):
+            self.asked_at, self._answer_end, self._answered_at = asked_at, begun, time.monotonic()
 
     async def look(self, *, wide: bool = False) -> None:
         """As `refresh`, and take a look at all processes: in a thread, since that takes some ms with many of them.

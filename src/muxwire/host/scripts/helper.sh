@@ -1,5 +1,6 @@
 # Runs in the keeper's pane: answers what a RemoteHost asks. A question is a line, `NUMBER VERB WORD...`; each line of
-# the answer begins with the number and a tab, and the last one is `NUMBER<tab>.`
+# the answer begins with the number and a tab, and the last one is `NUMBER<tab>.`, or `NUMBER<tab>!` where the question
+# could not be asked or the request not be carried out: no process could be started. Then its other lines prove nothing.
 d=$1 keep=$2 q=$3
 exec 2>/dev/null
 trap '' HUP INT QUIT TSTP
@@ -59,6 +60,7 @@ sessions() {
     set -- ${s##*") "}
     printf '%s ' "$4"
   done
+  return 0
 }
 
 # Hang up on the sessions of these leaders, and kill what stays; not on this one.
@@ -78,7 +80,8 @@ say_why() { printf '%s\n' "$1" >"$d.ended"; }
 
 # Hang up on every pane, end the server, remove what is ours.
 end_all() {
-  hang_up "$(t list-panes -a -F '#{pane_pid}')"
+  a=$(t list-panes -a -F '#{pane_pid}') || return
+  hang_up "$a"
   t kill-server
   remove_all
 }
@@ -124,7 +127,8 @@ watch() {
   for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
   [ "$silent" -ge "$keep" ] || return 0
   # A person who is attached still uses it.
-  if [ "$(t list-clients)" ]; then
+  x=$(t list-clients) || return 0
+  if [ "$x" ]; then
     silent=8
   else
     say_why "no muxwire was connected for $keep s (keep), so its programs were ended"
@@ -163,30 +167,36 @@ files_of() {
 # $3 bytes of the memory of $1 at $2, as numbers.
 bytes_of() { dd if="/proc/$1/mem" bs=1 skip="$(($2))" count="$3" | od -An -v -tu1; }
 
-# The files that the poll $k of the process $1 is for: l; with its arguments as the rest.
+# The files that the poll $k of the process $1 is for: l, `?` if that cannot be read; with its arguments as the rest.
 polled() {
   p=$1 l=
   shift
   case $k in
   epoll*)
-    while read -r a c b e _; do
+    i=
+    while read -r a c _ e _; do
+      i=1
       [ "$a" = tfd: ] && [ $((0x$e & 1)) = 1 ] && l="$l $c"
     done <"/proc/$p/fdinfo/$(($1))"
+    [ "$i" ] || l=?
     ;;
   select)
     [ "$(($2))" = 0 ] && return
     i=0 c=$(($1))
     set -- $(bytes_of "$p" "$2" $(((c + 63) / 64 * 8)))
+    [ "$#" = $(((c + 63) / 64 * 8)) ] || { l=?; return; }
     while [ "$i" -lt "$c" ]; do
-      for b in 1 2 4 8 16 32 64 128; do
-        [ $(($1 & b)) = 0 ] || l="$l $i"
+      for e in 1 2 4 8 16 32 64 128; do
+        [ $(($1 & e)) = 0 ] || l="$l $i"
         i=$((i + 1))
       done
       shift
     done
     ;;
   *)
-    set -- $(bytes_of "$p" "$1" $(($2 * 8)))
+    c=$(($2 * 8))
+    set -- $(bytes_of "$p" "$1" "$c")
+    [ "$#" = "$c" ] || { l=?; return; }
     while [ "$#" -ge 8 ]; do
       [ "$4" -lt 128 ] && [ $(($5 & 1)) = 1 ] && l="$l $(($1 + $2 * 256))"
       shift 8
@@ -236,13 +246,14 @@ details() {
     for h in $l; do
       case $y in *" $h "*) u=1 ;; *) j= ;; esac
     done
+    [ "$l" = '?' ] && u= j=
     k=poll
     ;;
   esac
   printf '%s\td\t%s\t%s\t%s\t%s\t%s\n' "$n" "$q1" "$k" "$u" "$j" "$z"
   for h in $m; do
     i=-
-    while read -r a b; do [ "$a" = tty-index: ] && i=$b; done <"/proc/$q1/fdinfo/$h"
+    while read -r a c; do [ "$a" = tty-index: ] && i=$c; done <"/proc/$q1/fdinfo/$h"
     printf '%s\ti\t%s\t%s\n' "$n" "$q1" "$i"
     inner="$inner $i"
   done
@@ -281,6 +292,21 @@ program_of() {
   esac
 }
 
+# What tells the program that the process $1 executes from the next one: v, as the second argument of program_of.
+image_of() {
+  v=
+  IFS= read -r s <"/proc/$1/stat" || return
+  set -- ${s##*") "}
+  v="${20} ${24} ${25} ${26}"
+}
+
+# Say so if the process $1 has ended, or executes another program than when it was $2: where it sleeps was read of one,
+# and perhaps its program of the other.
+still() {
+  image_of "$1"
+  [ "$v" = "$2" ] || printf '%s\tx\t%s\n' "$n" "$1"
+}
+
 # What runs in the inner terminal $1, at the depth $2.
 inside() {
   modes_of "/dev/pts/$1"
@@ -292,16 +318,20 @@ inside() {
     unset IFS
     set -- $r1
     [ "$6" = "$nr" ] || continue
-    w= e=$(readlink "/proc/$1/exe")
+    image_of "$1"
+    i1=$v w= e=$(readlink "/proc/$1/exe")
     IFS= read -r w <"/proc/$1/wchan"
     printf '%s\tp\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$d1" "$1" "$2" "$3" "$4" "$5" "$7" "$w" "$e"
-    [ "$4" = "$7" ] && details "$1" "/dev/pts/$d1" 1
+    [ "$4" = "$7" ] && { details "$1" "/dev/pts/$d1" 1; still "$1" "$i1"; }
   done
   unset IFS
   [ "$d2" -lt 4 ] && for g in $inner; do
-    [ "$g" = - ] || (inside "$g" $((d2 + 1)))
+    [ "$g" = - ] || apart "$g" $((d2 + 1))
   done
 }
+
+# `inside` in a shell of its own, since it calls itself; one that cannot start a process ends before its last command.
+apart() { (inside "$@"; [ -z "$lost" ]) || lost=!; }
 
 # The processes of no terminal that have $1 open, and may wait for keys of it.
 outside() {
@@ -311,13 +341,15 @@ outside() {
     unset IFS
     set -- $r1
     [ "$6$2" = 0S ] && [ $(($8 & 2097152)) = 0 ] || continue
-    w=
+    image_of "$1"
+    i1=$v w=
     IFS= read -r w <"/proc/$1/wchan"
     case $w in wait_woken* | n_tty_read* | poll_sch* | do_sys_poll* | do_poll* | do_select* | ep_poll* | do_epoll*) ;; *) continue ;; esac
     files_of "$1" "$o1" 0
     [ "$y" = ' ' ] && continue
     printf '%s\to\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$2" "$3" "$4" "$5" "$w" "$(readlink "/proc/$1/exe")"
     details "$1" "$o1" 0
+    still "$1" "$i1"
   done
   unset IFS
 }
@@ -327,9 +359,9 @@ row() {
   IFS= read -r s <"/proc/$1/stat" || return
   s=${s##*") "}
   set -- "$1" "$2" $s
-  w= e=
+  w= e= i1="${22} ${26} ${27} ${28}"
   IFS= read -r w <"/proc/$1/wchan"
-  { [ "$5" = "$2" ] || [ "$1" = "$2" ] || [ "$4" = "$leader" ]; } && program_of "$1" "${22} ${26} ${27} ${28}"
+  { [ "$5" = "$2" ] || [ "$1" = "$2" ] || [ "$4" = "$leader" ]; } && program_of "$1" "$i1"
   printf '%s\ts\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$3" "$4" "$5" "$8" "$9" "$w" "$e"
   [ "$5" = "$2" ] || return
   g1=$1
@@ -342,6 +374,7 @@ row() {
     s=${s##*") "}
     printf '%s\tt\t%s\t%s\t%s\n' "$n" "$g1" "${s%% *}" "$w"
   done
+  still "$g1" "$i1"
 }
 
 masks() {
@@ -374,7 +407,7 @@ probe() {
   done
   [ "$wide" ] && outside "$tty"
   for g in $inner; do
-    [ "$g" = - ] || (inside "$g" 1)
+    [ "$g" = - ] || apart "$g" 1
   done
   case $seen in *" $f "*) ;; *) row "$f" "$f" ;; esac
   printf '%s\tc\t%s\t%.4096s\n' "$n" "$f" "$(tr '\0\n\t' '\037  ' <"/proc/$f/cmdline")"
@@ -386,13 +419,24 @@ probe() {
   c=$("$muxwire_tmux" -S "$d/s" display-message -p -t "$pane" '#{cursor_x} #{cursor_y}' </dev/null) && printf '%s\tu\t%s\n' "$n" "$c"
 }
 
-# What the spool of the pane $1 holds from offset $2 on, up to a quarter of a MiB of it.
+# What the spool of the pane $1 holds from offset $2 on, up to a quarter of a MiB of it. Which file that is in, no other
+# process is asked: one that could not be started would look like an empty spool, which is given up.
 spooled() {
-  f=
-  for k in $(ls "$d/spool-$1/" | sort -n); do
-    [ "$f" ] && [ "$k" -gt "$2" ] && break
-    f=$k
+  f= g=
+  [ -e "$d/spool-$1.over" ] || for k in "$d/spool-$1"/*; do
+    k=${k##*/}
+    case $k in
+    *[!0-9]*) ;;
+    *)
+      if [ "$k" -le "$2" ]; then
+        [ "$k" -ge "${f:-0}" ] && f=$k
+      else
+        [ "$k" -le "${g:-$k}" ] && g=$k
+      fi
+      ;;
+    esac
   done
+  f=${f:-$g}
   [ "$f" ] || { printf '%s\ts\t-1\tbase64\n' "$n"; return; }
   [ "$f" -gt "$2" ] && set -- "$1" "$f"
   printf '%s\ts\t%s\t%s\n' "$n" "$2" "$e64"
@@ -405,7 +449,7 @@ serve() {
   set -- $1
   set +f
   [ "$#" -ge 2 ] || return 0
-  n=$1 v=$2
+  n=$1 v=$2 lost=
   shift 2
   case $v in
   p) probe "$@" ;;
@@ -414,22 +458,26 @@ serve() {
   w) printf %b "$2" >"$1" ;;
   r) printf %b "$2" >"$1" </dev/null & ;;
   s) spooled "$@" ;;
-  # A file: what stores the output, or is about to, cannot do so then, and ends.
-  e) rm -rf "$d/spool-$1"; : >"$d/spool-$1" ;;
+  # A file: what stores the output, or is about to, cannot do so then, and ends. Where no process can be started, what
+  # is kept stays, and is not read any more.
+  e) printf "" >"$d/spool-$1.over"; rm -rf "$d/spool-$1"; : >"$d/spool-$1" ;;
   m) stty icrnl opost onlcr icanon isig echo iexten <"$1" ;;
   d) rm -rf "$q/$1" ;;
   f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;
-  x) f=$(command -v "$(printf %b "$1")") && [ -x "$f" ] && printf '%s\tx\t%s\t%s\n' "$n" "$f" "$(readlink -f "$f")" ;;
+  x)
+    f=$(printf %b "$1")
+    f=$(command -v "$f") && [ -x "$f" ] && printf '%s\tx\t%s\t%s\n' "$n" "$f" "$(readlink -f "$f")"
+    ;;
   q) end_all </dev/null >/dev/null & ;;
   esac
-  printf '%s\t.\n' "$n"
+  printf '%s\t%s\n' "$n" "${lost:-.}"
   n=
 }
 
 # What a sh takes for a fatal error, one that cannot start a process among them, ends no more than one answer: it begins
 # anew in the same process, which takes none.
 again() {
-  [ "$n" ] && printf '%s\t.\n' "$n"
+  [ "$n" ] && printf '%s\t!\n' "$n"
   [ -r "$d/helper" ] || printf '%s\n' "$muxwire_helper" >"$d/helper" || exit
   exec sh "$d/helper" "$d" "$keep" "$q" again "$server" "$began" "$silent" "$b"
 }
@@ -453,7 +501,8 @@ for k in 1 2 3; do
 done
 if ! server_lives; then
   [ -d "$d" ] && say_why "the tmux server there has ended: something has killed it, or ended it"
-  hang_up "$(sessions)"
+  a=$(sessions) || exit # and begin anew
+  hang_up "$a"
   remove_all
 fi
 trap - 0

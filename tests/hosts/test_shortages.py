@@ -1,0 +1,202 @@
+"""Where the sh on another machine cannot find out what it is asked: few processes, or one that changes meanwhile."""
+
+from __future__ import annotations
+
+import os
+import pty
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import muxwire.host
+from muxwire.host.remote import PaneAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+HELPER = Path(muxwire.host.__file__).with_name("scripts") / "helper.sh"
+# A user for each helper, also where several runs of the tests share a machine: the limit counts all processes of a
+# user, those among them that a killed helper left.
+USERS = count(100_000 + os.getpid() * 200)
+# Those that start the processes of a pipeline at once. bash tries again for 15 s.
+SHELLS = [shell for shell in (("dash",), ("busybox", "sh")) if shutil.which(shell[0])]
+ENOUGH = 50
+SPOOL = {"0": b"0123", "4": b"4567", "16": b"late"}
+# Each with the kinds of the rows of a whole answer.
+QUESTIONS = {
+    "f \\057": ["f"],
+    "x sh": ["x"],
+    "x no\\055such\\055program": [],
+    "s %1 2": ["s"],
+    "s %1 5": ["s"],
+    "s %1 9": ["s"],
+    "s %2 0": ["s"],
+}
+
+
+def as_user(words: Sequence[str], processes: int, user: int = 0) -> list[str]:
+    """The command as a user who may have so many processes, a new one if none is given."""
+    user = user or next(USERS)
+    return [
+        "prlimit", f"--nproc={processes}", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *words,
+    ]  # fmt: skip
+
+
+@contextmanager
+def helper(folder: Path, words: Sequence[str], script: Path = HELPER) -> Iterator[subprocess.Popen[str]]:
+    """One whose question comes from a pipe; it has begun anew, so that it does not set up a terminal."""
+    parts = [*words, str(script), str(folder), "60", str(folder), "again", str(os.getpid()), ""]
+    environ = {"PATH": os.environ["PATH"], "muxwire_helper": script.read_text(), "muxwire_machine": os.uname().machine}
+    started = subprocess.Popen(parts, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ)
+    with started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def answer(process: subprocess.Popen[str], question: str) -> tuple[list[str], str]:
+    """The lines of an answer, and how it ended."""
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(f"7 {question}\n")
+    process.stdin.flush()
+    lines: list[str] = []
+    for line in process.stdout:
+        text = line.rstrip("\n").removeprefix("7\t")
+        if text in (".", "!"):
+            return lines, text
+        lines.append(text)
+    raise AssertionError(lines)
+
+
+@pytest.fixture
+def far(folder: Path) -> Iterator[Path]:
+    if os.geteuid() or not shutil.which("prlimit"):
+        pytest.skip("only root can be another user")
+    home = folder / "far"
+    (home / "spool-%1").mkdir(parents=True)
+    for name, data in SPOOL.items():
+        (home / "spool-%1" / name).write_bytes(data)
+    (home / "helper").write_text(HELPER.read_text())
+    for part in (folder, *folder.parents):
+        if part.stat().st_uid == os.geteuid() and part != Path("/") and part != Path("/tmp"):
+            part.chmod(part.stat().st_mode | 0o711)
+    yield home
+    shutil.rmtree(home)
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_what_could_not_be_asked_is_not_answered_with_nothing(far: Path, shell: Sequence[str]) -> None:
+    """With few processes an answer is whole or says that it is not; it was "no such directory", "nothing is kept"."""
+    for question, kinds in QUESTIONS.items():
+        with helper(far, as_user(shell, ENOUGH)) as process:
+            whole = answer(process, question)
+        assert whole[1] == "."
+        assert [line.split("\t")[0] for line in whole[0] if "\t" in line] == kinds, question
+        for processes in range(1, 5):
+            with helper(far, as_user(shell, processes)) as process:
+                found = answer(process, question)
+                assert found == whole or found[1] == "!", (question, processes)
+
+
+def test_what_is_kept_of_an_output_is_read_from_the_file_that_holds_it(far: Path) -> None:
+    with helper(far, ["sh"]) as process:
+        assert [answer(process, f"s %1 {offset}")[0] for offset in (2, 5, 9, 17)] == [
+            ["s\t2\tbase64", "MjM="],
+            ["s\t5\tbase64", "NTY3"],
+            ["s\t9\tbase64"],
+            ["s\t17\tbase64", "YXRl"],
+        ]
+        (far / "spool-%1" / "0").unlink()
+        assert answer(process, "s %1 2")[0] == ["s\t4\tbase64", "NDU2Nw=="]
+        answer(process, "e %1")
+        assert answer(process, "s %1 2")[0] == ["s\t-1\tbase64"]
+
+
+def test_an_output_of_which_nothing_more_is_kept_is_over_also_where_its_files_cannot_be_removed(far: Path) -> None:
+    far.chmod(0o777)
+    with helper(far, as_user(["dash"], 1)) as process:
+        assert answer(process, "e %1") == ([], "!")
+    assert (far / "spool-%1").is_dir()
+    with helper(far, ["sh"]) as process:
+        assert answer(process, "s %1 2")[0] == ["s\t-1\tbase64"]
+
+
+def test_a_poll_whose_set_cannot_be_read_is_not_said_to_be_for_other_files(far: Path) -> None:
+    """The shell may start one more process, which cannot start those that read the set."""
+    master, slave = pty.openpty()
+    user = next(USERS)
+    code = "import select; p = select.poll(); p.register(0, 1); p.poll()"
+    words = as_user([sys.executable, "-c", code], ENOUGH, user)
+    polls = subprocess.Popen(["setsid", "--ctty", *words], stdin=slave)
+    try:
+        while "poll" not in Path(f"/proc/{polls.pid}/wchan").read_text():
+            pass
+        found = {}
+        for processes in (3, ENOUGH):
+            with helper(far, as_user(["dash"], processes, user)) as process:
+                lines, _ = answer(process, f"p {polls.pid} {os.ttyname(slave)} %1")
+                rows = [line.split("\t") for line in lines]
+                found[processes] = next((row[2:5] for row in rows if row[0] == "d"), [])
+    finally:
+        polls.kill()
+        polls.wait()
+        os.close(master)
+        os.close(slave)
+    if not found[ENOUGH][0]:
+        pytest.skip("the arguments of a system call cannot be read here")
+    assert found == {3: ["poll", "", ""], ENOUGH: ["poll", "1", "1"]}
+
+
+@pytest.mark.parametrize("executes", [False, True], ids=["stays", "executes another"])
+def test_a_program_that_is_executed_as_it_is_looked_at_is_not_said_to_wait(folder: Path, executes: bool) -> None:
+    """Its predecessor slept in a read: that was said of the new one."""
+    root = folder / f"proc-{executes}"
+    process_folder = root / "7"
+    for name in ("fd", "task/7"):
+        (process_folder / name).mkdir(parents=True)
+    (process_folder / "fd" / "0").symlink_to("/dev/null")
+    (process_folder / "exe").symlink_to("/usr/bin/python3")
+    for name, text in {
+        "task/7/children": "",
+        "cmdline": "python3\0",
+        "syscall": "0 0x0 0x0 0x1 0x0 0x0 0x0 0x0\n",
+    }.items():
+        (process_folder / name).write_text(text)
+    stat = process_folder / "stat"
+
+    def be(image: int) -> None:
+        numbers = [1, 7, 7, 34816, 7, *[0] * 13, 500, 0, 0, 0, image, image, image, *[0] * 24]
+        new = folder / "stat"
+        new.write_text(f"7 (python3) S {' '.join(map(str, numbers))}\n")
+        new.replace(stat)
+
+    be(1)
+    os.mkfifo(process_folder / "wchan")
+    script = folder / "helper-of-another-proc"
+    script.write_text(HELPER.read_text().replace("/proc", str(root)))
+    with helper(folder, ["sh"], script) as process:
+        assert process.stdin
+        process.stdin.write("7 p 7 /dev/null %1\n7 n\n")
+        process.stdin.flush()
+        with (process_folder / "wchan").open("w") as wchan:  # returns when the helper opens it
+            if executes:
+                be(2)
+            wchan.write("wait_woken")
+        lines, _ = answer(process, "n")
+    found = PaneAnswer()
+    for line in lines:
+        kind, *fields = line.split("\t")
+        found.take(kind, fields)
+    seen = found.look(7, tells=True).process(7)
+    assert seen is not None
+    assert [(sleep.where, sleep.call, sleep.tty) for sleep in seen.sleeps] == (
+        [] if executes else [("wait_woken", "read", True)]
+    )
