@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any, cast
@@ -120,7 +121,7 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
         # Elsewhere the error says what to do.
         refused = (await client.request("tools/call", {"name": "close_tab", "arguments": close, **meta}))["result"]
         assert "a person has made @1 or typed into it" in refused["content"][0]["text"]
-        assert "muxwire kill -f @1" in refused["content"][0]["text"]
+        assert re.search(r"they see it with: \S*muxwire attach --name \S+ -t @1$", refused["content"][0]["text"])
         asked = (await client.request("tools/call", call("close_tab", close)))["result"]
         assert asked["resultType"] == "input_required"
         question = asked["inputRequests"]["confirm"]

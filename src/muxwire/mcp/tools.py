@@ -134,7 +134,7 @@ async def _agree_to_end(call: Call, given: CloseTab) -> None:
         await call.agreed(
             f"Close the tab {tab.key} ({tab.name}), and end what runs in it?",
             refusal=f"a person has made {tab.key} or typed into it, and something runs there",
-            remedy=f"end a command of yours with `stop_process`; else tell them: muxwire kill -f {tab.key} closes it",
+            remedy=f"end a command of yours with `stop_process`; else tell them; they see it with: {tab.attach_words}",
         )
 
 
