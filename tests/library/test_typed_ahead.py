@@ -26,7 +26,7 @@ async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
 ) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which(shell))
-        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
         assert begun.ready is False, begun
         begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
         assert begun.ready
@@ -42,25 +42,19 @@ async def test_nor_where_the_terminal_still_echoes_at_the_prompt(terminals: Term
         await tab.execute(slow[shell])
         while not tab.pane.session.at_prompt:
             await tab.pane.stream.changed()
-        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
         assert begun.ready is False, begun
         begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
         assert begun.ready
         await tab.close(force=True)
 
 
-# fish brings back what it has set aside: that is drawn a third time, which counts as an answer most of the time.
-_DRAWN_AGAIN = pytest.mark.xfail(strict=False, reason="fish draws a line again that was typed while a command ran")
-
-
-@pytest.mark.parametrize(
-    "shell", [pytest.param(shell, marks=_DRAWN_AGAIN) if shell == "fish" else shell for shell in EDITORS]
-)
+@pytest.mark.parametrize("shell", EDITORS)
 async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, shell: str) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which(shell))
         await tab.execute("sleep 0.5", wait=False)
-        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
         assert begun.ready is False, begun
         begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
         assert begun.ready
@@ -80,7 +74,7 @@ async def test_nor_where_the_first_picture_shows_both(terminals: Terminals, monk
             return await picture(self)
 
         monkeypatch.setattr(Tab, "picture", late)
-        started = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=2.0)
+        started = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
         assert started.ready is False, started
         await tab.close(force=True)
 

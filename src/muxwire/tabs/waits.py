@@ -129,6 +129,7 @@ class TextSearch:
         self._settled = start  # the raw offset up to which `_text` will not change
         self._text = ""
         self._cut = False  # whether `_text` has lost its beginning
+        self._drawn_to = 0  # up to there, what matches in `_text` was drawn at the prompt
         self._awaited = awaited
         typed = pane.session.last_input
         self._typed = self._ahead = typed if start == typed.offset and typed.text else None
@@ -171,14 +172,16 @@ class TextSearch:
         begin = self._echo_end(text) if self._typed is not None else int(self._cut)
         if begin is None and not final:
             return None
+        at = max(begin or 0, self._drawn_to)
         # ^ holds after a line end, not at a cut.
-        at_line_end = bool(begin) and text[(begin or 0) - 1] == "\n"
-        match = await search(self._pattern, text, begin or 0, at_line_end=at_line_end)
+        match = await search(self._pattern, text, at, at_line_end=at > 0 and text[at - 1] == "\n")
         old = 0  # the end of what was drawn again
         while match is not None:
             first, after = match
             end = self._raw_end(data, base, start, stop, after, before)
-            if not self._is_drawn_at_prompt(text, first, after, end):
+            if self._is_drawn_at_prompt(text, first, after, end):
+                self._drawn_to = min(after, len(self._text))
+            else:
                 again = False if final or self._drawn_again is None else await self._drawn_again(end)
                 if again is False:
                     return Found(text[first:after], end)
@@ -186,14 +189,18 @@ class TextSearch:
             match = await search(self._pattern, text, after, at_line_end=False)
         if self._typed is not None and (begin or 0) <= len(self._text):
             self._typed = None
-            if begin:
-                self._text, self._cut = self._text[begin - 1 :], True
-                old -= begin - 1
-        if old > 0:
-            self._text, self._cut = self._text[old - 1 :] or " ", True
+            self._cut_to(begin or 0)
+            old -= max(0, (begin or 0) - 1)
+        self._cut_to(old)
         if len(self._text) > OVERLAP:
-            self._text, self._cut = self._text[-OVERLAP:], True
+            self._cut_to(len(self._text) - OVERLAP + 1)
         return None
+
+    def _cut_to(self, end: int) -> None:
+        """Forget the text up to one character before `end`, which has been examined; 0: none of it."""
+        if end > 0:
+            self._text, self._cut = self._text[end - 1 :] or " ", True
+            self._drawn_to = max(0, self._drawn_to - end + 1)
 
     def _echo_end(self, text: str) -> int | None:
         """Where in `text` the answer to what was typed begins; None if all of it may still be echo."""
@@ -238,6 +245,7 @@ class TextSearch:
     def _go_on_from(self, offset: int) -> None:
         """A command's output begins there, at the beginning of a line; fish goes there once more by a CR."""
         self._settled, self._text, self._cut, self._typed = offset, "\n", True, None
+        self._drawn_to = 0
         self._stripper = AnsiStripper()
         self._decoder.reset()
 
