@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
 from muxwire.logs.store import LogStore
-from muxwire.pane.output import output_range
+from muxwire.pane.output import output_range, shown_text
 from muxwire.pane.stream import PaneStream
+from muxwire.shell import TYPED_LINES
 from muxwire.shell.execution import Ending, Execution
 
 pytestmark = pytest.mark.anyio
@@ -45,3 +47,28 @@ async def test_the_output_of_a_command_in_every_phase(
             command.finish(ending, 3.0, end=stream.end, exit_code=None)
         begin, end = output_range(command, stream, None)
         assert stream.ring.read(begin, end) == found
+
+
+# What a line that is typed on the other screen draws there, down to the mark with which its output begins.
+HIDDEN = b"\x1b]7770;B;%s;1\x07\x1b[?1049h \\. 'c'\r\n\x1b[?2004l\r\x1b[?1049l\x1b]7770;T;%s\x07\x1b]7770;S;%s\x07"
+ID = b"0123456789abcdef"
+
+
+@pytest.mark.parametrize("drawn", [b"", b"\x1b[?1049h~\r\n~\x1b[?1049l"], ids=["lines", "a screen"])
+async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn_there(
+    tmp_path: Path, drawn: bytes
+) -> None:
+    """Up to the next change of screens all was left out: the end of a wait began later than it should."""
+    async with LogStore() as store:
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda _: None)
+        stream.feed(b"$ ls\r\n" + HIDDEN % (ID, ID, ID))
+        begin = stream.end
+        stream.feed(b"one\r\n" + drawn + b"two\r\n")
+        for first in (begin, begin - 1, begin - len(ID)):
+            assert (await shown_text(stream, first, stream.end, 80)).text == "one\ntwo\n"
+        await stream.log.flushed()
+        view = View(TYPED_LINES)
+        assert read_readable(tmp_path / "pane.log", begin, 1000, view)[0].data == b"one\ntwo\n"
+        with LogFileReader(tmp_path / "pane.log") as log:
+            inside = begin - len(b"\x1b[?1049l") - 3 * len(ID)
+            assert [is_alternate(log, offset, view) for offset in (6, inside, begin)] == [False, False, False]

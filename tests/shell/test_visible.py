@@ -10,6 +10,7 @@ from muxwire.shell.visible import (
     HIDDEN_MAX,
     REDRAW_MAX,
     SEQUENCE_END,
+    alternate_at,
     lookahead,
     lookbehind,
     visible,
@@ -115,6 +116,28 @@ def test_lines_between_b_and_t_are_ours(log: bytes, seen: bytes) -> None:
     log = b"$ " + log
     assert visible(log, TYPED) == seen
     assert b"".join(in_pieces(log, 100)) == seen
+
+
+ON, OFF = b"\x1b[?1049h", b"\x1b[?1049l"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "alternate"),
+    [
+        (b"text", b"", None),
+        (ON + b"~", OFF, True),
+        (ON + b"~" + OFF, b"", False),
+        (B + ON + b"line\r\n", OFF + T + b"out", None),
+        (B + ON + b"line\r\n" + OFF + T + b"out", b"", False),
+        (OFF + B + ON + b"line\r\n", OFF + T + b"out", False),
+        (ON + b"~" + B + ON + b"line\r\n", OFF + T, True),
+        (B + ON + b"line\r\n", b"", None),  # it is on its way
+        (B + b"line" + T + ON + b"~", OFF, True),
+        (B + ON + b"line" + OFF + GIVEN_UP + ON + b"~", b"", True),
+    ],
+)
+def test_lines_of_ours_change_no_screen(before: bytes, after: bytes, alternate: bool | None) -> None:
+    assert alternate_at(before + after, len(before), TYPED) is alternate
 
 
 def test_what_is_too_long_for_lines_of_ours_is_shown() -> None:

@@ -104,7 +104,7 @@ def _blocks(log: LogFileReader, view: View, *, as_read: bool) -> Iterator[_Block
         elif ends_alternate is not None:
             begins_alternate = ends_alternate
         else:
-            begins_alternate = bool(parts) and is_alternate(log, parts[0][0])
+            begins_alternate = bool(parts) and is_alternate(log, parts[0][0], view)
         left_out = begins_alternate or entered is not None
         if left_out:
             parts = main_screen(parts, alternate=begins_alternate)

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
 from muxwire.results import LogTail
-from muxwire.shell.visible import known_from, lookahead, lookbehind, visible_parts, visible_range, visible_slice
+from muxwire.shell.visible import (
+    alternate_at,
+    known_from,
+    lookahead,
+    lookbehind,
+    visible_parts,
+    visible_range,
+    visible_slice,
+)
 from muxwire.values import dataclass
 from muxwire.vt.readable import (
     COLUMNS,
@@ -298,13 +306,13 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
     if not played:
         entered = first_switch(data)
         return without_drawing(
-            _decoded(undo_onlcr(data)), alternate=is_alternate(log, start) if entered is None else not entered
+            _decoded(undo_onlcr(data)), alternate=is_alternate(log, start, view) if entered is None else not entered
         )
-    before = log.pread(max(log.first, start - _SWITCH_MAX), start)
     line = data.find(b"\n") + 1 if start > log.first else 0
-    before += data[:line]
-    switched = on_alternate(before)
-    text = _decoded(open_string(before) + data[line:])
+    known, begin = _around(log, start, view)
+    switched = on_alternate(data[:line])
+    switched = alternate_at(known, begin, view.typed_lines) if switched is None else switched
+    text = _decoded(open_string(known[:begin] + data[:line]) + data[line:])
     alternate = switched or (switched is None and start > log.first and began_alternate(text))
     if len(text) <= PLAYED_MAX or not needs_playing(text):
         return readable(text, columns=view.columns, alternate=alternate)
@@ -317,9 +325,16 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
     return Readable(front.text + end.text, front.left_out or end.left_out, front.unplayed)
 
 
-def is_alternate(log: LogFileReader, offset: int) -> bool:
+def is_alternate(log: LogFileReader, offset: int, view: View) -> bool:
     """Whether the alternate screen is shown at an offset, or from the switch on within which the offset lies."""
-    return bool(on_alternate(log.pread(max(log.first, offset - _SWITCH_MAX), offset + _SWITCH_BYTES - 1)))
+    known, begin = _around(log, offset, view)
+    return bool(alternate_at(known, begin + _SWITCH_BYTES - 1, view.typed_lines))
+
+
+def _around(log: LogFileReader, offset: int, view: View) -> tuple[bytes, int]:
+    """What says which screen is shown at an offset, and the index of that offset in it."""
+    first = max(log.first, offset - _SWITCH_MAX)
+    return log.pread(first, offset + lookahead(view.typed_lines)), offset - first
 
 
 def _before(log: LogFileReader, start: int, view: View) -> tuple[bytes, bool]:
@@ -333,7 +348,7 @@ def _before(log: LogFileReader, start: int, view: View) -> tuple[bytes, bool]:
         data[known:], base + known, base + begin, start, view.typed_lines, grows=False,
         typed_from=view.typed_from, joint=view.joint,
     )  # fmt: skip
-    return open_string(data[:begin]) + seen, on_alternate(data[:begin]) or False
+    return open_string(data[:begin]) + seen, alternate_at(data, begin, view.typed_lines) or False
 
 
 def _decoded(data: bytes) -> str:

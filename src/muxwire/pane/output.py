@@ -23,7 +23,7 @@ from muxwire.shell import TYPED_LINES
 from muxwire.shell.driver import ESCALATION_SECONDS
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
-from muxwire.shell.visible import SEQUENCE_END, lookbehind, visible_range
+from muxwire.shell.visible import SEQUENCE_END, alternate_at, lookbehind, visible_range
 from muxwire.values import dataclass
 from muxwire.vt.readable import (
     COLUMNS,
@@ -245,7 +245,7 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
         visible_range(data, base, at, to, TYPED_LINES, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
         for at, to in ((base + line, start), (start, end))
     )
-    text = continued(before, seen, columns=columns, alternate=on_alternate(data[:line]) or False)
+    text = continued(before, seen, columns=columns, alternate=alternate_at(data, line, TYPED_LINES) or False)
     return replace(text, text=few_empty_lines(text.text))
 
 

@@ -39,6 +39,7 @@ from muxwire.shell.marks import (
 )
 from muxwire.shell.typed_lines import typed_lines_of
 from muxwire.values import dataclass
+from muxwire.vt.readable import on_alternate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,6 +165,18 @@ def visible_parts(
     if start - base >= last:
         return []
     return [(base + begin, data[begin:end]) for begin, end in _kept(found.cuts, start - base, last)]
+
+
+def alternate_at(data: bytes, index: int, typed_lines: Sequence[bytes]) -> bool | None:
+    """Whether a terminal shows the alternate screen after the first `index` bytes; None if nothing in them says so.
+
+    Lines that muxwire types there are no program's (rule 4 above): from B to T they switch there and back. `data` goes
+    on for `lookahead()` bytes after the index, or to its end.
+    """
+    switched = on_alternate(data[:index])
+    if switched and INTRODUCER + b"B;" in data:
+        return on_alternate(visible_range(data, 0, 0, index, typed_lines, grows=True))
+    return switched
 
 
 @final
