@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 RUNS = int(os.environ.get("MUXWIRE_RANDOM_SCREENS", "100"))
-# The share of characters of whose width tmux may be of another opinion: of assigned ones.
-MISPLACED = 0.02
+# The share of characters of whose width tmux may be of another opinion: of assigned ones that are not all alike.
+MISPLACED = 0.05
+# Half of the basic plane: ideographs and the syllables of Hangul, all of one width. Every so many of them are tried.
+ALIKE, SAMPLE = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xAC00, 0xD7A4)), 16
 
 NUMBERS = st.sampled_from(["", "0", "1", "2", "3", "5", "7", "9", "19", "20", "21", "99"])
 WORDS = st.text("abcXYZ ", min_size=1, max_size=45)
@@ -53,9 +55,10 @@ REPLAYED = 0.97
 
 
 async def test_one_column_or_two_as_tmux_has_it(stage: Stage, terminals: Terminals) -> None:
-    """Of every character of the basic plane and of the emoji blocks; terminals disagree on few of them."""
+    """Of the characters of the basic plane and of the emoji blocks; terminals disagree on few of them."""
     known = [chr(code) for code in (*range(0xA0, 0xD800), *range(0xE000, 0x10000), *range(0x1F300, 0x1FB00))]
     known = [character for character in known if unicodedata.category(character) not in ("Cc", "Cn", "Co")]
+    known = [one for one in known if not (ord(one) % SAMPLE and any(ord(one) in block for block in ALIKE))]
     across = stage.columns // 4
     wrong = 0
     for begin in range(0, len(known), across * stage.rows):
