@@ -151,7 +151,7 @@ def test_kill_all_of_an_instance_that_does_not_run_names_those_that_do(two: Plac
 def test_a_verb_that_names_a_tab_gets_the_only_instance_with_a_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], running: list[str], chosen: str
 ) -> None:
-    monkeypatch.setattr(connect, "all_running", lambda: [Running(name, tmp_path) for name in running])
+    monkeypatch.setattr(faces, "all_running", lambda _: [Running(name, tmp_path) for name in running])
     monkeypatch.setattr(connect, "use", lambda one: one.name)
     monkeypatch.delenv("MUXWIRE_NAME", raising=False)
     arguments = command_line(words[0]).parse_args(words)
@@ -241,3 +241,4 @@ def test_an_instance_with_tabs_on_other_machines_only(
         assert all(one.driven is driven and one.hosts == ("box",) for one in found if one.hosts)
         assert {face.state for face in faces.faces(found, os.environ) if face.hosts} == {"remote"}
         assert connect.only_one(found) == chosen
+        assert [one.name for one in connect.surely(found)] == [*here, *(sorted(there) if driven else ())]

@@ -167,8 +167,13 @@ def _only_named() -> str:
 
 
 def named_running() -> list[str]:
-    """The names of the instances with a name of their own that run."""
-    return [one.name for one in all_running() if _has_name(one)]
+    """The names of the instances with a name of their own that run, as far as is known here."""
+    return [one.name for one in surely(all_running()) if _has_name(one)]
+
+
+def surely(running: Sequence[Running]) -> list[Running]:
+    """Those of them of which it is known that they run: not what a process has left on other machines."""
+    return [one for one in running if one.driven or not one.hosts]
 
 
 def _has_name(one: Running) -> bool:
@@ -228,7 +233,8 @@ def check_instance(name: str) -> None:
         return
     if (folders.state / name).is_dir():
         return
-    known = f"these run: {', '.join(one.name for one in running)}; " if running else ""
+    names = ", ".join(one.name for one in surely(running))
+    known = f"these run: {names}; " if names else ""
     raise NoSuchTarget(
         f"there is no instance {name}",
         remedy=f"{known}muxwire new --name {name} or muxwire serve --name {name} makes it",

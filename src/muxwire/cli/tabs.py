@@ -18,6 +18,7 @@ from muxwire.cli.connect import (
     named_running,
     on_terminals,
     only_one,
+    surely,
 )
 from muxwire.cli.instances import documents_of, rows_of
 from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after
@@ -90,7 +91,7 @@ def _list(arguments: argparse.Namespace) -> int:
     from muxwire.instance.faces import faces
 
     running = all_running()
-    arguments.faces = faces([one for one in running if one.driven or not one.hosts], os.environ)
+    arguments.faces = faces(surely(running), os.environ)
     if name := only_one(running):
         arguments.name = name
         return on_terminals(_ls, makes=True)(arguments)
@@ -243,9 +244,9 @@ def _check_runs(arguments: argparse.Namespace) -> None:
     name = chosen_name(arguments)
     if folders_for(name, os.environ).socket_path.exists():  # also of one that does not answer
         return
-    running = named_running()
-    if name in running:
+    if any(one.name == name for one in all_running()):
         return
+    running = named_running()
     if given_instance(arguments) or not running:
         warn(f"muxwire: the instance {name} does not run")
         return
