@@ -142,6 +142,24 @@ async def test_what_reads_the_terminal_from_another_session_ends_too(
             await anyio.sleep(0.01)
 
 
+async def test_what_read_before_and_does_something_else_as_its_caller_is_stopped_ends_too(
+    terminals: Terminals, tmp_path: Path
+) -> None:
+    """It was not seen to read then, stayed, and read again: the next commands were refused."""
+    (tmp_path / "asks").write_text("trap 'sleep 2' USR1; echo $$; while :; do read x; done\n")
+    (tmp_path / "calls").write_text(
+        f"t=$(tty); setsid sh {tmp_path}/asks <$t & trap 'kill -USR1 '$!'; exit' INT; wait $!\n"
+    )
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        left = await tab.execute(f"sh {tmp_path}/calls", timeout=DEADLINE, on_timeout="leave")
+        assert left.state == "interactive", left
+        pid = int(left.output.split()[0])
+        assert (await tab.stop_process()).success
+        while await anyio.Path(f"/proc/{pid}").exists():
+            await anyio.sleep(0.01)
+        assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
+
+
 async def test_it_ends_with_its_tab(terminals: Terminals) -> None:
     async with tab_for(DEADLINE, terminals, "bash") as tab:
         left = await tab.execute("(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)", timeout=DEADLINE)

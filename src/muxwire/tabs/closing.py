@@ -13,6 +13,8 @@ from muxwire.shell.look import strangers
 from muxwire.shell.request import LOOK_SECONDS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.tmux.server import TmuxServer
@@ -34,19 +36,28 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
         raise TabUnavailable(f"something still runs in {key}", state=state, remedy=remedy)
 
 
-async def end_strangers(pane: PaneState) -> bool:
+async def reading_strangers(pane: PaneState) -> dict[int, str]:
+    """What reads the terminal from another session: the number of each process, and what tells it from a later one."""
+    await pane.look(wide=True)
+    return {one.pid: pane.host.started(one.pid) for one in strangers(pane.seen())}
+
+
+async def end_strangers(pane: PaneState, seen: Mapping[int, str]) -> bool:
     """End what reads the terminal from another session: pinentry, which an agent started for a program here.
 
-    It does not get the signals of the program that asked for it, and without its terminal it spins. False if there was
-    none.
+    It does not get the signals of the program that asked for it, and without its terminal it spins. `seen`: what read
+    before the program was stopped; in the moment after it may do something else. False if there was none.
     """
-    await pane.look(wide=True)
-    readers = [one.pid for one in strangers(pane.seen())]
+    readers = {**seen, **await reading_strangers(pane)}
+
+    def left() -> list[int]:
+        return [pid for pid, started in readers.items() if started and pane.host.started(pid) == started]
+
     for number in (signal.SIGTERM, signal.SIGKILL):
-        for pid in readers:
+        for pid in left():
             pane.host.signal_process(pid, number)
         with anyio.move_on_after(HANGUP_GRACE):
-            while any(pane.host.started(pid) for pid in readers):  # it would get what is typed next
+            while left():  # it would get what is typed next
                 await pane.stream.changed_within(LOOK_SECONDS)
             break
     return bool(readers)
@@ -61,7 +72,7 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     if await server.ends_session(pane_id):
         return False
     if pane.host.is_local and (pane.session.running is not None or may_be_read(pane.session)):
-        await end_strangers(pane)
+        await end_strangers(pane, {})
     if not pane.session.dead:
         pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)

@@ -20,10 +20,12 @@ from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
 from muxwire.shell.request import LOOK_SECONDS, line_taken
 from muxwire.shell.tab_state import keys_ran_from, prompt_due, ran_last
 from muxwire.tabs.attached import attached
-from muxwire.tabs.closing import end_strangers
+from muxwire.tabs.closing import end_strangers, reading_strangers
 from muxwire.tabs.waits import Watch
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
@@ -101,20 +103,24 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
             )
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
+        ends_others = not tab.theirs and tab.pane.host.is_local
+        running = tab.pane.session.running
+        asked = ends_others and running is not None and running.asked_at >= 0
+        readers = await reading_strangers(tab.pane) if asked else {}
         stopped, since = await _stop(tab.pane, tab.runner, first, grace)
         stopped = await _with_left(tab.pane, stopped, since)
-        if stopped.success and not tab.theirs and tab.pane.host.is_local:
-            await _without_strangers(tab)
+        if stopped.success and ends_others:
+            await _without_strangers(tab, readers)
     tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
     return stopped
 
 
-async def _without_strangers(tab: LiveTab) -> None:
+async def _without_strangers(tab: LiveTab, seen: Mapping[int, str]) -> None:
     """End what reads the terminal from another session, and have the shell begin its prompt anew.
 
     The program may have put back the terminal's modes after the shell had set its own, for the line it reads now.
     """
-    if await end_strangers(tab.pane):
+    if await end_strangers(tab.pane, seen):
         shell = tab.pane.shell
         tab.runner.keyboard.press(shell.anew_keys if shell is not None else CTRL_C)
         await tab.runner.settled()
