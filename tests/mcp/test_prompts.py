@@ -76,6 +76,10 @@ async def test_a_server_with_fewer_tools_speaks_of_no_others() -> None:
         assert "snapshot" in texts[1]
         for text in texts:
             assert not [name for name in NAMES - offered if re.search(rf"\b{name}\b", text)]
+    # Without show_terminal a note still has the words for a person.
+    async with Client(build_server(Opener(print), toolsets=["screen"])) as client:
+        assert "pass on what note says\n" in (client.instructions or "")
+        assert "show_terminal" not in (client.instructions or "")
     async with Client(build_server(Opener(print), toolsets=["core"])) as client:
         assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["run_and_wait", "diagnose_tab"]
         assert "snapshot" not in await text_of(client, "diagnose_tab", window_id="@1")

@@ -22,7 +22,8 @@ stream_logs_from_tab(from_byte) has all.
 Servers, watchers, REPLs: start_process (ready: a text to wait for), read_logs_from_tab, stop_process.
 If a result has a state, something still runs or waits for input: read the log, send_keys, stop_process, or use \
 another tab.
-Secrets are a person's to type: show_terminal, or pass on what note says.
+Secrets are a person's to type: pass on what note says
+or use show_terminal.
 window_id: absent or "." the tab used last, "=" the one before it, @N of list_tabs, a pane %N, a tab's name, \
 session:N, session:name, session:N.M.
 ssh, su, nested shells work too. create_tab(strip_ansi:true) reads without escapes. \
