@@ -20,10 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
 
+import anyio._backends._asyncio
+
 import muxwire
 import muxwire.cli.connect
-import muxwire.cli.driving
 from muxwire.cli import main
+from muxwire.cli.command_line import command_line
 from tests.users import USER_PATH
 
 # A verb takes a third of a second; a machine that is busy needs more.
@@ -56,8 +58,8 @@ def _say_what_hangs(*_: object) -> None:
         print(f"{task.get_name()}: {' > '.join(calls)}", file=sys.stderr, flush=True)
 
 
-# What each fork would have to import anew, with the two modules above.
-PRELOADED = muxwire.Terminals
+# What each fork would have to import and make anew: the library, the event loop, and the options of all verbs.
+PRELOADED = (muxwire.Terminals, anyio._backends._asyncio, command_line(""))
 
 
 @final
