@@ -146,12 +146,18 @@ def test_kill_all_of_an_instance_that_does_not_run_names_those_that_do(two: Plac
         (["kill", "-t", "@1"], ["e1-00aa00"], "main"),  # an agent's has to be named
         (["run", "-t", "@1", "true"], ["dev", "other"], "main"),
         (["run", "-t", "@1", "true"], ["dev", "main"], "main"),
+        # far: its tabs are all on another machine.
+        (["run", "-t", "box/@1", "true"], ["far"], "far"),
+        (["run", "-t", "box/@1", "true"], ["e1-00aa00", "far"], "far"),
+        (["run", "-t", "@1", "true"], ["dev", "far"], "dev"),
     ],
 )
 def test_a_verb_that_names_a_tab_gets_the_only_instance_with_a_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], running: list[str], chosen: str
 ) -> None:
-    monkeypatch.setattr(faces, "all_running", lambda _: [Running(name, tmp_path) for name in running])
+    hosts = {"far": ("box",)}
+    found = [Running(name, tmp_path, hosts=hosts.get(name, ())) for name in running]
+    monkeypatch.setattr(faces, "all_running", lambda _: found)
     monkeypatch.setattr(connect, "use", lambda one: one.name)
     monkeypatch.delenv("MUXWIRE_NAME", raising=False)
     arguments = command_line(words[0]).parse_args(words)
@@ -241,4 +247,4 @@ def test_an_instance_with_tabs_on_other_machines_only(
         assert all(one.driven is driven and one.hosts == ("box",) for one in found if one.hosts)
         assert {face.state for face in faces.faces(found, os.environ) if face.hosts} == {"remote"}
         assert connect.only_one(found) == chosen
-        assert [one.name for one in connect.surely(found)] == [*here, *(sorted(there) if driven else ())]
+        assert [one.name for one in connect.known_to_run(found)] == [*here, *(sorted(there) if driven else ())]

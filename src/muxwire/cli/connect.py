@@ -162,16 +162,16 @@ def _only_named() -> str:
 
     Not one without a name: that is an agent's, which a person has to name to act on it.
     """
-    named = [one for one in _usual(all_running()) if _has_name(one)]
+    named = _usual([one for one in all_running() if _has_name(one)])
     return use(named[0]) if len(named) == 1 else DEFAULT_NAME
 
 
 def named_running() -> list[str]:
     """The names of the instances with a name of their own that run, as far as is known here."""
-    return [one.name for one in surely(all_running()) if _has_name(one)]
+    return [one.name for one in known_to_run(all_running()) if _has_name(one)]
 
 
-def surely(running: Sequence[Running]) -> list[Running]:
+def known_to_run(running: Sequence[Running]) -> list[Running]:
     """Those of them of which it is known that they run: not what a process has left on other machines."""
     return [one for one in running if one.driven or not one.hosts]
 
@@ -233,7 +233,7 @@ def check_instance(name: str) -> None:
         return
     if (folders.state / name).is_dir():
         return
-    names = ", ".join(one.name for one in surely(running))
+    names = ", ".join(one.name for one in known_to_run(running))
     known = f"these run: {names}; " if names else ""
     raise NoSuchTarget(
         f"there is no instance {name}",

@@ -15,10 +15,10 @@ from muxwire.cli.connect import (
     chosen_host,
     chosen_name,
     given_instance,
+    known_to_run,
     named_running,
     on_terminals,
     only_one,
-    surely,
 )
 from muxwire.cli.instances import documents_of, rows_of
 from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after
@@ -91,7 +91,7 @@ def _list(arguments: argparse.Namespace) -> int:
     from muxwire.instance.faces import faces
 
     running = all_running()
-    arguments.faces = faces(surely(running), os.environ)
+    arguments.faces = faces(known_to_run(running), os.environ)
     if name := only_one(running):
         arguments.name = name
         return on_terminals(_ls, makes=True)(arguments)
