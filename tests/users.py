@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 # The path of another tmux than the machine's, for every test and every process that a test starts.
 TMUX_VARIABLE = "MUXWIRE_TEST_TMUX"
 
@@ -48,6 +46,8 @@ RC_FILES = {
 def needs(program: str) -> None:
     """Skip the test where a program is not installed; `sh .ci/needs tests` installs all of them."""
     if shutil.which(program, path=USER_PATH) is None:
+        import pytest  # the hosts of tests/hosts, that are processes of their own, need no more than an environment
+
         pytest.skip(f"needs {program}")
 
 

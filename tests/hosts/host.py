@@ -15,8 +15,6 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 # Nothing here imports anyio before a host runs: sniffio may have to be hidden from it, and pytest rewrites its plugin.
 
 # Seconds after which a loop in another thread is given up; the scenario itself gives up before.
@@ -102,6 +100,8 @@ def in_two_threads(folder: Path) -> None:
 
 
 def under_pytest_asyncio(folder: Path) -> None:
+    import pytest
+
     settings = folder / "pytest.ini"
     settings.write_text(SUITE_SETTINGS)
     os.environ["HOST_FOLDER"] = str(folder)
