@@ -8,7 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Who typed a line, by an event's `by`.
-_AUTHORS = {"execute": "an agent", "keys": "an agent, by keys,", "other": "another process", "person": "a person"}
+_AUTHORS = {
+    "execute": "an agent",
+    "keys": "an agent, by keys,",
+    "other": "another muxwire process",
+    "person": "a person",
+}
 
 
 def sentence(kind: str, details: Mapping[str, str | int | None]) -> str:
