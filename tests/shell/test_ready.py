@@ -97,6 +97,38 @@ def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool, re
     assert world.end.column == prompt
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_key_that_the_shell_has_not_read_yet_is_waited_for(shell: str) -> None:
+    """As on a busy machine. The end of what a person had typed was taken for that of the prompt, and remembered."""
+    world = at_prompt(shell)
+    world.prompts.forget()
+    world.write(b"echo half")
+    prompt, world.column = world.column, world.column + len("echo half")
+
+    def reads() -> None:
+        world.sleeps, world.column = "editor", prompt
+        world.write(ASIDE_SIGN)
+
+    def pressed(keys: bytes) -> None:
+        if world.shell is not None and keys == world.shell.aside_key:
+            world.sleeps = ""
+            world.later(2 * LATE_GRACE, reads)
+
+    world.pressed = pressed
+    reached(world)
+    assert (world.end.column, world.end.aside) == (prompt, True)
+
+
+def test_where_a_shell_reads_no_key_the_end_of_its_prompt_is_not_known() -> None:
+    world = at_prompt("zsh")
+    world.write(b"echo half")
+    drawn = world.drawn_prompt
+    world.pressed = lambda _: setattr(world, "sleeps", "")
+    reached(world)
+    assert world.end.column is None
+    assert world.prompts.column(drawn) is None
+
+
 def test_a_key_that_shows_nothing_is_waited_for_no_longer_than_a_shell_takes() -> None:
     world = at_prompt()
     world.write(b"echo half")

@@ -58,6 +58,9 @@ SLEEPS_LONG = 0.05
 EDITOR_GRACE = 0.3
 # A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
 CLEARED = 0.05
+# How long a shell that does not sleep, so that it has not read the key, is waited for. A line that is drawn after that
+# begins with `$ ` in place of the prompt: where the prompt ends is not known.
+UNREAD_SECONDS = 10.0
 # On a busy machine what the shell draws for that key takes longer. Only a longer prompt, or a half-typed
 # line whose cursor stood at its start, makes a command wait that long.
 REDRAWN = 1.0
@@ -281,8 +284,9 @@ class PromptEnd:
         if self.cleared:
             earlier: Asked = yield self._ask_cursor()
             answered = asked and _ANSWERED.fullmatch(drawn, known) is not None
-            if not (answered and (yield from self._took_answer(shell, drawn))):
-                yield from self._clear(shell, edits=edits, forget=answered)
+            gone = answered and (yield from self._took_answer(shell, drawn))
+            if not gone and not (yield from self._clear(shell, edits=edits, forget=answered)):
+                return None
             after = yield from self._cursor()
             before, end = (yield from self._position(earlier)), earlier.end
             if self.aside:  # what the shell has drawn for its key may come behind its sign, and tmux's answers
@@ -351,20 +355,39 @@ class PromptEnd:
             return True
         return False
 
-    def _clear(self, shell: Shell, *, edits: bool, forget: bool) -> Request[None]:
-        """Have the shell set aside what is typed, and bring it back after the command; or `forget` it."""
+    def _clear(self, shell: Shell, *, edits: bool, forget: bool) -> Request[bool]:
+        """Have the shell set aside what is typed, and bring it back after the command; or `forget` it.
+
+        False if the shell has not read the key: what is typed is there, and goes when it does.
+        """
         pane, end = self._pane, self._pane.stream.end
         if self._echoed_before(shell):
             yield LineModes()
-            return
+            return True
         yield MendModes(shell)
         key = shell.aside_key if shell.aside_key and not forget else shell.clear_key
         yield Press(key if edits else CLEAR_TYPED)
         signs = edits and bool(shell.clear_sign)
         grace = LATE_GRACE if signs and self._signs else CLEARED
         yield Within(grace + QUESTION_ROUND_TRIPS * pane.round_trip, self._cleared(shell, end, edits=edits))
-        self._signs = not signs or self._took_key(shell, end, edits=edits)
+        took = not signs or self._took_key(shell, end, edits=edits)
+        unread = not (took or pane.is_remote)
+        if unread:  # the user may have unbound the key; but a shell that does not sleep has not read it
+            unread = (yield Within(UNREAD_SECONDS, self._read(shell, end))) is None
+            took = self._took_key(shell, end, edits=edits)
+        self._signs = took or (self._signs and unread)
         self.aside = pane.stream.ring.find(ASIDE_SIGN, end) >= 0
+        return not unread
+
+    def _read(self, shell: Shell, end: int) -> Request[bool]:
+        """Wait until the shell has read our key: it says so, or has slept for a while, also after it was stopped."""
+        pane, since = self._pane, 0.0
+        while not (pane.session.dead or self._took_key(shell, end, edits=True)):
+            since = (since or pane.now) if pane.shell_sleeps() else 0.0
+            if since and pane.now - since >= CLEARED:
+                break
+            yield Wait(LOOK_MAX)
+        return True
 
     def _cleared(self, shell: Shell, end: int, *, edits: bool) -> Request[None]:
         while not (yield from self._edits_again(shell, end, edits=edits)):
