@@ -45,6 +45,31 @@ async def test_drawing_is_no_output_and_its_rows_are_the_screen(terminals: Termi
     assert [one.output for one in ran.steps] == ["one two", "one\x1b[?1049hdrawn\x1b[?1049l two"]
 
 
+async def test_what_was_drawn_for_long_is_no_output_either(tab: Tab) -> None:
+    """More than memory holds, or is searched for where the drawing began; and after a program that was killed there."""
+    draws = (
+        r"echo before; printf '\033[?1049h'; yes drawn | head -n 400000; read x; printf more; read x;"
+        r" printf '\033[?1049l'; echo after"
+    )
+    began = await tab.execute(draws, drawing=False, max_chars=500, timeout=DEADLINE)
+    assert began.output.startswith("before\n[... 28")  # that is all that there is
+    assert began.output.count("\n") == 2
+    assert "drawn" in began.screen
+    sent = await tab.send_keys(["x", "Enter"], wanted=Wanted.read(until="more"), wait=DEADLINE)
+    assert (sent.outcome, sent.output) == ("met", "")
+    assert sent.screen.endswith("more")
+    assert (await tab.command_result(began.command_id, drawing=False)).output == ""
+    assert (await tab.read_logs(lines=20, grep="^drawn|^more", drawing=False)).content == ""
+    assert (await tab.read_logs(lines=1, drawing=False)).content == ""
+    assert (await tab.stream_logs(from_byte=tab.next_byte - 1000, strip_ansi=True)).chunk == ""
+    await tab.send_keys(["Enter"], wait=DEADLINE)
+    assert (await tab.command_result(began.command_id, drawing=False)).output.endswith("after\n")
+    await tab.execute(r"printf '\033[?1049hdrawn'")
+    assert (await tab.execute("echo text", drawing=False)).output == "text\n"
+    told = await tab.send_keys(["echo word", "Enter"], wait=DEADLINE)
+    assert "\nword\n" in told.output
+
+
 async def test_silence_ends_a_call_that_asks_for_it(tab: Tab) -> None:
     began = await tab.execute("echo one; sleep 60", idle=0.2, timeout=DEADLINE)
     assert (began.output, began.running, began.timed_out) == ("one\n", True, False)

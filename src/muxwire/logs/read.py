@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from muxwire.vt.screens import ScreenSwitches
+
     # A block of what was seen, in the parts between cuts, each after the offset at which it begins.
     Piece = list[tuple[int, bytes]]
 
@@ -66,8 +68,8 @@ _NEAR = 1024
 TAIL_BYTES_MAX = 16 * 1024 * 1024
 # How far back the line that a piece continues with is looked for, and those above it.
 _BEFORE_MAX = 64 << 10
-# How far back the switch to an alternate screen is looked for: full-screen programs that write more than this without
-# an end are read as if they had drawn on the main one.
+# How far back the switch to an alternate screen is looked for in a log that this process has not seen written: there a
+# full-screen program that writes more than this without an end is read as if it had drawn on the main one.
 _SWITCH_MAX = 1 << 20
 # `ESC [ ? 1049 h`.
 _SWITCH_BYTES = 8
@@ -99,7 +101,8 @@ class View:
     `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `columns`: how wide
     the pane is, for who reads it as a person would; `joint` stands where something was cut.
     `within`: the offsets of the part of the log to which a read of its last lines is limited. `drawing`: with what was
-    drawn on the alternate screen, where the last lines are asked for as they are.
+    drawn on the alternate screen, where the last lines are asked for as they are. `screens`: which screen was shown at
+    an offset, as far as that is known; else it is looked for in the log.
     """
 
     typed_lines: Sequence[bytes] = ()
@@ -109,6 +112,11 @@ class View:
     joint: bytes = b""
     within: tuple[int, int] | None = None
     drawing: bool = True
+    screens: ScreenSwitches | None = None
+
+    def alternate_at(self, offset: int) -> bool | None:
+        """Whether the alternate screen was shown there; None if that is not known."""
+        return None if self.screens is None else self.screens.at(offset)
 
 
 def read_raw(path: Path, begin: int, end: int) -> bytes:
@@ -311,7 +319,7 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
     line = data.find(b"\n") + 1 if start > log.first else 0
     known, begin = _around(log, start, view)
     switched = on_alternate(data[:line])
-    switched = alternate_at(known, begin, view.typed_lines) if switched is None else switched
+    switched = _alternate(known, begin, start, view) if switched is None else switched
     text = _decoded(open_string(known[:begin] + data[:line]) + data[line:])
     alternate = switched or (switched is None and start > log.first and began_alternate(text))
     if len(text) <= PLAYED_MAX or not needs_playing(text):
@@ -327,8 +335,20 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
 
 def is_alternate(log: LogFileReader, offset: int, view: View) -> bool:
     """Whether the alternate screen is shown at an offset, or from the switch on within which the offset lies."""
+    ahead = _SWITCH_BYTES - 1
     known, begin = _around(log, offset, view)
-    return bool(alternate_at(known, begin + _SWITCH_BYTES - 1, view.typed_lines))
+    return bool(_alternate(known, begin + ahead, offset + ahead, view))
+
+
+def _alternate(data: bytes, index: int, offset: int, view: View) -> bool | None:
+    """Whether the alternate screen is shown at an offset, which has that index in `data`; None if it is not known.
+
+    What is remembered counts the lines that muxwire types out of sight as drawn, so that only "no" is final.
+    """
+    if view.alternate_at(offset) is False:
+        return False
+    switched = alternate_at(data, index, view.typed_lines)
+    return view.alternate_at(offset - index) if switched is None else switched
 
 
 def _around(log: LogFileReader, offset: int, view: View) -> tuple[bytes, int]:
@@ -348,7 +368,7 @@ def _before(log: LogFileReader, start: int, view: View) -> tuple[bytes, bool]:
         data[known:], base + known, base + begin, start, view.typed_lines, grows=False,
         typed_from=view.typed_from, joint=view.joint,
     )  # fmt: skip
-    return open_string(data[:begin]) + seen, alternate_at(data, begin, view.typed_lines) or False
+    return open_string(data[:begin]) + seen, _alternate(data, begin, base + begin, view) or False
 
 
 def _decoded(data: bytes) -> str:

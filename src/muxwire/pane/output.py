@@ -134,7 +134,7 @@ def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
 
 async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *, max_chars: int | None) -> OutputText:
     """Read the output between two raw offsets; with `max_chars`, head and tail on line boundaries."""
-    size, before = end - begin, b""
+    size, before, first = end - begin, b"", begin
     if not size:
         return _NOTHING
     if not (how.readable or how.ours) and (max_chars is None or size <= max_chars):  # nearly always
@@ -144,11 +144,13 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
     if how.knows_screens and how.since < begin:
         first = max(how.since, begin - _BEFORE_MAX)
         raw, lost = await stream.read(first, begin)
-        before = without(raw, first + lost, how.ours)
+        first += lost
+        before = without(raw, first, how.ours)
+    alternate = bool(how.knows_screens and stream.screens.at(first, how.since))
     whole_max = None if max_chars is None else max(max_chars * _BYTES_PER_CHAR, PLAYED_MAX if how.knows_screens else 0)
     if whole_max is None or size <= whole_max:
         raw, lost = await stream.read(begin, end)
-        head = tail = await how.text(without(raw, begin + lost, how.ours), before)
+        head = tail = await how.text(without(raw, begin + lost, how.ours), before, alternate=alternate)
         if max_chars is None or len(head.text) <= max_chars:
             return OutputText(head.text, 0, lost, head.note)
     else:
@@ -156,15 +158,20 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
         span = max_chars * _BYTES_PER_CHAR // 2
         head_raw, lost = await stream.read(begin, begin + span)
         tail_raw, _ = await stream.read(end - span, end)
-        head = await how.text(without(head_raw, begin + lost, how.ours), before)
-        alternate = False
-        if how.knows_screens:
-            earlier, _ = await stream.read(max(begin, end - span - PLAYED_MAX), end - span)
-            switched = on_alternate(earlier)
-            alternate = began_alternate(tail_raw.decode("utf-8", "replace")) if switched is None else switched
+        head = await how.text(without(head_raw, begin + lost, how.ours), before, alternate=alternate)
+        alternate = how.knows_screens and await _on_alternate(stream, how.since, end - span, tail_raw)
         tail = await how.text(without(tail_raw, end - len(tail_raw), how.ours), alternate=alternate)
     assert max_chars is not None
     return _clip(head, tail, begin + lost, end, max_chars, lost)
+
+
+async def _on_alternate(stream: PaneStream, begin: int, offset: int, behind: bytes) -> bool:
+    """Whether the alternate screen was shown at an offset of an output from `begin` on; `behind` follows it."""
+    switched = stream.screens.at(offset, begin)
+    if switched is None:
+        earlier, _ = await stream.read(max(begin, offset - PLAYED_MAX), offset)
+        switched = on_alternate(earlier)
+    return began_alternate(behind.decode("utf-8", "replace")) if switched is None else switched
 
 
 def cut_middle(text: str, max_chars: int, begin: int, end: int) -> str:
@@ -241,11 +248,21 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
     base = first + lost
     start = max(base, begin)
     line = data.rfind(b"\n", 0, start - base) + 1  # cursor columns count from there
+    screens = stream.screens
+    if (
+        on_alternate(data[line : start - base]) and screens.at(start) is False
+    ):  # a killed program left it on, and a shell has its prompt
+        line = start - base
     before, seen = (
         visible_range(data, base, at, to, TYPED_LINES, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
         for at, to in ((base + line, start), (start, end))
     )
-    text = continued(before, seen, columns=columns, alternate=alternate_at(data, line, TYPED_LINES) or False)
+    # What is remembered counts the lines that muxwire types out of sight as drawn: only "no" is final.
+    alternate: bool | None = False
+    if screens.at(base + line) is not False:
+        alternate = alternate_at(data, line, TYPED_LINES)
+        alternate = screens.at(base) if alternate is None else alternate
+    text = continued(before, seen, columns=columns, alternate=bool(alternate))
     return replace(text, text=few_empty_lines(text.text))
 
 

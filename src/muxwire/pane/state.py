@@ -35,7 +35,7 @@ from muxwire.shell.look import Front, Judgement, PaneLook, Shown, asks, asks_sec
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_again
 from muxwire.shell.session import ShellSession
-from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
+from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone
 from muxwire.shell.tab_state import listens, not_begun, tab_state
 from muxwire.vt.text import strip_ansi
 
@@ -266,7 +266,9 @@ class PaneState:
         return self.stream.ring.read(begin, end)
 
     def _on_fact(self, fact: Fact) -> None:
-        if isinstance(fact, CommandEnded):
+        if isinstance(fact, PromptBegan):
+            self.stream.screens.left(fact.end)
+        elif isinstance(fact, CommandEnded):
             execution = fact.execution
             if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
                 execution.explain(self.short_of_files())  # perhaps the status of what should have reported it
@@ -463,6 +465,8 @@ class PaneState:
     def on_alternate(self) -> bool:
         """Whether the newest output has switched to the alternate screen."""
         ring = self.stream.ring
+        if (known := self.stream.screens.at(ring.end)) is not None:
+            return known
         last_on = max(ring.rfind(switch, ring.start) for switch in _SCREEN_ON)
         return last_on > max(ring.rfind(switch, ring.start) for switch in _SCREEN_OFF)
 

@@ -9,6 +9,7 @@ import anyio
 
 from muxwire.shell.marks import JOIN_LENGTH, MarkScanner, is_join_mark, without_join_marks
 from muxwire.vt.ring import RingBuffer
+from muxwire.vt.screens import ScreenSwitches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +55,7 @@ class PaneStream:
         self.nonce = nonce
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
+        self.screens = ScreenSwitches(start)
         self.log = log
         self.last_output = time.monotonic()  # when a program wrote last; a new pane has not been silent yet
         self.whole_from = 0  # the offset after what was lost last
@@ -90,6 +92,7 @@ class PaneStream:
         return self._scanner.pending
 
     def feed(self, data: bytes) -> None:
+        self.screens.feed(self.ring.end, data)
         self.ring.append(data)
         self.log.append(data)
         listener = self.listener
@@ -111,6 +114,7 @@ class PaneStream:
         # Nothing before the hole is joined to what comes after it: not a mark, not a screen.
         self.ring = RingBuffer(self.capacity, start=self.ring.end + size)
         self._scanner = MarkScanner(self.ring.end, self._owns)
+        self.screens.lose()
         self.whole_from = self.ring.end
         self.wake()
 

@@ -217,4 +217,6 @@ async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
     flushed = await source.flushed()
     columns = COLUMNS if source.tab is None else source.tab.columns
     joint, typed_from = SEQUENCE_END if strip else b"", typed_from if flushed else 0
-    return View(TYPED_LINES, final=closed, typed_from=typed_from, columns=columns, joint=joint), flushed
+    screens = None if source.tab is None else source.tab.pane.stream.screens
+    view = View(TYPED_LINES, final=closed, typed_from=typed_from, columns=columns, joint=joint, screens=screens)
+    return view, flushed

@@ -1,0 +1,62 @@
+"""When a terminal went to its alternate screen and back, by the bytes that it got."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right, insort
+from typing import Final, final
+
+# DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences).
+_SWITCH: Final = re.compile(rb"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}([hl])")
+# What one of them has, and few other bytes: quicker to look for than all of it.
+_SIGNS: Final = (b"1049", b"1047", b"?47", b";47")
+# What of a sequence may have come in an earlier piece: the switches that programs write have 9 bytes at most.
+_REACH: Final = 32
+# So many are remembered: a program that goes there and back once a second, for an hour.
+_KEPT: Final = 4096
+
+
+@final
+class ScreenSwitches:
+    """Knows for each offset which screen was shown. Each byte is looked at once; `at` may be called in any thread."""
+
+    def __init__(self, start: int) -> None:
+        """What was written before the offset `start` is not known; before 0 there is nothing, on the main screen."""
+        self._found: list[tuple[int, bool]] = [(0, False)] if start == 0 else []
+        self._rest = b""
+
+    def feed(self, begin: int, data: bytes) -> None:
+        """Take the bytes that came next, which begin at that offset."""
+        if b"\x1b" not in data and not self._rest:
+            return
+        data, begin = self._rest + data, begin - len(self._rest)
+        done = 0
+        if b"?" in data and any(sign in data for sign in _SIGNS):
+            for switch in _SWITCH.finditer(data):
+                done = switch.end()
+                self._found.append((begin + done, switch[1] == b"h"))
+            if len(self._found) > 2 * _KEPT:
+                self._found = self._found[-_KEPT:]
+        begun = data.rfind(b"\x1b", max(done, len(data) - _REACH))
+        self._rest = data[begun:] if begun >= 0 else b""
+
+    def lose(self) -> None:
+        """What comes next is not known: nothing said before holds after it."""
+        self._found, self._rest = [], b""
+
+    def left(self, offset: int) -> None:
+        """A shell is at its prompt there: what follows is text, also where a killed program left that screen on."""
+        if self.at(offset):
+            insort(self._found, (offset, False))
+
+    def at(self, offset: int, since: int = 0) -> bool | None:
+        """Whether the alternate screen was shown at that offset; None if it is not known.
+
+        What was done before `since` does not count: a command begins on the main screen, as far as its text goes.
+        """
+        found = self._found
+        index = bisect_right(found, (offset, True)) - 1
+        if index < 0:
+            return None
+        switched, on = found[index]
+        return on and switched >= since
