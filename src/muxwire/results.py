@@ -66,7 +66,8 @@ class ProcessStart:
     """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
 
     `exit_code` is None while it runs; `output` is what it has written so far, in its middle cut if that is much.
-    `command_id` is "" if the text was only typed. `ended`: it does not run any more.
+    `command_id` is "" if the text was only typed. `ended`: it does not run any more. `screen`: its rows if it
+    is on the alternate screen.
     """
 
     started: bool
@@ -77,6 +78,7 @@ class ProcessStart:
     output: str = ""
     exit_code: int | None = None
     ended: bool = False
+    screen: str = ""
 
 
 @final
@@ -138,7 +140,8 @@ class WaitOutcome:
 
     `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `exit_code`, of the last
     two: the shell's `$?` at that prompt, and how the tab's program ended; None if not known. `matched_at_entry`: it was
-    there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began.
+    there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began. `screen`:
+    the rows of the only tab, or of `which`, if a program is on the alternate screen.
     """
 
     outcome: Literal["met", "timed_out", "closed"]
@@ -148,6 +151,7 @@ class WaitOutcome:
     match: str = ""
     matched_at_entry: bool = False
     exit_code: int | None = None
+    screen: str = ""
 
 
 @final

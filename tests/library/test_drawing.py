@@ -27,6 +27,9 @@ async def test_drawing_is_no_output_and_its_rows_are_the_screen(terminals: Termi
     began = await tab.execute(EDITOR, drawing=False, timeout=DEADLINE)
     assert (began.output, began.state, began.running) == ("before\n", "interactive", True)
     assert began.screen == "  drawn\nstatus"
+    stood = await tab.wait_for(until="status", timeout=DEADLINE)
+    assert (stood.screen, stood.tail) == (began.screen, "status")  # the match is in it, though text has none of it
+    assert (await tab.wait_for(until="never", timeout=0)).screen == began.screen
     sent = await tab.send_keys(["x", "Enter"], wanted=Wanted.read(until="more"), wait=DEADLINE)
     assert sent.outcome == "met"
     assert sent.output == ""
@@ -35,6 +38,9 @@ async def test_drawing_is_no_output_and_its_rows_are_the_screen(terminals: Termi
     assert (ended.outcome, ended.screen) == ("ended", "")
     rest = await tab.command_result(began.command_id, wait=DEADLINE, drawing=False)
     assert (rest.output, rest.exit_code, rest.screen) == ("after\n", 0, "")
+    started = await tab.start_process(EDITOR, ready="drawn", ready_timeout=DEADLINE)
+    assert (started.ready, started.output, started.screen) == (True, "before\n", began.screen)
+    await tab.stop_process()
     # Of long output too, and all of it for who asks for that.
     many = r"printf '\033[?1049h'; yes drawn | head -n 200000; printf '\033[?1049l'; echo after"
     assert (await tab.execute(many, drawing=False, max_chars=500, timeout=DEADLINE)).output.splitlines()[-1] == "after"

@@ -321,8 +321,8 @@ def test_grep_says_that_it_did_not_look_at_all(path: Path, pattern: str, monkeyp
 
 
 def test_grep_in_a_long_line_takes_linear_time(path: Path) -> None:
-    """The whole line at once would take minutes."""
-    path.write_bytes(b"x" * 300_000 + b"needle" + b"x" * 300_000)
+    """The whole line at once would take a minute."""
+    path.write_bytes(b"x" * 60_000 + b"needle" + b"x" * 60_000)
     assert last_matches(path, Search(Pattern(".*needle")), 5, VIEW).returned_lines == 1
     assert last_matches(path, Search(Pattern(".*pin")), 5, VIEW).returned_lines == 0
 

@@ -252,6 +252,7 @@ class StartOutcome:
     output: str = ""
     exit_code: int | None = None
     state: State | None = None
+    screen: str = ""
 
 
 @tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True))
@@ -273,6 +274,7 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
         output=started.output,
         exit_code=started.exit_code,
         state=started.state if started.ended else None,
+        screen=started.screen,
     )
 
 

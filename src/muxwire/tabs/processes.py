@@ -70,7 +70,8 @@ async def started_process(
         await _begun(tab.runner, execution)
     if execution is None:
         await tab.pane.refresh_soon()
-        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state)
+        rows = await tab.screen()
+        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state, screen=rows)
     result = await tab.result(execution, strip_ansi=True, max_chars=OUTPUT_CHARACTERS)
     return ProcessStart(
         started=execution.ran,
@@ -81,6 +82,7 @@ async def started_process(
         output=result.output,
         exit_code=result.exit_code,
         ended=not result.running,
+        screen=result.screen,
     )
 
 

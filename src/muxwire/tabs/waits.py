@@ -19,13 +19,14 @@ import re
 import sys
 import threading
 import time
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, Literal, final
 
 import anyio
 import anyio.lowlevel
 
-from muxwire.errors import CommandError, InvalidArgument, TabUnavailable
+from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TabUnavailable
 from muxwire.host.patterns import Pattern, checked, search
 from muxwire.ids import LAST_USED, USED_BEFORE
 from muxwire.pane.output import shown_text
@@ -58,6 +59,8 @@ OVERLAP = 10_000
 # What comes back of the last output: enough to see why a wait failed.
 TAIL_CHARACTERS = 600
 _TAIL_BYTES = 4 * TAIL_CHARACTERS
+# A wait that is over does not wait longer than that for what its screen shows.
+_ROWS_WITHIN = 0.5
 
 
 @final
@@ -625,11 +628,12 @@ class Watch:
 
     async def _found(self, *, over: bool, at_entry: bool, once: bool) -> WaitOutcome | None:
         if found := await self._in_text(over=over):
-            return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
+            return await self._met(found.text, found.end, at_entry=found.end <= self._entry, shown=found.text)
         if self._screen is not None and (drawn := await self._on_screen(self._screen, over=over, once=once)):
             # The bytes of what a screen shows have come by now: where they are text, they say where it ends.
             found = await self._in_text(over=over) or drawn
-            return await self._met(found.text, found.end, at_entry=found.end <= self._entry)
+            at_entry = found.end <= self._entry
+            return await self._met(found.text, found.end, at_entry=at_entry, shown=self._screen.shown)
         if self._bells is not None and (bell := await self._bell(self._bells)):
             return await self._met("bell", bell, at_entry=bell <= self._entry)
         if self._wanted.prompt and self._pane.session.at_prompt and self._pane.session.prompt_end > self._after:
@@ -662,11 +666,15 @@ class Watch:
                 return rung
         return 0
 
-    async def _met(self, match: str, next_byte: int, *, at_entry: bool, exit_code: int | None = None) -> WaitOutcome:
+    async def _met(
+        self, match: str, next_byte: int, *, at_entry: bool, exit_code: int | None = None, shown: str = ""
+    ) -> WaitOutcome:
+        """Met by `match`; `shown` is what there is of it where it stands on the alternate screen, or was drawn."""
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
             last = await around(self._stream, self._start, next_byte, self.tab.columns)
-        if self._screen is not None and self._screen.shown and match not in last:
-            last = self._screen.shown
+            rows = await self._rows()
+        if shown and match not in last:
+            last = self._screen.shown if self._screen is not None and self._screen.shown else shown
         return WaitOutcome(
             outcome="met",
             which=self.named,
@@ -675,7 +683,14 @@ class Watch:
             matched_at_entry=at_entry,
             next_byte=next_byte,
             tail=last,
+            screen=rows,
         )
+
+    async def _rows(self) -> str:
+        """The rows of the screen if a program is on the alternate one; "" also where tmux does not answer soon."""
+        with anyio.move_on_after(_ROWS_WITHIN), suppress(MuxwireError):
+            return await self.tab.screen()
+        return ""
 
     async def outcome(self, outcome: Literal["timed_out", "closed"], which: str = "") -> WaitOutcome:
         return WaitOutcome(
@@ -684,6 +699,7 @@ class Watch:
             next_byte=self._stream.end,
             tail=await tail(self._stream, self._start, self.tab.columns),
             matched_at_entry=self._screen is not None and self._screen.stood_there,
+            screen=await self._rows() if which else "",
         )
 
 

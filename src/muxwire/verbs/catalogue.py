@@ -146,7 +146,7 @@ class ExecuteCommand(Execution):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandResult(Verb):
     """Get the further output, and at the end the exit code, of a command left running. Returns when it ends or
-    waits for input, after wait_ms at the latest.
+    waits for input, or after wait_ms.
     """
 
     verb: ClassVar[str] = "command_result"
@@ -160,7 +160,7 @@ class CommandResult(Verb):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecuteScript(Execution):
-    """Write code to a file and run it as execute_command does: nothing to quote."""
+    """Write code to a file and run it as execute_command does."""
 
     verb: ClassVar[str] = "execute_script"
     language: Annotated[Language, Help("what runs it: the tab's own interpreter")]
@@ -198,7 +198,7 @@ class StopProcess(InTab):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLogs(InTab):
-    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Continue from next_byte with
+    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Go on from next_byte with
     stream_logs_from_tab.
     """
 
@@ -267,7 +267,7 @@ class SendKeys(InTab):
         Shown("KEY"),
         Help(
             "tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text",
-            "key names (Enter, C-c, M-x, Up, F5, Click@COL,ROW) or text, one or many",
+            "key names (Enter, C-c, M-x, Up, F5, Click@COL,ROW) or text",
         ),
     ] = ""
     answers: Annotated[
@@ -313,7 +313,7 @@ class WaitFor(Verb):
     idle: Annotated[
         Milliseconds, Shown("SECONDS"), Help("it has written nothing for that long", "no output for so long")
     ] = 0.0
-    exit: Annotated[bool, Help("its program ends", "the tab's program ends")] = False
+    exit: Annotated[bool, Help("its program ends", "its program ends")] = False
     prompt: Annotated[bool, Help("its shell is ready for a command", "the shell is ready")] = False
     bell: Annotated[bool, Help("it rings the bell")] = False
     from_byte: Annotated[Offset | None, Help("count output from that offset on")] = None
