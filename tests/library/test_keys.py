@@ -139,6 +139,11 @@ def test_the_mouse_is_reported_as_the_program_asked() -> None:
     assert key_bytes("Click@0,0", x10) == b"\x1b[M !!\x1b[M#!!"
     assert key_bytes("WheelDown@1,2", x10) == b'\x1b[Ma"#'
     assert key_bytes("Click@home", sgr) is None
+    utf8 = KeyModes(mouse=True, utf8=True)  # DECSET 1005: from 95 on a coordinate takes two bytes
+    assert key_bytes("Click@0,0", utf8) == b"\x1b[M !!\x1b[M#!!"
+    assert key_bytes("WheelUp@150,94", utf8) == b"\x1b[M`\xc2\xb7\x7f"
+    with pytest.raises(InvalidArgument, match="200 columns and 50 rows"):
+        key_bytes("Click@200,0", KeyModes(mouse=True, sgr=True, columns=200, rows=50))
     with pytest.raises(InvalidArgument, match="up to 222"):
         key_bytes("Click@223,0", x10)
     with pytest.raises(InvalidArgument, match="did not ask for the mouse"):

@@ -52,7 +52,7 @@ def test_keys_are_typed_and_those_who_record_learn_of_it_first() -> None:
 @pytest.mark.parametrize(("alternate", "told"), [(b"0", True), (b"1", False)])
 def test_a_text_that_is_not_seen_before_enter_is_said(alternate: bytes, told: bool) -> None:
     world = program(KEYS)
-    world.flags = b"0 0 " + alternate + b" 0 0 0 0"
+    world.flags = b"0 0 " + alternate + b" 0 0 0 0 0 200 50"
     note, taken = send(world, "fix the bug", "Enter")[2:]
     assert taken is False
     assert ("see with snapshot" in note) == told  # there many texts are commands, which are not shown
@@ -124,7 +124,7 @@ def test_a_line_is_refused_by_the_modes_that_the_line_before_has_brought() -> No
 
 def test_what_takes_no_keys_is_said() -> None:
     world = program()
-    world.flags = b"0 0 0 0 1 0 0"
+    world.flags = b"0 0 0 0 1 0 0 0 200 50"
     with pytest.raises(TabUnavailable, match="switched off"):
         send(world, "x")
     assert pressed(world) == []
@@ -156,7 +156,7 @@ def test_the_tabs_own_shell_gets_no_signal_for_a_key() -> None:
 
 def test_a_person_who_scrolls_is_told_of() -> None:
     world = program()
-    world.flags = b"0 0 0 1 0 0 0"
+    world.flags = b"0 0 0 1 0 0 0 0 200 50"
     assert "copy mode" in send(world, "x")[2]
 
 

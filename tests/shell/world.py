@@ -135,7 +135,7 @@ class World:
         self.modes: TtyModes | None = TtyModes(icanon=False, echo=False, isig=True)
         self.column = 2
         self.heard = True
-        self.flags = b"0 0 0 0 0 0 0"  # those that keys are made by
+        self.flags = b"0 0 0 0 0 0 0 0 200 50"  # those that keys are made by
         self._scanner = MarkScanner(0)
         line = PromptLine(self)
         self.nested = NestedShells(self)

@@ -95,6 +95,9 @@ class KeyModes:
     input_off: bool = False
     mouse: bool = False  # the program asked to be told of the mouse
     sgr: bool = False  # in the form of DECSET 1006, whose coordinates have no limit
+    utf8: bool = False  # in the form of DECSET 1005: each number as a character
+    columns: int = 0  # the size of the pane; 0 if it is not known
+    rows: int = 0
 
 
 def tmux_name(written: str) -> str:
@@ -151,23 +154,28 @@ def key_bytes(name: str, modes: KeyModes) -> bytes | None:
 def _mouse(what: str, column: int, row: int, modes: KeyModes) -> bytes:
     """The report of a click, press and release, or of a turn of the wheel (xterm's control sequences, Mouse Tracking).
 
-    InvalidArgument where the program has not asked for it: it would take the bytes for keys.
+    InvalidArgument where the program has not asked for it, and would take the bytes for keys; beyond the screen.
     """
     if not modes.mouse:
         raise InvalidArgument(
             f"{what}@{column},{row}: the program did not ask for the mouse", remedy="use its keys; type text literally"
+        )
+    if modes.columns and (column >= modes.columns or row >= modes.rows):
+        raise InvalidArgument(
+            f"{what}@{column},{row} lies beyond the screen, which has {modes.columns} columns and {modes.rows} rows",
+            remedy="count both from 0, as in a snapshot",
         )
     button = _BUTTONS[what]
     wheel = button >= _WHEEL
     if modes.sgr:
         at = b"%d;%d;%d" % (button, column + 1, row + 1)
         return b"\x1b[<" + at + b"M" + (b"" if wheel else b"\x1b[<" + at + b"m")
-    if max(column, row) > _X10_MAX:
+    if not modes.utf8 and max(column, row) > _X10_MAX:
         raise InvalidArgument(
             f"{what}@{column},{row}: the program takes columns and rows up to {_X10_MAX} only",
             remedy="make the pane smaller, or use its keys",
         )
-    at = bytes((column + 33, row + 33))
+    at = "".join(map(chr, (column + 33, row + 33))).encode("utf-8" if modes.utf8 else "latin-1")
     return b"\x1b[M" + bytes((button + 32,)) + at + (b"" if wheel else b"\x1b[M" + bytes((3 + 32,)) + at)
 
 

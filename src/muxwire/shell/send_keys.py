@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument, TabUnavailable
@@ -69,7 +70,7 @@ _PASTE_BEGIN = b"\x1b[200~"
 _PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
 _MODES = (
     "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off} #{mouse_any_flag}"
-    " #{mouse_sgr_flag}"
+    " #{mouse_sgr_flag} #{mouse_utf8_flag} #{pane_width} #{pane_height}"
 )
 
 # Linux keeps 4096 bytes of a line that a canonical-mode program has not ended, the line end among them (MAX_CANON).
@@ -198,7 +199,8 @@ class Keys:
             raise self._pane.refusal()
         asked: Asked = yield Submit(("display-message", "-p", "-t", self._pane.pane_id, _MODES))
         (answer,) = yield AnswerOf(asked, self._left())
-        return KeyModes(*(flag == b"1" for flag in answer.split(b" ")))
+        *flags, columns, rows = answer.split(b" ")
+        return replace(KeyModes(*(flag == b"1" for flag in flags)), columns=int(columns), rows=int(rows))
 
     def _type(self, found: Sequence[Stroke], modes: KeyModes) -> Request[bool | None]:
         """Press what was found; return whether a program that reads keys had taken a text when Enter came after it."""

@@ -503,7 +503,9 @@ class ScreenSearch:
             return None
         first, after = new[0]
         text = seen.text
-        self.shown = _lines_before(text, after)
+        # Of a full-screen program all rows come with the outcome.
+        begin = text.rfind("\n", 0, first) + 1 if seen.alternate else 0
+        self.shown = _lines_before(text[begin:], after - begin)
         return Found(text[first:after], seen.end)
 
     async def _begin(self, pattern: Pattern, seen: Picture, spans: list[Span]) -> None:
