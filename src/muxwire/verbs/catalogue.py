@@ -198,7 +198,7 @@ class StopProcess(InTab):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLogs(InTab):
-    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Go on from next_byte with
+    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Continue from next_byte with
     stream_logs_from_tab.
     """
 
