@@ -49,6 +49,20 @@ def test_what_is_not_known_is_said(records: list[Record], ago: float, says: str)
         offset_at(records, ago, NOW)
 
 
+def test_what_shows_nothing_may_have_come_at_any_time() -> None:
+    """A verb that attaches writes a mark: where no output came beside it, the screen was the same all the time."""
+    asked = []
+
+    def shows(begin: int, end: int) -> bool:
+        asked.append((begin, end))
+        return end > 90
+
+    assert offset_at(KNOWN, 700, NOW, shows) == 70
+    with pytest.raises(InvalidArgument, match="muxwire did not run to see when"):
+        offset_at([*KNOWN, (9900.0, 95)], 300, NOW, shows)
+    assert asked == [(70, 90), (90, 95)]
+
+
 def test_long_ago_may_be_less_exact() -> None:
     assert offset_at([(0.0, 0), (5.0, 9), (65.0, 20)], 9960.0, NOW) == 9
 

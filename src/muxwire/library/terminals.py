@@ -357,7 +357,7 @@ class Terminals:
         source = await self._log_source(target, command_id)
         if ago is not None:
             if source.tab is not None:
-                await source.tab.pane.stream.log.dated()
+                return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, ago=ago)
             at_byte = await anyio.to_thread.run_sync(offset_ago, source.path, ago)
         if source.command is not None:
             at_byte = None if source.command.running else source.command.end

@@ -20,7 +20,7 @@ from muxwire.errors import InvalidArgument
 from muxwire.host.folders import replace_private
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 # How exactly times are known while output comes; a person who says "ten seconds ago" needs no more.
@@ -117,12 +117,17 @@ def read_times(path: Path) -> list[Record]:
     return list(_RECORD.iter_unpack(data[: len(data) - len(data) % _RECORD.size]))
 
 
-def offset_ago(log: Path, ago: float) -> int:
-    """The offset at which a log ended so many seconds ago; InvalidArgument where that is not known. Blocks."""
-    return offset_at(read_times(times_path(log)), ago, time.time())
+def offset_ago(log: Path, ago: float, shows: Callable[[int, int], bool] | None = None) -> int:
+    """The offset at which a log ended so many seconds ago; InvalidArgument where that is not known. Blocks.
+
+    `shows`: whether anything can be seen of the bytes between two offsets; if not, it does not matter when they came.
+    """
+    return offset_at(read_times(times_path(log)), ago, time.time(), shows)
 
 
-def offset_at(records: Sequence[Record], ago: float, now: float) -> int:
+def offset_at(
+    records: Sequence[Record], ago: float, now: float, shows: Callable[[int, int], bool] | None = None
+) -> int:
     """The same, by these records; the clock may have been set back between two of them."""
     if ago <= 0:
         raise InvalidArgument(f"{ago:g} s ago is not in the past", remedy="give a time above 0")
@@ -132,7 +137,8 @@ def offset_at(records: Sequence[Record], ago: float, now: float) -> int:
             continue
         if index + 1 < len(records):
             later, end = records[index + 1]
-            if end > offset and later - at > max(_NEAR, ago * _NEAR_SHARE):
+            late = end > offset and later - at > max(_NEAR, ago * _NEAR_SHARE)
+            if late and (shows is None or shows(offset, end)):
                 raise InvalidArgument(
                     f"bytes {offset} to {end} came between {now - at:.1f} and {max(now - later, 0):.1f} s ago, and"
                     " muxwire did not run to see when",

@@ -50,9 +50,10 @@ class LiveTab(Protocol):
         """What a command has to say."""
 
     async def snapshot(
-        self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False, at_byte: int | None = None
-    ) -> Snapshot:
-        """What its screen shows, or showed at an offset."""
+        self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False, at_byte: int | None = None,
+        ago: float | None = None,
+    ) -> Snapshot:  # fmt: skip
+        """What its screen shows, or showed at an offset, or `ago` seconds ago."""
 
     async def picture(self) -> Picture:
         """The text of its screen; TabUnavailable, CommandError if it ends in this moment."""

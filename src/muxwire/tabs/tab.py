@@ -23,11 +23,13 @@ from muxwire.errors import (
     TmuxSilent,
 )
 from muxwire.host.environment import checked_environment
+from muxwire.logs.read import read_raw
 from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
 from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView, Zones
+from muxwire.shell.marks import without_join_marks
 from muxwire.tabs.answers import answered, answered_each
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
@@ -72,6 +74,8 @@ WaitEnd = Literal["ended", "timed_out", "interactive", "silent", "idle"]
 
 # A screen that a result brings along: most are much less, a full one of top is cut.
 SCREEN_CHARACTERS = 4000
+# Bytes that are looked at for whether they are marks only: those of a thousand verbs.
+_MARKS_MAX = 32 << 10
 # Who does not wait for a command does not wait for the one before it either: only for a prompt that is on its way.
 TURN_SECONDS = 1.0
 
@@ -495,8 +499,14 @@ class Tab:
         if ago is not None:
             log = self.pane.stream.log
             await log.dated()
-            at_byte = await anyio.to_thread.run_sync(offset_ago, log.path, ago)
+            at_byte = await anyio.to_thread.run_sync(offset_ago, log.path, ago, self._shows)
         return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
+
+    def _shows(self, begin: int, end: int) -> bool:
+        """Whether these bytes of its log are more than the marks that processes write when they attach. Blocks."""
+        if end - begin > _MARKS_MAX:
+            return True
+        return bool(without_join_marks(read_raw(self.log_path, begin, end), self.pane.stream.nonce))
 
     async def wait_for(
         self,

@@ -13,6 +13,8 @@ from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.segments import gaps_path
 from muxwire.logs.store import LogStore
+from muxwire.logs.times import offset_at
+from muxwire.shell.marks import ID_RANDOM, join_mark
 from tests.library.screens.agreeing import agree
 
 if TYPE_CHECKING:
@@ -56,6 +58,14 @@ async def test_a_screen_by_time(terminals: Terminals) -> None:
     assert "one" in was.lines
     assert "two" not in was.lines
     assert "two" in (await tab.snapshot(at_byte=tab.next_byte)).lines
+    # When a mark came, which a process writes that attaches, need not be known.
+    begin = tab.next_byte
+    tab.pane.stream.feed(join_mark(bytes(ID_RANDOM), tab.pane.stream.nonce))
+    assert await tab.pane.stream.log.flushed()
+    records = [(0.0, begin), (60.0, tab.next_byte)]
+    assert offset_at(records, 30, 80.0, tab._shows) == begin
+    with pytest.raises(InvalidArgument, match="did not run"):
+        offset_at([(0.0, begin - 1), records[1]], 30, 80.0, tab._shows)
     await tab.close(force=True)
     assert (await terminals.snapshot(tab.window_id, ago=time.time() - between)).lines == was.lines
     with pytest.raises(InvalidArgument, match="begin"):
