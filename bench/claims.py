@@ -67,7 +67,7 @@ ALONE = "no relay"
 ASKING = frozenset({"interactive", "incomplete"})
 # What needs nothing to be set up for all users of the machine.
 SHORT_PLACES = (ALONE, "script -qc")
-SHORT_PROGRAMS = ("sleep", "text like a question", "read of bash", "cat")
+SHORT_PROGRAMS = ("sleep", "cat")
 
 
 @final
