@@ -263,7 +263,7 @@ JOBS: dict[str, tuple[Job, Cost, Cost]] = {
     "a long build": (build, Cost(3, 4_462), Cost(2, 4_194)),
     # It asks for a password: the answer has the words by which a person can type that.
     "an installer": (installer, Cost(7, 1_553), Cost(3, 820)),
-    "git rebase -i": (rebase, Cost(7, 5_915), Cost(4, 833)),
+    "git rebase -i": (rebase, Cost(7, 5_915), Cost(4, 2_497)),
     "git add -p": (add_parts, Cost(10, 2_780), Cost(5, 1_198)),
     "a remote shell": (relay, Cost(8, 1_991), Cost(4, 607)),
     "a REPL": (repls, Cost(11, 1_932), Cost(5, 728)),
