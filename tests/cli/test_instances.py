@@ -14,7 +14,7 @@ import pytest
 
 from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
-from muxwire.cli.instances import age
+from muxwire.cli.instances import age, rows_of
 from muxwire.host.folders import Folders, folders_for
 from muxwire.host.locks import named_process
 from muxwire.instance import faces
@@ -245,6 +245,8 @@ def test_an_instance_with_tabs_on_other_machines_only(
             name for name in sorted(there) if driven or not name.startswith("e")
         ]
         assert all(one.driven is driven and one.hosts == ("box",) for one in found if one.hosts)
-        assert {face.state for face in faces.faces(found, os.environ) if face.hosts} == {"remote"}
+        seen = [face for face in faces.faces(found, os.environ) if face.hosts]
+        assert {(face.state, face.tabs) for face in seen} == {("remote", None)}  # how many it has there is not asked
+        assert all(row.split()[-3:] == ["-", "-", "remote"] for row in rows_of(seen)[1:])
         assert connect.only_one(found) == chosen
         assert [one.name for one in connect.known_to_run(found)] == [*here, *(sorted(there) if driven else ())]

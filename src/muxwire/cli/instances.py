@@ -29,7 +29,7 @@ def rows_of(faces: Sequence[Face], colours: Colours | None = None) -> list[str]:
             face.client or "-",
             face.directory or (f"on {', '.join(face.hosts)}" if face.hosts else "-"),
             "-" if face.started is None else age(now - face.started),
-            str(face.tabs),
+            "-" if face.tabs is None else str(face.tabs),
             face.state,
         )
         for face in faces

@@ -67,14 +67,15 @@ class Running:
 class Face:
     """What a person knows a running instance by.
 
-    `started`: in Unix seconds; None where its tmux does not answer, or none runs here. `hosts`: as of `Running`.
+    `started`: in Unix seconds. It and `tabs`, the number of tabs here, are None where its tmux does not answer, or none
+    runs here. `hosts`: as of `Running`.
     """
 
     name: str
     client: str
     directory: str
     started: float | None
-    tabs: int
+    tabs: int | None
     state: Condition
     hosts: tuple[str, ...] = ()
 
@@ -191,9 +192,9 @@ def _answer(process: subprocess.Popen[str] | None, deadline: float) -> list[str]
 
 def _face(one: Running, said: list[str], environ: Mapping[str, str]) -> Face:
     if one.hosts:
-        return Face(one.name, "", "", None, 0, "remote", one.hosts)
+        return Face(one.name, "", "", None, None, "remote", one.hosts)
     if len(said) < len(_ASKED):
-        return Face(one.name, "", "", None, 0, "silent")
+        return Face(one.name, "", "", None, None, "silent")
     started, client, directory = said[: len(_ASKED)]
     windows = [line.partition(" ") for line in said[len(_ASKED) :]]
     tabs = sum(session == HUB and name != KEEPER_NAME for session, _, name in windows)
