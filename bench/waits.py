@@ -50,7 +50,8 @@ async def run(scale: Scale) -> Report:
         async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
             tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", CLOCK])
             late = await _lateness(terminals, tab, r"<{}=(\d+)>", scale)
-            drawn, spinner = await on_the_screen(terminals, scale)
+            of_text = timing("the same, for a text", await _lateness(terminals, tab, r"<{}=(\d+)>", scale, text="<{}="))
+            drawn, drawn_text, spinner = await on_the_screen(terminals, scale)
             alone, beside = await beside_a_pattern(terminals, scale.of(BURSTS, BURSTS_SHORT))
     found: Timing = timing("wait_for, from write to return", late)
     return Report(
@@ -59,7 +60,9 @@ async def run(scale: Scale) -> Report:
         ("what", "p50 ms", "p99 ms"),
         (
             (found.name, found.p50, found.p99),
+            (of_text.name, of_text.p50, of_text.p99),
             (drawn.name, drawn.p50, drawn.p99),
+            (drawn_text.name, drawn_text.p50, drawn_text.p99),
             ("processor ms a second of waiting beside a spinner of 20 frames; ms to see it alone", *spinner),
             (f"true in another tab, beside {HOSTILE}", beside.p50, beside.p99),
             ("true alone", alone.p50, alone.p99),
@@ -68,18 +71,21 @@ async def run(scale: Scale) -> Report:
     )
 
 
-async def _lateness(terminals: Terminals, tab: Tab, regex: str, scale: Scale) -> list[float]:
+async def _lateness(terminals: Terminals, tab: Tab, regex: str, scale: Scale, *, text: str = "") -> list[float]:
     """Milliseconds from when the program wrote its clock, as it was told by a number, to the end of a wait for that.
 
-    The first is left out: it starts what matches patterns, and imports what plays drawings.
+    With `text` that is waited for: a regex is matched in a process of its own. The first is left out: it starts that
+    process, and imports what plays drawings.
     """
     late: list[float] = []
 
     async def wait(number: int) -> None:
-        found = await terminals.wait_for(
-            [tab.key], regex=regex.format(number), from_byte=tab.next_byte, timeout=PATIENCE
-        )
-        ended = time.monotonic_ns()
+        first, ended = tab.next_byte, 0
+        if text:
+            await terminals.wait_for([tab.key], until=text.format(number), from_byte=first, timeout=PATIENCE)
+            ended = time.monotonic_ns()
+        found = await terminals.wait_for([tab.key], regex=regex.format(number), from_byte=first, timeout=PATIENCE)
+        ended = ended or time.monotonic_ns()
         assert found.outcome == "met"
         late.append((ended - int(re.findall(r"\d+", found.match)[1])) / 1e6)
 
@@ -91,10 +97,14 @@ async def _lateness(terminals: Terminals, tab: Tab, regex: str, scale: Scale) ->
     return late[1:]
 
 
-async def on_the_screen(terminals: Terminals, scale: Scale) -> tuple[Timing, tuple[float, float]]:
-    """How late a wait for what is drawn ends; and our processor ms a second beside a spinner, waiting and not."""
+async def on_the_screen(terminals: Terminals, scale: Scale) -> tuple[Timing, Timing, tuple[float, float]]:
+    """How late waits for what is drawn end, for a regex and for a text.
+
+    And our processor ms a second beside a spinner, waiting and not.
+    """
     tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", DRAWN])
     late = await _lateness(terminals, tab, r"<{} at (\d+)>", scale)
+    of_text = await _lateness(terminals, tab, r"<{} at (\d+)>", scale, text="<{} at")
     await tab.send_keys(["turn", "Enter"])
     seconds = SPINNING_SHORT if scale.short else SPINNING
     costs = []
@@ -106,7 +116,8 @@ async def on_the_screen(terminals: Terminals, scale: Scale) -> tuple[Timing, tup
             await anyio.sleep(seconds)
         costs.append((time.process_time() - begun) * 1e3 / seconds)
     await tab.close(force=True)
-    return timing("what is drawn with cursor moves, from write to return", late), (costs[0], costs[1])
+    drawn = timing("what is drawn with cursor moves, from write to return", late)
+    return drawn, timing("the same, for a text that is drawn", of_text), (costs[0], costs[1])
 
 
 async def beside_a_pattern(terminals: Terminals, bursts: int) -> tuple[Timing, Timing]:
