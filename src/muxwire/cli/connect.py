@@ -172,7 +172,7 @@ def named_running() -> list[str]:
 
 
 def known_to_run(running: Sequence[Running]) -> list[Running]:
-    """Those of them of which it is known that they run: not what a process has left on other machines."""
+    """Leave out the instances that may have ended: no process uses them, and their tabs are on other machines."""
     return [one for one in running if one.driven or not one.hosts]
 
 

@@ -219,9 +219,9 @@ class TextSearch:
     def _is_drawn_at_prompt(self, text: str, first: int, after: int, end: int) -> bool:
         """Whether a match, which ends at the raw offset `end`, is the line editor's echo of keys that came before it.
 
-        The terminal echoes them when they are typed, and the editor draws them once more after its prompt. There the
-        newest mark is that of a prompt; after it a line that is, up to the match's end, what was typed is no answer.
-        Where the editor draws it in pieces (fish), any part of it is none. The mark may also have come before the keys:
+        The terminal echoes them when they are typed, and the editor draws them once more after its prompt. Then the
+        newest mark is that of a prompt, and a line after it that equals what was typed, up to the match's end, is echo.
+        Where the editor draws it in pieces (fish), any part of it is. The mark may also have come before the keys:
         the terminal echoes until the editor has set its modes, which it does when it has made the prompt's text.
         """
         shell = self._pane.shell
@@ -351,13 +351,8 @@ class ScreenSearch:
             return None
         self._follow()
         if self._is_due():
-            try:
-                await self._take()
-            except (CommandError, TabUnavailable):  # the tab ends in this moment
+            if not await self._look():
                 return None
-            if not self._may_look():  # a picture may show more than had come when it was asked for
-                return None
-            self._follow()
             if (found := await self._examined()) is not None:
                 return found
         return self._lasting(once=once)
@@ -376,13 +371,8 @@ class ScreenSearch:
         if self._is_dirty():
             if not self._is_due():
                 return None
-            try:
-                await self._take()
-            except (CommandError, TabUnavailable):  # the tab ends in this moment
+            if not await self._look():
                 return False
-            if not self._may_look():
-                return False
-            self._follow()
             await self._examined()
         return self.stood_there and self._newest is not None and end <= self._newest.end
 
@@ -469,6 +459,17 @@ class ScreenSearch:
 
     def _is_due(self) -> bool:
         return self._is_dirty() and time.monotonic() >= self._taken + self._gap
+
+    async def _look(self) -> bool:
+        """Take a picture; False if it says nothing: the tab has ended, or a line editor shows what was typed."""
+        try:
+            await self._take()
+        except (CommandError, TabUnavailable):
+            return False
+        if not self._may_look():  # a picture may show more than had come when it was asked for
+            return False
+        self._follow()
+        return True
 
     async def _take(self) -> None:
         now = time.monotonic()

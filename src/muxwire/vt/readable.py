@@ -32,9 +32,10 @@ _UNREAD = (
     rf"|\x1b[PX^_k][^\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:(?=[\x1b\x18\x1a])|\Z)"
     r"|\x1b\[[0-9;:]*m|\x1b\\"
 )
+# DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences).
 _SWITCH = r"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}"
 _ALTERNATE = rf"(?s:{_SWITCH}h.*?(?:{_SWITCH}l|\Z))"
-_ANY_SWITCH = rf"{_SWITCH}([hl])"
+ANY_SWITCH = rf"{_SWITCH}([hl])"
 _BEGIN_ALTERNATE = "\x1b[?1049h"
 _SWITCH_PREFIXES = (b"\x1b[?1049", b"\x1b[?1047", b"\x1b[?47")
 _STRING_INTRODUCERS = (b"P", b"X", b"]", b"^", b"_", b"k")
@@ -88,7 +89,7 @@ def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: 
 
     `alternate`: it begins on the alternate screen.
     """
-    left_out = alternate or _compiled(_ANY_SWITCH).search(text) is not None
+    left_out = alternate or _compiled(ANY_SWITCH).search(text) is not None
     if left_out:
         text = _compiled(_ALTERNATE).sub("", (_BEGIN_ALTERNATE if alternate else "") + text)
     if not needs_playing(text):
@@ -118,7 +119,7 @@ def _visible_ends(text: str) -> str:
 
 def without_drawing(text: str, *, alternate: bool = False) -> Readable:
     """`text` without what was drawn on the alternate screen, and with all other escape sequences."""
-    if not alternate and _compiled(_ANY_SWITCH).search(text) is None:
+    if not alternate and _compiled(ANY_SWITCH).search(text) is None:
         return Readable(text)
     return Readable(_compiled(_ALTERNATE).sub("", (_BEGIN_ALTERNATE if alternate else "") + text), left_out=True)
 
@@ -177,7 +178,7 @@ def main_screen(parts: list[tuple[int, bytes]], *, alternate: bool) -> list[tupl
     kept: list[tuple[int, bytes]] = []
     for offset, data in parts:
         at = 0
-        for switch in _compiled(_ANY_SWITCH.encode()).finditer(data):
+        for switch in _compiled(ANY_SWITCH.encode()).finditer(data):
             if not alternate:
                 kept.append((offset + at, data[at : switch.start()]))
             alternate, at = switch[1] == b"h", switch.end()
@@ -190,7 +191,7 @@ def first_switch(data: bytes) -> bool | None:
     """Whether the first thing that `data` does about the alternate screen is to enter it; None if it does nothing."""
     if b"\x1b[?" not in data:
         return None
-    first = _compiled(_ANY_SWITCH.encode()).search(data)
+    first = _compiled(ANY_SWITCH.encode()).search(data)
     return None if first is None else first[1] == b"h"
 
 
@@ -206,7 +207,7 @@ def open_string(data: bytes) -> bytes:
 
 def began_alternate(text: str) -> bool:
     """Whether the first thing that `text` does about the alternate screen is to leave it."""
-    first = _compiled(_ANY_SWITCH).search(text)
+    first = _compiled(ANY_SWITCH).search(text)
     return first is not None and first[1] == "l"
 
 

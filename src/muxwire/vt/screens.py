@@ -6,9 +6,10 @@ import re
 from bisect import bisect_right, insort
 from typing import Final, final
 
-# DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences).
-_SWITCH: Final = re.compile(rb"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}([hl])")
-# What one of them has, and few other bytes: quicker to look for than all of it.
+from muxwire.vt.readable import ANY_SWITCH
+
+_SWITCH: Final = re.compile(ANY_SWITCH.encode())
+# Bytes that each switch has, and little else: they are found more quickly than the whole.
 _SIGNS: Final = (b"1049", b"1047", b"?47", b";47")
 # What of a sequence may have come in an earlier piece: the switches that programs write have 9 bytes at most.
 _REACH: Final = 32
