@@ -20,9 +20,10 @@ import anyio.to_thread
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.host.folders import remove_folders
 from muxwire.instance.follower import become_owner, begin_stream, follow_owner
-from muxwire.instance.spools import JOIN_SECONDS, join_spools
+from muxwire.instance.spools import JOIN_SECONDS, NOT_KEPT, join_spools
 from muxwire.logs import read as log_read
-from muxwire.shell.marks import MarkScanner
+from muxwire.shell.listener import PROMPT_REACH
+from muxwire.shell.marks import INTRODUCER, MarkScanner
 from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, printed_name, shown_name
@@ -52,7 +53,7 @@ async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
     pane, session = tab.pane, tab.pane.session
     await pane.refresh()
     if pane.host.supervisor_waits(pane.leader_pid):
-        tab.end_reason = f"its program ended while the connection was lost ({reason}); its status is not known"
+        tab.end_reason = f"its program ended while its output was lost ({reason}); its status is not known"
         await tab.close(force=True)
         return
     wait = LOOK_MIN
@@ -60,7 +61,7 @@ async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
         if await _is_at_prompt(tab):
             await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
             if _unheard(tab, before) and await _is_at_prompt(tab):
-                pane.prompt_found(f"the connection was lost while it ran ({reason}); its end was not seen", before)
+                pane.prompt_found(f"output was lost while it ran ({reason}); its end was not seen", before)
                 return
         await anyio.sleep(wait)
         wait *= 2
@@ -81,20 +82,27 @@ async def _is_at_prompt(tab: Tab) -> bool:
     """Whether the shell waits for a line: in its editor, or, if it has none, where one of its prompts ends.
 
     A shell without an editor waits for its `read` in the same way: after a command that has begun the row must hold
-    that prompt, too.
+    that prompt, too. A process that has just come knows only the prompt in the log at which the last command was typed.
     """
     pane = tab.pane
-    waits, running = pane.waits_for_input(), pane.session.running
-    if waits != "line" or running is None or not pane.shell_in_front():
+    waits, newest, running = pane.waits_for_input(), pane.session.current, pane.session.running
+    if waits != "line" or newest is None or not pane.shell_in_front():
         return waits == "editor"
     with suppress(ConnectionClosed, CommandError):
         taken = await tab.snapshot()
         ending = pane.prompts.that_end_at(taken.cursor.x)
-        if not running.started:
-            return bool(ending)
-        row = taken.lines[taken.cursor.y] if taken.cursor.y < len(taken.lines) else ""
-        return any(_shown(prompt) == row.rstrip() for prompt in ending)
+        if ending and running is not None and not running.started:
+            return True
+        row = (taken.lines[taken.cursor.y] if taken.cursor.y < len(taken.lines) else "").rstrip()
+        logged = _shown(await anyio.to_thread.run_sync(_logged_prompt, tab, newest.typed_at))
+        return row in map(_shown, ending) or (row == logged != "" and taken.cursor.x >= len(row))
     return False
+
+
+def _logged_prompt(tab: Tab, typed_at: int) -> bytes:
+    """What the log has from the last mark before that offset on: a prompt, where a command was typed there."""
+    before = log_read.read_raw(tab.log_path, max(0, typed_at - PROMPT_REACH), typed_at)
+    return before[before.find(b"\x07", before.rfind(INTRODUCER)) + 1 :]
 
 
 def _shown(prompt: bytes) -> str:
@@ -258,8 +266,14 @@ async def reattach_panes(
         for tab in tabs:
             maker.listen(tab)
         return tabs
+
+    def listen(tab: Tab) -> None:
+        maker.listen(tab)
+        if lost_before := tab.pane.stream.whole_from:
+            book.spawn(lambda: notice_lost_end(tab, NOT_KEPT, lost_before))
+
     join = join_spools if server.access.owns_persistent else follow_owner
-    await join(server, book, tabs, maker.listen)
+    await join(server, book, tabs, listen)
     for tab in tabs:
         if tab.pane.stream.rejoining:  # its terminal is stopped
             maker.introduce(tab)

@@ -305,6 +305,33 @@ async def test_a_pipe_of_another_program_is_given_up_by_the_clock(
     assert next(looks) < 100
 
 
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+async def test_a_command_that_ended_in_the_gap_is_noticed_by_the_next_process(
+    instance: Instance, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    """As after an upgrade in place from a version before spools. It knows no prompt: dash has no line editor."""
+    monkeypatch.setattr(spools, "KEPT_SECONDS", 0.1)
+    stop = instance.home / "stop"
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="piped", shell=shell)
+            running = await tab.execute(f"while ! test -e {stop}; do sleep 0.01; done", wait=False)
+            assert tab.pane.session.current is not None
+            while not tab.pane.session.current.started:
+                await tab.pane.stream.changed()
+        instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
+        for path in instance.home.rglob("spool/*"):
+            shutil.rmtree(path)
+        stop.touch()
+        while instance.tmux("display-message", "-p", "-t", tab.window_id, "#{pane_current_command}") != shell:
+            await anyio.sleep(0.02)
+        async with instance.open() as second:
+            result = await second.command_result(running.command_id, wait=DEADLINE)
+            assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
+            tab = await second.tab("piped")
+            assert (await tab.execute("echo last")).output == "last\n"
+
+
 async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:
     """Nothing can be printed there: its tab is known, and its output is whole once the person lets it continue."""
     waits = instance.socket.parent.parent / "wait"
