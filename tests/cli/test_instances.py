@@ -59,8 +59,10 @@ def test_every_instance_is_listed(two: Place) -> None:
 
 
 def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other_directories(two: Place) -> None:
-    """As hosts start servers: without XDG_RUNTIME_DIR."""
+    """As hosts start servers: without XDG_RUNTIME_DIR, and with a TMPDIR that the person's shell does not have."""
+    (two.home / "t").mkdir()
     environ = {name: value for name, value in two.environ.items() if name != "XDG_RUNTIME_DIR"}
+    environ["TMPDIR"] = str(two.home / "t")
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "robot", "version": "7.1"}}
     with two.start("serve", stdin=-1, env=environ) as server:
         assert server.stdin is not None
@@ -184,6 +186,22 @@ def _listens(name: str, environ: Mapping[str, str], ends: ExitStack) -> Folders:
     server.bind(str(folders.socket_path))
     server.listen()
     return folders
+
+
+@pytest.mark.parametrize("name", ["dev", "e1-00aa00"])
+def test_an_instance_is_found_where_its_server_had_another_directory_for_temporary_files(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The line that an agent passes on works in a shell with another TMPDIR: the server noted where it listens."""
+    with _user(monkeypatch) as home, ExitStack() as ends:
+        monkeypatch.delenv("XDG_RUNTIME_DIR")
+        (home / "other").mkdir()
+        folders = _listens(name, os.environ | {"TMPDIR": str(home / "other")}, ends)
+        folders.server.parent.mkdir(parents=True)
+        noted = named_process(os.getpid()) | {"socket": str(folders.socket_path)}
+        folders.server.write_text(json.dumps(noted))
+        connect.check_instance(name)
+        assert folders_for(name, os.environ).socket_path == folders.socket_path
 
 
 @pytest.mark.parametrize("words", [["run", "-t", "@1", "true"], ["logs"], ["snapshot", "@1"], ["attach"]])

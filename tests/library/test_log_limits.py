@@ -160,6 +160,7 @@ async def test_logs_of_closed_tabs_are_limited_while_we_run(home: Path) -> None:
 def dead(state: Path, name: str, size: int, *, age: float) -> Path:
     home = made(state / name)
     (home / "in-use").touch()
+    (home / "server").write_text('{"pid": 1, "started": "of another process", "socket": "/nowhere"}')
     put(home, 1, size, age=age, older=1)
     return home
 

@@ -73,7 +73,7 @@ class Folders:
 
     @property
     def server(self) -> Path:
-        """Which process the tmux server of a named instance is."""
+        """Which process the tmux server of the instance is, and where it listens."""
         return self.state / self.instance / "server"
 
     def differs(self, socket: str) -> bool:

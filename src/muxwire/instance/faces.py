@@ -18,7 +18,7 @@ from muxwire.errors import TmuxUnavailable
 from muxwire.host.folders import EPHEMERAL, folders_for
 from muxwire.host.hosts_file import all_links
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import holder
+from muxwire.host.locks import holder, named_server
 from muxwire.tmux.program import program_for, running_instances
 from muxwire.tmux.start import HUB, KEEPER_NAME
 from muxwire.values import dataclass
@@ -100,7 +100,8 @@ def all_running(environ: Mapping[str, str]) -> list[Running]:
     """The instances that run, those of this environment's own runtime directory first, each in order of name.
 
     MCP clients start servers with few variables, often without XDG_RUNTIME_DIR: so the other directories in which an
-    instance of this user may have its socket are looked into too. Of two with one name, the one whose state is in this
+    instance of this user may have its socket are looked into too, as are those that servers of this state directory
+    noted. Of two with one name, the one whose state is in this
     environment's state directory counts. Last come those whose tabs are all on other machines.
     """
     found: dict[str, Running] = {}
@@ -147,6 +148,12 @@ def _environments(environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
     if "XDG_RUNTIME_DIR" not in environ:
         yield without | {"XDG_RUNTIME_DIR": f"/run/user/{os.getuid()}"}
     yield without | {"TMPDIR": environ.get("TMPDIR") or tempfile.gettempdir()}
+    # Where the servers of this state directory noted that they listen: their TMPDIR may be another.
+    for path in sorted(folders_for("", environ).state.glob("*/server")):
+        _, socket = named_server(path)
+        runtime = Path(socket).parent
+        if socket and runtime.name == f"muxwire-{os.getuid()}":
+            yield without | {"TMPDIR": str(runtime.parent), "XDG_RUNTIME_DIR": ""}
 
 
 def environment_of(one: Running, environ: Mapping[str, str]) -> dict[str, str]:

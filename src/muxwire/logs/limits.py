@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from muxwire.host.environment import whole_setting
 from muxwire.host.folders import EPHEMERAL
-from muxwire.host.locks import locked
+from muxwire.host.locks import locked, named_server
 from muxwire.logs.segments import Segment, log_of_script, remove_log, retire, segment_of
 from muxwire.values import dataclass
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _DAY = 86400.0
 _LOCK = "in-use"
+_SERVER = "server"
 # An instance makes its directory and then its lock: one without a lock is only taken for dead when it is this old.
 _LOCKLESS_SECONDS = _DAY
 
@@ -219,7 +220,7 @@ def _time_of(path: Path) -> float:
 
 
 def _remove_empty(home: Path) -> None:
-    """Remove an instance's directory if nothing but its lock is left in it."""
+    """Remove an instance's directory if nothing is left in it but its lock and the note of a server that has ended."""
     with suppress(OSError):
         for generation in _folders(home):
             for kind in ("*.gaps", "*.times"):
@@ -228,4 +229,6 @@ def _remove_empty(home: Path) -> None:
             (generation / "logs").rmdir()
             generation.rmdir()
         (home / _LOCK).unlink(missing_ok=True)
+        if named_server(home / _SERVER) == (0, ""):
+            (home / _SERVER).unlink(missing_ok=True)
         home.rmdir()

@@ -179,7 +179,7 @@ class ServerStart:
         if self._access.persistent:
             process.watchdog.keep_server()
             self._check_state(greeting.state)
-            note_server(self._folders, greeting.pid, self._host)
+        note_server(self._folders, greeting.pid, self._host)
         return greeting
 
     def _check_state(self, there: Path | None) -> None:
