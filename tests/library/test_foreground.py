@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 30.0
+ELSEWHERE = Path(__file__).parents[1] / "hosts" / "elsewhere.py"
 
 
 @pytest.fixture
@@ -89,3 +94,51 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
         os.close(master)
     assert leader.pid in seen
     assert judge(found, 0, Shown(line=True)).waiting == ""
+
+
+RELAY = """
+import os, pty, select
+child, master = pty.fork()
+if not child:
+    os.execvp("sleep", ["sleep", "60"])
+while os.readlink(f"/proc/{child}/exe").rpartition("/")[2] == os.readlink("/proc/self/exe").rpartition("/")[2]:
+    pass
+print(os.readlink(f"/proc/{child}/fd/0"), flush=True)
+select.select([0, master], [], [])
+"""
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode != 0,
+    reason="only root can mount a file system of terminals",
+)
+@pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")
+def test_a_container_whose_terminal_has_the_number_of_a_relays_inner_one_is_not_looked_at(tmp_path: Path) -> None:
+    elsewhere = ["unshare", "-m", sys.executable, str(ELSEWHERE), str(tmp_path)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with ExitStack() as ends:
+        container = ends.enter_context(subprocess.Popen(elsewhere, start_new_session=True, **pipes))
+        ends.callback(container.kill)
+        master, slave = os.openpty()
+        ends.callback(os.close, master)
+        relay = ends.enter_context(
+            subprocess.Popen(
+                ["setsid", "-c", sys.executable, "-c", RELAY], stdin=slave, stdout=subprocess.PIPE, text=True
+            )
+        )
+        ends.callback(relay.kill)
+        assert relay.stdout is not None
+        assert container.stdin is not None
+        assert container.stdout is not None
+        container.stdin.write(Path(relay.stdout.readline()).name)
+        container.stdin.flush()
+        assert container.stdout.readline() == "reads\n"
+        while not (look.sleeps_for_keys(container.pid, polls=False) and look.sleeps_for_keys(relay.pid, polls=True)):
+            time.sleep(0.01)
+        seen = look.look(relay.pid, os.ttyname(slave)).process(relay.pid)
+        assert seen is not None
+        (inner,) = seen.inner
+        assert inner is not None
+        assert [one.program for one in inner.processes] == ["sleep"], inner
+        assert judge(look.look(relay.pid, os.ttyname(slave)), 0, Shown()).waiting == ""
+        os.close(slave)

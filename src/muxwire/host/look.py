@@ -117,7 +117,8 @@ def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
             one for one in table.values() if one.tty == 0 and one.state == "S" and not one.flags & _KERNEL_THREAD
         ]
     viewer = _Viewer(table, outside, inside=not near)
-    processes = viewer.processes(first.tty, device, first.foreground)
+    inside = [one for one in table.values() if one.tty == first.tty]
+    processes = viewer.processes(inside, device, first.foreground)
     modes_after, now = (modes, first) if near else (tty_modes(tty), _stat(leader))
     if now is None or now.foreground != first.foreground or modes_after != modes:
         # The modes of one moment with the foreground of the next are those of a child that is about to run a program.
@@ -181,10 +182,9 @@ class _Viewer:
         self._inside = inside  # whether inner terminals are looked at
         self._entered: set[int] = set()  # devices that are being looked at: a relay may hold its own
 
-    def processes(self, number: int, device: int, foreground: int) -> list[Process]:
-        """Those that have a terminal open or as their controlling terminal, examined as far as they may read it."""
+    def processes(self, inside: list[_Stat], device: int, foreground: int) -> list[Process]:
+        """Those that have a terminal open, or as their controlling terminal (`inside`), as far as they may read it."""
         self._entered.add(device)
-        inside = [one for one in self._table.values() if one.tty == number]
         found = [self._examined(one, device, controls=True, waits=one.group == foreground) for one in inside]
         for one in self._outside:
             if may_read(_wchan(one.pid)) and (files := _files(one.pid, device, False)) and files.terminal:
@@ -229,18 +229,32 @@ class _Viewer:
         device = _device(number)
         if device in self._entered:
             return None
-        there = [one for one in self._table.values() if one.tty == number]
+        there = [one for one in self._table.values() if one.tty == number and _may_be_here(one.pid, device)]
         foreground = next((one.foreground for one in there if one.foreground > 0), 0)
         modes = tty_modes(path)
-        processes = self.processes(number, device, foreground)
+        processes = self.processes(there, device, foreground)
         self._entered.discard(device)
         return PaneLook(0, modes, foreground, tuple(processes), tells=SEES_WAITS)
+
+
+def _may_be_here(pid: int, device: int) -> bool:
+    """Whether a process on the terminal of that number is on ours: a container counts its terminals from 0, too.
+
+    The file system of what it has open says so; what has nothing of that number open, or does not show it, may be.
+    """
+    homes = set()
+    with contextlib.suppress(OSError):
+        for name in list_folder(f"/proc/{pid}/fd"):
+            what = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
+            if stat.S_ISCHR(what.st_mode) and what.st_rdev == device:
+                homes.add(what.st_dev)
+    return not homes or not homes.isdisjoint(_own_devices())
 
 
 def _own_devices() -> Collection[int]:
     """The file systems in which the devices of our terminals are."""
     found = set()
-    for path in ("/dev/ptmx", "/dev/pts/ptmx"):
+    for path in ("/dev/ptmx", "/dev/pts", "/dev/pts/ptmx"):
         with contextlib.suppress(OSError):
             found.add(os.stat(path).st_dev)  # noqa: PTH116 - no path object is needed
     return found
@@ -282,7 +296,8 @@ def _files(pid: int, device: int, controls: bool) -> _Files | None:
         if stat.S_ISSOCK(what.st_mode):
             found.sockets = True
         elif stat.S_ISCHR(what.st_mode):
-            if what.st_rdev == device or (controls and what.st_rdev == _CONTROLLING):
+            own = what.st_rdev == device and what.st_dev in _own_devices()
+            if own or (controls and what.st_rdev == _CONTROLLING):
                 found.terminal.add(int(name))
             elif what.st_rdev == _MASTERS:
                 found.masters[int(name)] = what.st_dev
