@@ -54,7 +54,10 @@ def make_root(root: Path) -> None:
         found = shutil.which(name)
         if found is None:
             raise Unavailable(f"there is no {name} here")
-        shutil.copy(found, root / "bin" / name)
+        program = Path(found).resolve()
+        shutil.copy(program, root / "bin" / program.name)
+        if program.name != name:  # sh is a link to a shell, by whose name it is known
+            (root / "bin" / name).symlink_to(program.name)
         libraries = subprocess.run(["ldd", found], capture_output=True, text=True, check=False).stdout
         for library in re.findall(r"/\S+", libraries):
             place = root / library[1:]
@@ -76,23 +79,22 @@ def container(engine: str, folder: Path, name: str, *, more: int = 0) -> Iterato
     root = folder / "root"
     make_root(root)
     with _engine(engine, folder) as env:
+        # An image and not a root directory: containers that share one share muxwire's private directory in it.
+        image, archive = f"{name}-image", folder / "root.tar"
+        answer("tar", "-C", str(root), "-cf", str(archive), ".")
+        answer(engine, "import", str(archive), image, env=env)
+        words, what = ["run", "-d", "--init"], ["--network", "none", *LIMITS, image]
         if engine == "podman":
-            words = ["--runtime", "runc", "--cgroup-manager", "cgroupfs", "run", "-d"]
-            what = ["--network", "none", *LIMITS, "--privileged", "--rootfs", str(root)]
-        else:
-            image = f"{name}-image"
-            archive = folder / "root.tar"
-            answer("tar", "-C", str(root), "-cf", str(archive), ".")
-            answer(engine, "import", str(archive), image, env=env)
-            words, what = ["run", "-d", "--init"], ["--network", "none", *LIMITS, image]
+            words = ["--runtime", "runc", "--cgroup-manager", "cgroupfs", "run", "-d", "--privileged"]
+        # What is no init ignores SIGTERM, and podman would wait ten seconds for each.
+        at_once = ["-t", "0"] if engine == "podman" else []
         try:
             for one in names:
                 answer(engine, *words, "--name", one, *what, "sleep", _LIFE_SECONDS, env=env)
             yield env
         finally:
-            _quietly(engine, "rm", "-f", *names, env=env)
-            if engine == "docker":
-                _quietly(engine, "rmi", "-f", f"{name}-image", env=env)
+            _quietly(engine, "rm", "-f", *at_once, *names, env=env)
+            _quietly(engine, "rmi", "-f", image, env=env)
 
 
 def _quietly(*words: str, env: Mapping[str, str]) -> None:
