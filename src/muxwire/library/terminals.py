@@ -493,6 +493,7 @@ class Terminals:
         """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
         tabs = [await self.known_tab(name) for name in self._names_of(targets)]
         if self._book.history is not None:
+            self._book.events.catch_up()
             await self._book.history.flush()
         of = {(tab.generation, tab.key) for tab in tabs}
         home = self.folders.state / self.folders.instance

@@ -220,6 +220,8 @@ def output_range(execution: Execution, stream: PaneStream, shell: Shell | None) 
 
     Of one whose beginning was not seen, or that never began, only the echo of its line is known to be here.
     """
+    if execution.ending == "completed":  # nearly always
+        return min(execution.begin, execution.end), execution.end
     end = settled_end(execution, stream, shell)
     if execution.running:
         end = _whole_characters(execution, stream, end)
@@ -334,6 +336,8 @@ async def result_of(
 
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]:
+    if not (execution.note or execution.running or text.lost_bytes or text.note):
+        return []
     notes = [note for note in (execution.note, execution.running and execution.resists) if note]
     end = pane.stream.written_end if execution.running else -1
     if execution.running and execution.waits_at(end):

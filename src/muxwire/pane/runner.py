@@ -140,7 +140,9 @@ class Runner:
         except anyio.WouldBlock:
             await self._wait_turn(turn_timeout)
         try:
-            listener = await self.loop.run(self.ready.reached(deadline, env, cwd))
+            listener = self.ready.at_once()
+            if listener is None:
+                listener = await self.loop.run(self.ready.reached(deadline, env, cwd))
             prompt = await self.loop.run(self._nested.prompt(listener)) if listener.level > 1 else b""
             self._check_place(given)
             if write is not None:
@@ -177,10 +179,21 @@ class Runner:
         """
         self._client.waiters += 1
         try:
-            await self._client.poll(lambda: not execution.running)
+            await self._polled(execution)
             return await self._wait(execution, timeout, progress) if execution.running else "ended"
         finally:
             self._client.waiters -= 1
+
+    async def _polled(self, execution: Execution) -> None:
+        """Wait a moment for the command's end; those who record what the pane does hear of it after the caller."""
+        stream = self.pane.stream
+        stream.settle()  # while the shell works
+        stream.hold()
+        try:
+            await self._client.poll(lambda: execution.ending != "")
+        finally:
+            if not (execution.ending and self._client.soon(stream.settle)):
+                stream.settle()
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
         pane = self.pane

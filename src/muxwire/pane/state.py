@@ -275,8 +275,7 @@ class PaneState:
             execution.tell_end()
         elif isinstance(fact, ShellGone) and self.on_exit is not None:
             self.on_exit()
-        if self.stream.listener is not None:
-            self.stream.listener.on_fact(fact)
+        self.stream.tell(fact)
 
     def prompt_found(self, note: str, before: int) -> None:
         """The shell waits at its prompt, and the marks that said so were lost before that offset."""

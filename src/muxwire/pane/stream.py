@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, final
 import anyio
 
 from muxwire.shell.marks import JOIN_LENGTH, MarkScanner, is_join_mark, without_join_marks
+from muxwire.shell.session_table import LineTaken
 from muxwire.vt.ring import RingBuffer
 from muxwire.vt.screens import ScreenSwitches
 
@@ -65,6 +66,7 @@ class PaneStream:
         self._scanner = MarkScanner(start, owns)
         self._on_mark = on_mark
         self._changed: anyio.Event | None = None
+        self._held: list[tuple[int, bytes] | int | Fact] | None = None  # what the listener hears later, in order
 
     @property
     def end(self) -> int:
@@ -95,21 +97,48 @@ class PaneStream:
         self.screens.feed(self.ring.end, data)
         self.ring.append(data)
         self.log.append(data)
-        listener = self.listener
-        if listener is not None:
-            listener.on_output(self.ring.end - len(data), data)
+        self._tell((self.ring.end - len(data), data))
         for mark in self._scanner.feed(data):
-            if listener is not None:
-                listener.on_reached(mark.begin)
+            self._tell(mark.begin)
             self._on_mark(mark)
-        if listener is not None:
-            listener.on_reached(self.ring.end)
+        self._tell(self.ring.end)
         if not is_join_mark(data, self.nonce):
             self.last_output = time.monotonic()
         self.wake()
 
+    def tell(self, fact: Fact) -> None:
+        """A mark, or what we did, says that of the shell."""
+        if isinstance(fact, LineTaken) and not fact.ours:  # who typed it is known by the moment
+            self.settle()
+        self._tell(fact)
+
+    def _tell(self, what: tuple[int, bytes] | int | Fact) -> None:
+        """Have the listener hear of output, of an offset that was reached, or of a fact."""
+        if self._held is not None:
+            self._held.append(what)
+        elif (listener := self.listener) is not None:
+            if isinstance(what, int):
+                listener.on_reached(what)
+            elif isinstance(what, tuple):
+                listener.on_output(*what)
+            else:
+                listener.on_fact(what)
+
+    def hold(self) -> None:
+        """Have the listener hear later of what comes from here on: a caller waits for the end of a command."""
+        if self._held is None and self.listener is not None:
+            self._held = []
+
+    def settle(self) -> None:
+        """Have the listener hear of all that was held, and at once of what comes."""
+        if (held := self._held) is not None:
+            self._held = None
+            for what in held:
+                self._tell(what)
+
     def lose(self, size: int, **details: object) -> None:
         """What the pane wrote next is lost: continue after a hole of that size, whose record says why."""
+        self.settle()
         self.log.lose(size, **details)
         # Nothing before the hole is joined to what comes after it: not a mark, not a screen.
         self.ring = RingBuffer(self.capacity, start=self.ring.end + size)
@@ -120,6 +149,7 @@ class PaneStream:
 
     def close(self, *, ended: bool = False) -> None:
         """Nothing more will come, to this process or, with `ended`, to any: what is in memory goes, the log has it."""
+        self.settle()
         self.log.close(ended=ended)
         self.ring = RingBuffer(1, start=self.ring.end)
 

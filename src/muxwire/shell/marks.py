@@ -34,7 +34,6 @@ heads, many at a time, so that a flood of them costs little more than its bytes.
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 from hashlib import blake2b
 from typing import TYPE_CHECKING, final
 
@@ -264,8 +263,10 @@ def _finished(
     took = None
     if times:
         began, _, ended = times.replace(b",", b".").partition(b":")
-        with suppress(ValueError):  # the shell's clock is a variable: a person may have changed it
+        try:
             took = float(ended) - float(began)
+        except ValueError:  # the shell's clock is a variable: a person may have changed it
+            took = None
     return CommandFinished(at, to, key, int(status), _directory(directory), nonce, seq, took)
 
 

@@ -184,6 +184,17 @@ class PromptLine:
             self._whole = drawn
         return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
 
+    def known(self) -> ForegroundShell | None:
+        """The tab's own shell, if it says itself that its editor is on, after a prompt that was seen before."""
+        pane, shell = self._pane, self._pane.session.shell
+        drawn = pane.drawn_prompt
+        if shell is None or shell.name not in _TELLS or not pane.session.has_preexec_mark or drawn not in pane.prompts:
+            return None
+        if drawn.rfind(_EDITOR_SIGN) <= drawn.rfind(_EDITOR_LEFT):
+            return None
+        pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
+        return ForegroundShell(shell, 1)
+
     def listener(self, begun: float) -> Request[ForegroundShell | None]:
         """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
         pane = self._pane
@@ -261,6 +272,22 @@ class PromptEnd:
         if listener.level == 1 and listener.shell is not None:
             self.column = yield from self._find(listener.shell, edits=listener.edits, fresh=listener.fresh)
 
+    def known(self, shell: Shell) -> bool:
+        """Whether the column is known without asking: of a prompt on a line of its own that was measured before.
+
+        Nothing stands behind it then, and zsh was not asked anything, of which it may have set an answer aside.
+        """
+        pane = self._pane
+        self.cleared = self.aside = False
+        if not pane.stream.holds(pane.session.prompt_end):
+            return False
+        drawn = pane.drawn_prompt
+        column = pane.prompts.column(drawn)
+        if column is None or not self._begins(shell, drawn) or (shell.name == _SETS_ASIDE and self._asked()):
+            return False
+        self.column = column
+        return True
+
     def _find(self, shell: Shell, *, edits: bool, fresh: bool) -> Request[int | None]:
         """The column at which the prompt ends, None where nobody knows.
 
@@ -268,13 +295,12 @@ class PromptEnd:
         key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
         """
         pane = self._pane
+        if self.known(shell):
+            return self.column
         here = pane.stream.holds(pane.session.prompt_end)  # else it was drawn before we came to this tab
         drawn = pane.drawn_prompt if here else b""
-        begins = (shell.name in _NEW_LINE and b"\r" in drawn) or self._begins_line()
-        column = pane.prompts.column(drawn) if begins else None
-        self.cleared = self.aside = False
-        if column is not None and not (shell.name == _SETS_ASIDE and self._asked()):
-            return column
+        begins = self._begins(shell, drawn)
+        column: int | None = None
         pane.prompts.took = 0.0
         # After a prompt that is known something was typed: by a person, or by a terminal that answers a query.
         known = pane.prompts.length(drawn)
@@ -311,8 +337,10 @@ class PromptEnd:
         while not (self._pane.answered_whole or (yield from self._line.kind())):
             yield Wait(LOOK_MIN)
 
-    def _begins_line(self) -> bool:
+    def _begins(self, shell: Shell, drawn: bytes) -> bool:
         """Whether nothing stands before the prompt on its line: after an unfinished line its column differs."""
+        if shell.name in _NEW_LINE and b"\r" in drawn:
+            return True
         pane = self._pane
         before = pane.stream.ring.read(pane.session.prompt_end - _LINE_REACH, pane.session.prompt_end)
         return _ONLY_MARKS.fullmatch(before, before.rfind(b"\n") + 1) is not None

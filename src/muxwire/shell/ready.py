@@ -36,6 +36,7 @@ from muxwire.shell.request import (
     reads_on,
     until,
 )
+from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import line_lost, not_begun
 
 if TYPE_CHECKING:
@@ -78,6 +79,20 @@ class Ready:
         self._heard = heard
         self._unsticking = False
 
+    def at_once(self) -> ForegroundShell | None:
+        """As `reached`, without an action: the tab's own shell, where all is as it nearly always is after a command.
+
+        It ended in that shell, which has drawn a prompt that was seen before. None: find out by `reached`.
+        """
+        pane, session = self._pane, self._pane.session
+        last = session.current
+        if last is None or last.ending != "completed" or last.level != 1 or session.state is not ShellState.PROMPT:
+            return None
+        if pane.is_remote or pane.interrupted_at != -math.inf or may_be_read(session) or session.running is not None:
+            return None
+        found = self._line.known()
+        return found if found is not None and found.shell is not None and self._end.known(found.shell) else None
+
     def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
         """The shell that listens; a tmux that does not answer, or a lost connection, is waited for until the deadline.
 
@@ -112,6 +127,8 @@ class Ready:
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
             yield from self._line.soon()
+            if (found := self.at_once()) is not None:
+                return found
         while True:
             heard, waited = pane.stream.end, pane.now - begun
             typed, at_prompt = pane.session.running, pane.takes_next

@@ -248,7 +248,10 @@ class ShellSession:
         newest = self.current
         if newest is None or not newest.ending:
             return newest
-        return next((execution for execution in reversed(self._open.values()) if not execution.ending), None)
+        for execution in reversed(self._open.values()):  # a generator would cost more than all the rest here
+            if not execution.ending:
+                return execution
+        return None
 
     def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
         """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""

@@ -104,6 +104,7 @@ class TabBook:
         self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict loses its first slowly
         self._commands = OrderedDict() if parent is None else parent._commands  # noqa: SLF001
         self.events: EventLog = EventLog() if parent is None else parent.events
+        self.events.sources.append(self._settle)
         self.history: History | None = None if parent is None else parent.history
         self.alarm = Deadlines(self.spawn)
         self._spans = CommandSpans() if spans_are_collected() else None
@@ -167,6 +168,10 @@ class TabBook:
             if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.theirs:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab), self.alarm))
         tab.pane.stream.listener = tab.events
+
+    def _settle(self) -> None:
+        for tab in self.open.values():
+            tab.pane.stream.settle()
 
     def in_order(self) -> list[Tab]:
         """The open tabs as their windows were made, each followed by the further panes of its window."""

@@ -34,7 +34,7 @@ from muxwire.values import dataclass
 from muxwire.verbs.types import EventKind
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 KINDS: tuple[EventKind, ...] = get_args(EventKind)
 # Output is nearly always there, and would hide what is rare: it is reported to those who ask for it by name.
@@ -120,10 +120,17 @@ class EventLog:
         self._end = 0
         self._growing: dict[str, dict[EventKind, _Entry]] = {}  # by window
         self._waiters: set[_Waiter] = set()
+        self.sources: list[Callable[[], None]] = []  # each has recorded what has happened by now
+
+    def catch_up(self) -> None:
+        """Have all recorded that has happened by now: while a caller waits for a command's end, that comes later."""
+        for record in self.sources:
+            record()
 
     @property
     def end(self) -> int:
         """The cursor after the newest event: nothing up to here will be seen from it on."""
+        self.catch_up()
         self._growing.clear()
         return self._end
 
@@ -170,6 +177,7 @@ class EventLog:
 
     def since(self, cursor: int, wanted: EventFilter, limit: int) -> EventBatch:
         """The first `limit` events after a cursor that are wanted; InvalidArgument for a cursor of another life."""
+        self.catch_up()
         if not 0 <= cursor <= self._end:
             raise InvalidArgument(
                 f"since {cursor} lies beyond the last event {self._end}",

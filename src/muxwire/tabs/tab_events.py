@@ -144,6 +144,7 @@ class TabEvents:
     @property
     def line_by(self) -> Author | None:
         """Who typed the line that runs, unless muxwire ran it as a command; None if none runs."""
+        self._tab.pane.stream.settle()
         return "person" if self._unclear else self._line
 
     def typed(self, execution: Execution) -> None:

@@ -9,8 +9,8 @@ from typing import Final, final
 from muxwire.vt.readable import ANY_SWITCH
 
 _SWITCH: Final = re.compile(ANY_SWITCH.encode())
-# Bytes that each switch has, and little else: they are found more quickly than the whole.
-_SIGNS: Final = (b"1049", b"1047", b"?47", b";47")
+# Bytes of which each switch has some, and little else: they are found more quickly than the whole.
+_LONG, _SHORT = b"1049", b"47"
 # What of a sequence may have come in an earlier piece: the switches that programs write have 9 bytes at most.
 _REACH: Final = 32
 # So many are remembered: a program that goes there and back once a second, for an hour.
@@ -32,7 +32,7 @@ class ScreenSwitches:
             return
         data, begin = self._rest + data, begin - len(self._rest)
         done = 0
-        if b"?" in data and any(sign in data for sign in _SIGNS):
+        if b"?" in data and (_LONG in data or _SHORT in data):
             for switch in _SWITCH.finditer(data):
                 done = switch.end()
                 self._found.append((begin + done, switch[1] == b"h"))
