@@ -66,6 +66,27 @@ def test_what_is_half_typed_is_set_aside() -> None:
     assert (world.end.cleared, world.end.aside, world.end.column) == (True, True, 2)
 
 
+def test_keys_that_the_shell_has_not_drawn_yet_are_set_aside() -> None:
+    world = at_prompt()
+    world.session.input_typed(b"echo half", world.stream.end)
+    assert world.shell is not None
+    key = world.shell.aside_key
+    world.pressed = lambda keys: world.write(ASIDE_SIGN if keys == key else b"")
+    reached(world)
+    assert world.done.count(f"press {key!r}") == 1
+    assert (world.end.cleared, world.end.aside) == (True, True)
+
+
+def test_keys_before_the_newest_prompt_are_not_looked_for() -> None:
+    world = at_prompt()
+    world.session.input_typed(b"ls\r", world.stream.end)
+    accept(world)
+    world.write(b"\r\n")
+    world.prompt()
+    reached(world)
+    assert (world.done, world.end.cleared) == ([], False)
+
+
 @pytest.mark.parametrize(
     ("shell", "known", "resized"),
     [

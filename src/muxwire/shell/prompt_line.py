@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, keys_sent, opens_shell
+from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, keys_at_prompt, keys_sent, opens_shell
 from muxwire.shell.request import (
     AnswerOf,
     LineModes,
@@ -275,11 +275,12 @@ class PromptEnd:
     def known(self, shell: Shell) -> bool:
         """Whether the column is known without asking: of a prompt on a line of its own that was measured before.
 
-        Nothing stands behind it then, and zsh was not asked anything, of which it may have set an answer aside.
+        Nothing stands behind it then, and zsh was not asked anything, of which it may have set an answer aside. Keys
+        that were sent after it the shell may have read and not drawn yet: on a busy machine that takes some ms.
         """
         pane = self._pane
         self.cleared = self.aside = False
-        if not pane.stream.holds(pane.session.prompt_end):
+        if not pane.stream.holds(pane.session.prompt_end) or keys_at_prompt(pane.session):
             return False
         drawn = pane.drawn_prompt
         column = pane.prompts.column(drawn)
