@@ -18,6 +18,7 @@ import pytest
 import muxwire
 from muxwire.errors import TabUnavailable
 from muxwire.shell import prompt_line
+from muxwire.tabs import tab as tab_module
 from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
@@ -252,9 +253,16 @@ async def test_what_runs_for_the_first_prompt_is_nobodys(
 
 
 async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
-    folder: Path, environ: dict[str, str], tmp_path: Path
+    folder: Path, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with late_screen(folder, environ, tmp_path, "bash", "quick") as screen:
+    """A call that waits only until its command is typed waits for the prompt as long as its own time lasts."""
+    monkeypatch.setattr(tab_module, "TURN_SECONDS", 0.05)
+    results = []
+
+    async def typed_only() -> None:
+        results.append(await screen.tab.execute("echo typed", wait=False, timeout=DEADLINE))
+
+    async with late_screen(folder, environ, tmp_path, "bash", "quick") as screen, anyio.create_task_group() as tasks:
         (tmp_path / "slow").touch()
         await screen.tab.execute("PROMPT_COMMAND+='; [ ! -e ~/slow ] || sleep 30'")
         with pytest.raises(
@@ -262,9 +270,13 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
         ) as refused:
             await screen.tab.execute("echo no", timeout=0.5)
         assert refused.value.state == "busy"
+        tasks.start_soon(typed_only)
+        with pytest.raises(TabUnavailable, match="has not drawn its prompt yet"):
+            await screen.tab.execute("echo no", timeout=0.5)
         (tmp_path / "slow").unlink()  # bash begins the prompt once more
         await screen.tab.send_keys(["C-c"])
         assert (await screen.tab.execute("echo yes")).output == "yes\n"
+        assert (await screen.tab.command_result(results[0].command_id)).output == "typed\n"
 
 
 async def test_a_line_editor_that_is_off_is_no_late_prompt(

@@ -242,7 +242,7 @@ class Tab:
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
         body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
-        execution = await self._start(body, timeout if wait else min(timeout, TURN_SECONDS), env, cwd)
+        execution = await self._start(body, self._turn_timeout(timeout, wait=wait), env, cwd)
         if on_start is not None:
             on_start(execution.command_id)
 
@@ -288,7 +288,7 @@ class Tab:
         shell = self.pane.shell.name if self.pane.shell is not None else ""
         try:
             command, shown = script_command(language, path, args, shell=shell)
-            turn_timeout = timeout if wait else min(timeout, TURN_SECONDS)
+            turn_timeout = self._turn_timeout(timeout, wait=wait)
             execution = await self._start(command, turn_timeout, env, cwd, shown, write, script_path=str(kept))
         except BaseException:
             kept.unlink(missing_ok=True)
@@ -298,6 +298,10 @@ class Tab:
             outcome = await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, idle=idle)
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
         return said_idle(result, idle) if outcome == "idle" and idle else result
+
+    def _turn_timeout(self, timeout: float, *, wait: bool) -> float:
+        """How many seconds a call waits for its turn and a prompt: all of its time where it waits for the end too."""
+        return timeout if wait or self.pane.on_its_way() else min(timeout, TURN_SECONDS)
 
     async def _start(
         self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None,
