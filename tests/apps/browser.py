@@ -117,6 +117,16 @@ class Browser:
     async def shows(self, text: str) -> None:
         await self.until(f"document.getElementById('rows').innerText.includes({json.dumps(text)})")
 
+    async def accessible(self) -> set[tuple[str, str, str]]:
+        """Role, name and politeness ("" if not live) of all that assistive programs see inside the frame."""
+        nodes = (await self.ask("Accessibility.getFullAXTree", frameId=self._frames[True]))["nodes"]
+        found = set()
+        for node in nodes:
+            if not node["ignored"]:
+                told = {one["name"]: one["value"].get("value") for one in node.get("properties", ())}
+                found.add((node["role"]["value"], node.get("name", {}).get("value", ""), told.get("live", "")))
+        return found
+
     async def click(self, x: int, y: int) -> None:
         for kind in ("mousePressed", "mouseReleased"):
             await self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)

@@ -109,6 +109,17 @@ async def show(talk: Conversation, why: str, theme: str = "dark") -> None:
     await talk.browser.until("document.getElementById('rows') && document.getElementById('rows').children.length")
 
 
+async def reads_aloud(page: Browser) -> None:
+    """A screen reader is given the rows as text that is announced when it changes, and where typing goes."""
+    spoken = await page.accessible()
+    assert ("log", "Terminal @1", "polite") in spoken
+    assert any("ready" in name for role, name, _ in spoken if role == "StaticText")
+    assert ("region", "Earlier output", "") in spoken
+    assert ("status", "", "polite") in spoken
+    assert {("textbox", "Type into the terminal", ""), ("button", "Hand back", "")} <= spoken
+    assert await page.evaluate("document.getElementById('keys').ariaDescription.startsWith('Cursor')", inside=True)
+
+
 async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
     async with conversation() as talk:
         page = talk.browser
@@ -116,6 +127,8 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         await show(talk, "Type the passphrase of your key")
         await page.shows("ready")
         assert await page.until("document.getElementById('why').innerText") == "Type the passphrase of your key"
+
+        await reads_aloud(page)
 
         # A password: the person types it, and no result of the agent's has it.
         asked = await call(talk.client, "execute_command", command="bash deploy web-1", timeout_ms=30_000)
@@ -135,40 +148,45 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         await anyio.sleep(1.5)
         assert len(talk.calls) <= 4, talk.calls
 
-        # What is typed is seen: text, keys, wide characters, colours.
-        await page.types("printf '\\e[1;31mred\\e[0m 你好 e\u0301\\n'; echo $((40+2))x\n")
-        await page.shows("42x")
-        row = "[...document.querySelectorAll('#rows > div')].find(row => row.innerText.startsWith('red 你好'))"
-        assert await page.until(f"{row}.querySelectorAll('.wide').length") == 2
-        assert await page.evaluate(f"{row}.querySelector('span').style.color", inside=True) == "var(--red)"
-        await page.types("sleep 1000\n")
-        await page.shows("sleep 1000")
-        await page.presses("c", modifiers=2)
-        await page.shows("^C")
-
-        # Light and dark are the host's; a narrower page has smaller letters.
-        await page.evaluate("change({theme: 'light'})")
-        await page.until("document.documentElement.classList.contains('light')")
-        await talk.picture("app_light")
-        size = "parseFloat(document.getElementById('rows').style.fontSize)"
-        before = await page.evaluate(size, inside=True)
-        await page.resize(520, HEIGHT)
-        await page.until(f"{size} < {before}")
-        await page.resize(WIDTH, HEIGHT)
-
-        # A flood does not freeze the page, and is drawn 20 times a second at most.
-        talk.calls.clear()
-        began = anyio.current_time()
-        await page.types("yes 0123456789012345678901234567890123456789 | head -c 8000000; echo; echo over\n")
-        gaps = "new Promise(done => {const t = performance.now(); setTimeout(() => done(performance.now() - t), 0)})"
-        longest = 0.0
-        while not await page.evaluate("document.getElementById('rows').innerText.includes('\\nover')", inside=True):
-            longest = max(longest, await page.evaluate(gaps, inside=True))
-            await anyio.sleep(0.1)
-        pictures = sum(one["name"] == "snapshot" for one in talk.calls)
-        assert pictures <= 20 * (anyio.current_time() - began) + 2
-        assert longest < 1_000
+        await sees_what_is_typed(talk)
         await end_of_the_story(talk)
+
+
+async def sees_what_is_typed(talk: Conversation) -> None:
+    page = talk.browser
+    # What is typed is seen: text, keys, wide characters, colours.
+    await page.types("printf '\\e[1;31mred\\e[0m 你好 e\u0301\\n'; echo $((40+2))x\n")
+    await page.shows("42x")
+    row = "[...document.querySelectorAll('#rows > div')].find(row => row.innerText.startsWith('red 你好'))"
+    assert await page.until(f"{row}.querySelectorAll('.wide').length") == 2
+    assert await page.evaluate(f"{row}.querySelector('span').style.color", inside=True) == "var(--red)"
+    await page.types("sleep 1000\n")
+    await page.shows("sleep 1000")
+    await page.presses("c", modifiers=2)
+    await page.shows("^C")
+
+    # Light and dark are the host's; a narrower page has smaller letters.
+    await page.evaluate("change({theme: 'light'})")
+    await page.until("document.documentElement.classList.contains('light')")
+    await talk.picture("app_light")
+    size = "parseFloat(document.getElementById('rows').style.fontSize)"
+    before = await page.evaluate(size, inside=True)
+    await page.resize(520, HEIGHT)
+    await page.until(f"{size} < {before}")
+    await page.resize(WIDTH, HEIGHT)
+
+    # A flood does not freeze the page, and is drawn 20 times a second at most.
+    talk.calls.clear()
+    began = anyio.current_time()
+    await page.types("yes 0123456789012345678901234567890123456789 | head -c 8000000; echo; echo over\n")
+    gaps = "new Promise(done => {const t = performance.now(); setTimeout(() => done(performance.now() - t), 0)})"
+    longest = 0.0
+    while not await page.evaluate("document.getElementById('rows').innerText.includes('\\nover')", inside=True):
+        longest = max(longest, await page.evaluate(gaps, inside=True))
+        await anyio.sleep(0.1)
+    pictures = sum(one["name"] == "snapshot" for one in talk.calls)
+    assert pictures <= 20 * (anyio.current_time() - began) + 2
+    assert longest < 1_000
 
 
 async def gone(page: Browser, text: str) -> None:
