@@ -83,7 +83,7 @@ async def test_a_half_typed_line_comes_back_with_its_cursor(
     keep_fish_quiet(tmp_path)
     text, left, prints = LINES[kind]
     async with tab_for(DEADLINE, terminals, shell, PS1="> ", HOME=str(tmp_path)) as tab:
-        await known_prompt(tab)
+        await at_a_prompt(tab, shell)
         wanted = at_cursor(await typed(tab, text, left))
         for word in ("hi", "there"):
             result = await tab.execute(f"echo {word}")
@@ -200,7 +200,7 @@ async def test_after_it_was_erased_nothing_comes_back(terminals: Terminals, shel
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_after_a_command_that_was_interrupted_it_comes_back(terminals: Terminals, shell: str) -> None:
     async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await known_prompt(tab)
+        await at_a_prompt(tab, shell)
         wanted = at_cursor(await typed(tab, "echo half"))
         assert (await tab.execute("sleep 60", timeout=0.3)).timed_out
         await back(tab, wanted)
@@ -229,7 +229,7 @@ async def test_a_prompt_that_nothing_was_typed_at_is_drawn_once(
 async def test_it_comes_back_after_a_program_that_asked_the_terminal(terminals: Terminals, shell: str) -> None:
     """What is typed then is no answer of the terminal, which the program has read."""
     async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await known_prompt(tab)
+        await at_a_prompt(tab, shell)
         asked = await tab.execute("bash -c \"printf '\\e[c'; read -rs -t 5 -d c && echo read\"")
         assert "read" in asked.output
         await tab.pane.stream.until(lambda: tab.pane.prompt_whole, DEADLINE / 3)

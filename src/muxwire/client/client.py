@@ -30,7 +30,7 @@ import anyio
 import anyio.lowlevel
 
 from muxwire.client.forbidden import refuse_forbidden, refuse_line
-from muxwire.client.transport import Observer, asyncio_loop
+from muxwire.client.transport import Observer
 from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
 from muxwire.protocol.commands import Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
@@ -38,7 +38,6 @@ from muxwire.protocol.escaping import undo_dollars
 from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
 
 if TYPE_CHECKING:
-    import asyncio  # only to name its loop
     from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
     from anyio.abc import TaskGroup
@@ -458,15 +457,15 @@ class ControlClient:
         self._attaches = self._attaching = attaches
         self._exit_reason = ""
         self._tasks: TaskGroup | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._soon: list[Callable[[], None]] = []  # what the loop's next turn calls
+        self._soon: list[Callable[[], None]] = []  # what the event loop's next turn is to call
+        self._soon_filled = anyio.Event()
 
     async def __aenter__(self) -> Self:
-        self._loop = asyncio_loop()
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._read)
         self._tasks.start_soon(self._write)
+        self._tasks.start_soon(self._call_soon)
         self._tasks.start_soon(self.patience.watch)
         return self
 
@@ -614,20 +613,19 @@ class ControlClient:
             self._turned_at = time.monotonic()
         self.poll_until(until)
 
-    def soon(self, call: Callable[[], None]) -> bool:
-        """Have that called in the next turn of the event loop; False, and it is not, where the loop has no way to."""
-        if self._loop is None:
-            return False
+    def soon(self, call: Callable[[], None]) -> None:
+        """Have that called by a task of the connection, in the next turn of the event loop."""
         if call not in self._soon:  # many short commands fit between two turns
-            if not self._soon:
-                self._loop.call_soon(self._do_soon)
             self._soon.append(call)
-        return True
+            self._soon_filled.set()
 
-    def _do_soon(self) -> None:
-        soon, self._soon = self._soon, []
-        for call in soon:
-            call()
+    async def _call_soon(self) -> None:
+        while True:
+            await self._soon_filled.wait()
+            self._soon_filled = anyio.Event()
+            soon, self._soon = self._soon, []
+            for call in soon:
+                call()
 
     def take_received(self) -> None:
         """Deal with what is here already, without waiting: for who must not miss what tmux has said."""

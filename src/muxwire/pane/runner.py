@@ -192,7 +192,9 @@ class Runner:
         try:
             await self._client.poll(lambda: execution.ending != "")
         finally:
-            if not (execution.ending and self._client.soon(stream.settle)):
+            if execution.ending:
+                self._client.soon(stream.settle)
+            else:
                 stream.settle()
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
