@@ -614,7 +614,7 @@ class ControlClient:
         self.poll_until(until)
 
     def soon(self, call: Callable[[], None]) -> None:
-        """Have that called by a task of the connection, in the next turn of the event loop."""
+        """Have `call` called in the next turn of the event loop, by a task: it may start others, and may not wait."""
         if call not in self._soon:  # many short commands fit between two turns
             self._soon.append(call)
             self._soon_filled.set()

@@ -238,9 +238,10 @@ class _Viewer:
 
 
 def _may_be_here(pid: int, device: int) -> bool:
-    """Whether a process on the terminal of that number is on ours: a container counts its terminals from 0, too.
+    """Whether a process whose terminal has that number may be on this machine's, and not on one of a container.
 
-    The file system of what it has open says so; what has nothing of that number open, or does not show it, may be.
+    A container counts its terminals from 0, too. The file system in which the process has the terminal open tells them
+    apart; where it has none of that number open, or its files may not be looked at, that is not known.
     """
     homes = set()
     with contextlib.suppress(OSError):
@@ -287,7 +288,7 @@ def _files(pid: int, device: int, controls: bool) -> _Files | None:
         return None
     if len(names) > _FILES_MAX and not controls:
         return None
-    found = _Files(set(), {})
+    found, here = _Files(set(), {}), None
     for name in names:
         try:
             what = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
@@ -296,7 +297,7 @@ def _files(pid: int, device: int, controls: bool) -> _Files | None:
         if stat.S_ISSOCK(what.st_mode):
             found.sockets = True
         elif stat.S_ISCHR(what.st_mode):
-            own = what.st_rdev == device and what.st_dev in _own_devices()
+            own = what.st_rdev == device and what.st_dev in (here := here or _own_devices())
             if own or (controls and what.st_rdev == _CONTROLLING):
                 found.terminal.add(int(name))
             elif what.st_rdev == _MASTERS:

@@ -100,9 +100,9 @@ def all_running(environ: Mapping[str, str]) -> list[Running]:
     """The instances that run, those of this environment's own runtime directory first, each in order of name.
 
     MCP clients start servers with few variables, often without XDG_RUNTIME_DIR: so the other directories in which an
-    instance of this user may have its socket are looked into too, as are those that servers of this state directory
-    noted. Of two with one name, the one whose state is in this
-    environment's state directory counts. Last come those whose tabs are all on other machines.
+    instance of this user may have its socket are looked into too, and those that the servers of this state directory
+    have noted. Of two with one name, the one whose state is in this environment's state directory counts. Last come
+    those whose tabs are all on other machines.
     """
     found: dict[str, Running] = {}
     for there in _environments(environ):

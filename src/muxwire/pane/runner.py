@@ -185,7 +185,7 @@ class Runner:
             self._client.waiters -= 1
 
     async def _polled(self, execution: Execution) -> None:
-        """Wait a moment for the command's end; those who record what the pane does hear of it after the caller."""
+        """Wait a moment for the command's end. What records the pane's events hears of it after the caller has it."""
         stream = self.pane.stream
         stream.settle()  # while the shell works
         stream.hold()

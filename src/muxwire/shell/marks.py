@@ -256,17 +256,20 @@ def _directory(raw: bytes) -> str:
     return raw.replace(b"\r\n", b"\n").decode("utf-8", "surrogateescape")
 
 
+def _seconds_between(times: bytes) -> float | None:
+    """The difference of two readings of the shell's clock, with `:` between; None if they are no numbers."""
+    began, _, ended = times.replace(b",", b".").partition(b":")
+    try:
+        return float(ended) - float(began)
+    except ValueError:  # the clock is a variable: a person may have changed it
+        return None
+
+
 def _finished(
     at: int, to: int, key: str, status_and_times: bytes, directory: bytes, nonce: str = "", seq: int = 0
 ) -> CommandFinished:
     status, _, times = status_and_times.partition(b":")
-    took = None
-    if times:
-        began, _, ended = times.replace(b",", b".").partition(b":")
-        try:
-            took = float(ended) - float(began)
-        except ValueError:  # the shell's clock is a variable: a person may have changed it
-            took = None
+    took = _seconds_between(times) if times else None
     return CommandFinished(at, to, key, int(status), _directory(directory), nonce, seq, took)
 
 

@@ -159,9 +159,9 @@ class PromptLine:
         pane = self._pane
         assert pane.shell is not None
         drawn = pane.drawn_prompt
-        told = pane.shell.name in _TELLS and drawn.rfind(_EDITOR_SIGN) > drawn.rfind(_EDITOR_LEFT)
+        told = says_that_it_edits(pane.shell, drawn)
         if drawn in pane.prompts:  # nearly always
-            pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
+            self._note_time()
             plain = not (pane.shell.private_key or pane.shell.draws_early)
             if told or plain or (yield TakesTty(_TAKEN_SOON)):
                 return "editor"
@@ -184,16 +184,20 @@ class PromptLine:
             self._whole = drawn
         return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
 
-    def known(self) -> ForegroundShell | None:
+    def _note_time(self) -> None:
+        """A known prompt is drawn: note how long that took."""
+        self._pane.prompts.took = self._pane.stream.last_output - self._pane.session.prompt_time
+
+    def at_known_prompt(self) -> Shell | None:
         """The tab's own shell, if it says itself that its editor is on, after a prompt that was seen before."""
         pane, shell = self._pane, self._pane.session.shell
         drawn = pane.drawn_prompt
-        if shell is None or shell.name not in _TELLS or not pane.session.has_preexec_mark or drawn not in pane.prompts:
+        if shell is None or not pane.session.has_preexec_mark or drawn not in pane.prompts:
             return None
-        if drawn.rfind(_EDITOR_SIGN) <= drawn.rfind(_EDITOR_LEFT):
+        if not says_that_it_edits(shell, drawn):
             return None
-        pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
-        return ForegroundShell(shell, 1)
+        self._note_time()
+        return shell
 
     def listener(self, begun: float) -> Request[ForegroundShell | None]:
         """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
@@ -241,6 +245,11 @@ class PromptLine:
         yield from until(pane, lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
 
 
+def says_that_it_edits(shell: Shell, drawn: bytes) -> bool:
+    """Whether what was drawn since a prompt's mark says that the shell's line editor is on, and not that it is off."""
+    return shell.name in _TELLS and drawn.rfind(_EDITOR_SIGN) > drawn.rfind(_EDITOR_LEFT)
+
+
 def line_keys(shell: Shell, typed: bytes, *, has_key: bool, aside: bool, cleared: bool) -> bytes:
     """What is typed to run a command, where `typed` is what the wrapper says.
 
@@ -272,11 +281,11 @@ class PromptEnd:
         if listener.level == 1 and listener.shell is not None:
             self.column = yield from self._find(listener.shell, edits=listener.edits, fresh=listener.fresh)
 
-    def known(self, shell: Shell) -> bool:
-        """Whether the column is known without asking: of a prompt on a line of its own that was measured before.
+    def is_known(self, shell: Shell) -> bool:
+        """Whether the column is known without asking tmux: of a prompt, on a line of its own, that was measured before.
 
-        Nothing stands behind it then, and zsh was not asked anything, of which it may have set an answer aside. Keys
-        that were sent after it the shell may have read and not drawn yet: on a busy machine that takes some ms.
+        Not while keys that were sent since the prompt may not be drawn yet: on a busy machine that takes some ms. Nor
+        in zsh after a command that queried the terminal: zsh may have set the answer aside as typed text.
         """
         pane = self._pane
         self.cleared = self.aside = False
@@ -296,7 +305,7 @@ class PromptEnd:
         key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
         """
         pane = self._pane
-        if self.known(shell):
+        if self.is_known(shell):
             return self.column
         here = pane.stream.holds(pane.session.prompt_end)  # else it was drawn before we came to this tab
         drawn = pane.drawn_prompt if here else b""

@@ -90,8 +90,8 @@ class Ready:
             return None
         if pane.is_remote or pane.interrupted_at != -math.inf or may_be_read(session) or session.running is not None:
             return None
-        found = self._line.known()
-        return found if found is not None and found.shell is not None and self._end.known(found.shell) else None
+        shell = self._line.at_known_prompt()
+        return ForegroundShell(shell, 1) if shell is not None and self._end.is_known(shell) else None
 
     def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
         """The shell that listens; a tmux that does not answer, or a lost connection, is waited for until the deadline.

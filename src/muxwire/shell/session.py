@@ -248,7 +248,7 @@ class ShellSession:
         newest = self.current
         if newest is None or not newest.ending:
             return newest
-        for execution in reversed(self._open.values()):  # a generator would cost more than all the rest here
+        for execution in reversed(self._open.values()):  # no generator: this is asked several times a command
             if not execution.ending:
                 return execution
         return None

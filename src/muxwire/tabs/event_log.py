@@ -120,10 +120,10 @@ class EventLog:
         self._end = 0
         self._growing: dict[str, dict[EventKind, _Entry]] = {}  # by window
         self._waiters: set[_Waiter] = set()
-        self.sources: list[Callable[[], None]] = []  # each has recorded what has happened by now
+        self.sources: list[Callable[[], None]] = []  # calls after which all that has happened is recorded
 
     def catch_up(self) -> None:
-        """Have all recorded that has happened by now: while a caller waits for a command's end, that comes later."""
+        """Record all that has happened by now: events of a tab are held while a caller waits for its command's end."""
         for record in self.sources:
             record()
 

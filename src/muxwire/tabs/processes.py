@@ -105,13 +105,14 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
             )
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
-        ends_strangers = not tab.theirs and tab.pane.host.is_local
+        # Programs of other sessions that read the terminal for it, as a pinentry does, are to end with it.
+        ends_readers = not tab.theirs and tab.pane.host.is_local
         running = tab.pane.session.running
-        asked = ends_strangers and running is not None and running.asked_at >= 0
+        asked = ends_readers and running is not None and running.asked_at >= 0
         readers = await reading_strangers(tab.pane) if asked else {}
         stopped, since = await _stop(tab.pane, tab.runner, first, grace)
         stopped = await _with_left(tab.pane, stopped, since)
-        if stopped.success and ends_strangers:
+        if stopped.success and ends_readers:
             await _without_strangers(tab, readers)
     tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
     return stopped

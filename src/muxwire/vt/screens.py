@@ -9,7 +9,7 @@ from typing import Final, final
 from muxwire.vt.readable import ANY_SWITCH
 
 _SWITCH: Final = re.compile(ANY_SWITCH.encode())
-# Bytes of which each switch has some, and little else: they are found more quickly than the whole.
+# Each switch contains one of these, and other output seldom does: quicker to look for than the whole expression.
 _LONG, _SHORT = b"1049", b"47"
 # What of a sequence may have come in an earlier piece: the switches that programs write have 9 bytes at most.
 _REACH: Final = 32
