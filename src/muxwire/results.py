@@ -302,7 +302,8 @@ class TabInfo:
     reason: str = ""
     last_command: str = ""
     last_exit_code: int | None = None
-    # Of a tab on another machine: its host, `up` or `reconnecting`, and the newest round trip (0 before the first).
+    # Of a tab on another machine: its host, `up`, `reconnecting` or `closed`, and the newest round trip (0 before the
+    # first).
     host: str = ""
     link: str = ""
     rtt_ms: float = 0.0

@@ -133,6 +133,8 @@ async def test_a_machine_is_opened_and_closed_while_running(opened: Terminals, t
         client = tab.client
         await opened.close_host(carrier)
         assert client.closed
+        rows = {row.window_id: row for row in (await opened.list_tabs(closed=True)).tabs}
+        assert [(rows[one.key].closed, rows[one.key].link) for one in (tab, again)] == [(True, "closed")] * 2
         assert (await opened.read_logs(tab.key)).content.endswith("it's one\n") or tab.pane.session.dead
         with pytest.raises(NoSuchTarget):
             await opened.tab(tab.key)

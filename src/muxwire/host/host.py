@@ -11,7 +11,7 @@ surely failed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, final
 
 from muxwire.values import dataclass
 
@@ -31,13 +31,20 @@ if TYPE_CHECKING:
 class Link:
     """The connection to another machine: `rtt` is the newest round trip in seconds, 0 before the first.
 
-    `answers`: the helper there has answered what it was asked last.
+    `answers`: the helper there has answered what it was asked last. `closed`: it was ended, or is not tried again; a
+    later tab there opens it anew.
     """
 
     host: str
     up: bool = False
     rtt: float = 0.0
     answers: bool = True
+    closed: bool = False
+
+    @property
+    def state(self) -> Literal["up", "reconnecting", "closed"]:
+        """What a row of `list_tabs` says of it."""
+        return "up" if self.up else "closed" if self.closed else "reconnecting"
 
 
 # A call whose time is over waits no longer for a tmux that has not answered for so long, and for so many round trips.

@@ -279,6 +279,7 @@ class RemoteConnection:
     def use(self, client: ControlClient, keeper: str) -> None:
         """There is a control connection: the helper in that pane is asked by it."""
         self.host.link.up = self.was_used = True
+        self.host.link.closed = False
         self.host.connect(self.facts, client, keeper)
 
     async def beat(self, client: ControlClient) -> None:
@@ -358,7 +359,7 @@ async def open_remote(
                     yield server
                     tasks.cancel_scope.cancel()
             finally:
-                connection.ending, host.link.up = True, False
+                connection.ending, host.link.up, host.link.closed = True, False, True
                 if not (access.persistent and book.open):
                     await _end(host, client, logs)
 

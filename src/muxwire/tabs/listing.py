@@ -207,7 +207,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
         last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
         last_exit_code=last.exit_code if last is not None else None,
         host=link.host if link is not None else "",
-        link="" if link is None else "up" if link.up else "reconnecting",
+        link=link.state if link is not None else "",
         rtt_ms=round(link.rtt * 1000, 1) if link is not None else 0.0,
     )
 
