@@ -268,6 +268,10 @@ class Runner:
             silent = self._client.patience.explain()
             execution.resisted(f"{silent}: {silent.remedy}; `command_result` reports what became of it")
 
+    async def hang_up_inside(self) -> None:
+        """End a shell in a container that would go on there when the tab is closed; `NestedShells.hang_up`."""
+        await self.loop.run(self._nested.hang_up())
+
     async def settled(self, seconds: float = PROMPT_GRACE) -> None:
         await self.pane.stream.until(lambda: self.pane.is_back, seconds)
 

@@ -56,6 +56,13 @@ def foreign_end(command_id: str, before: bytes, *, fish: bool = False, token: st
     return b' case "${__muxwire_p-}" in ' + key + b") " + end + b";; *) " + other + b"; esac 2>/dev/null\r"
 
 
+def hang_up(token: str, *, fish: bool) -> bytes:
+    """Return the line by which the shell of that token does what it does when its terminal hangs up; no other does."""
+    if fish:
+        return b" " + _FISH_IF % token.encode() + b"kill -HUP $fish_pid; end\r"
+    return b' case "${__muxwire_p-}" in %s) \\kill -HUP "$$";; esac\r' % token.encode()
+
+
 def foreign_wrap(
     command: bytes, command_id: str, *, fish: bool = False, before: bytes = b"", status: int = 0, token: str = ""
 ) -> list[bytes]:

@@ -51,6 +51,9 @@ _CARRIERS: Final = frozenset((
     "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
     "incus", "machinectl", "autossh", "systemd-run", "distrobox", "toolbox",
 ))  # fmt: skip
+# Those that leave what they run in a container where it is when they are killed: an engine holds its terminal, and that
+# is not hung up.
+_ENGINES: Final = ("docker", "podman", "nerdctl", "kubectl", "oc", "crictl")
 # They ask for secrets and for nothing else, with keys of their own.
 _ASK_SECRETS: Final = ("pinentry",)
 # Of these a read of the terminal is a question of their own (a host key, a password): what they relay they poll for.
@@ -242,6 +245,14 @@ def reads(look: PaneLook) -> bool:
     return any(_is_call(sleep) for one in _candidates(look) if one.group == look.foreground for sleep in one.sleeps)
 
 
+def leaves_inside(look: PaneLook) -> bool:
+    """Whether what is in front is an engine's client, after which what it runs in a container goes on."""
+    return any(
+        one.program in _ENGINES or any(inner is not None and leaves_inside(inner) for inner in one.inner)
+        for one in look.group(look.foreground)
+    )
+
+
 def strangers(look: PaneLook) -> list[Process]:
     """The processes of other sessions that read the terminal, or poll it: pinentry, for one.
 
@@ -266,6 +277,11 @@ def descends(look: PaneLook, process: Process, pid: int) -> bool:
 def asks_secret(line: str) -> bool:
     """Whether a line that was not ended asks for a secret."""
     return _SECRET.search(line.rstrip()) is not None
+
+
+def reads_as_prompt(line: str) -> bool:
+    """Whether a line that was not ended reads like a shell's prompt."""
+    return _PROMPT.search(line) is not None
 
 
 def asks(line: str) -> bool:

@@ -6,8 +6,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import ConnectionClosed, InvalidArgument, TabUnavailable
-from muxwire.shell.foreign import foreign_end, foreign_wrap, probe
+from muxwire.errors import CommandError, ConnectionClosed, InvalidArgument, TabUnavailable
+from muxwire.shell.foreign import foreign_end, foreign_wrap, hang_up, probe
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import (
     DRAWN,
     DRAWN_REMOTE,
@@ -18,9 +19,11 @@ from muxwire.shell.listener import (
     prompt_expected,
     shows_prompt,
 )
+from muxwire.shell.look import RELAYS, asks, leaves_inside, reads_as_prompt
 from muxwire.shell.redraw import shown_again
-from muxwire.shell.request import Hide, Press, Request, Settle, Unhide, ask, silence, until
+from muxwire.shell.request import Hide, LookAll, Press, Request, Settle, Unhide, Within, ask, silence, until
 from muxwire.shell.tab_state import takes_line
+from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
 PROBE_TIMEOUT = 5.0
 # A format, and its value where lines are shown and typed: top hides the cursor, vim and less switch.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
+# Of a tab that is closed: what runs in a container has ended after C-c by then, and its shell has answered, and has
+# ended. Who closes a tab does not wait longer for what nothing may come of.
+_STOPS, _ANSWERS, _ENDS = 0.5, 1.0, 1.0
 # What a nested shell wrote before it ended has come by then, on a busy machine too.
 GONE_QUIET = 1.0
 # `exec` of a program and nothing after it; without a program it only redirects.
@@ -100,6 +106,43 @@ class NestedShells:
             state=pane.tab_state(),
             remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
         )
+
+    def hang_up(self) -> Request[None]:
+        """The tab is about to be closed: end a shell that would go on in a container, with what it runs.
+
+        No signal reaches it, only what is typed: C-c if no prompt stands there, and to a shell that answers a probe a
+        line that hangs up. A program that resists C-c, or is on the alternate screen, goes on.
+        """
+        pane, front = self._pane, self._pane.front()
+        if front is None or front.program not in RELAYS or not pane.reachable:
+            return
+        yield LookAll(wide=True)
+        if not leaves_inside(pane.seen()):
+            return
+
+        newest, interrupted = pane.session.current, pane.stream.end
+        known = newest.shell_prompt if newest is not None and newest.shell_pgrp == front.pgrp else b""
+
+        def over() -> bool:
+            return pane.session.dead or pane.foreground_group() != front.pgrp
+
+        def line() -> str:
+            return strip_ansi(pane.last_line().decode("utf-8", "replace")).rpartition("\r")[2]
+
+        def at_prompt() -> bool:
+            return (known != b"" and pane.last_line().endswith(known)) or reads_as_prompt(line())
+
+        try:
+            if not at_prompt():
+                yield Press(CTRL_C)
+                yield from until(pane, lambda: over() or (pane.stream.end > interrupted and at_prompt()), _STOPS)
+            if not over() and (at_prompt() or asks(line())):
+                shell = yield Within(_ANSWERS, self.reach(ForegroundShell(None, 3, front.pgrp)))
+                if shell is not None:
+                    yield Press(hang_up(shell.token, fish=shell.fish))
+                    yield from until(pane, over, _ENDS)
+        except (CommandError, ConnectionClosed, TabUnavailable):  # there is no shell, or no connection
+            return
 
     def prompt(self, listener: ForegroundShell) -> Request[bytes]:
         """The prompt of a nested shell, whole, and nothing typed after it."""
