@@ -221,7 +221,8 @@ def furnish_shared(shared: Path) -> None:
         (shared / name).write_text(text)
     if shutil.which("git"):
         folder = shared / "git"
-        subprocess.run(["git", "init", "-q", folder], check=True)
+        # Each run gets a copy: without the template's samples of hooks.
+        subprocess.run(["git", "init", "-q", "--template=", folder], check=True)
         (folder / "file").write_text("one\n")
         author = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"]
         subprocess.run(["git", "-C", folder, "add", "file"], check=True)

@@ -71,18 +71,18 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
     master, slave = os.openpty()
     tty = os.ttyname(slave)
     seen: list[int] = []
-    sleeps = look._sleeps
+    sleeps = look._Viewer._sleeps
 
     def program(pid: int) -> str:
         return then if pid in seen else "podman"
 
-    def noted(one: look._Stat, device: int, controls: bool) -> tuple[Sleep, ...]:
-        found = sleeps(one, device, controls)
+    def noted(viewer: look._Viewer, one: look._Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], Any]:
+        found = sleeps(viewer, one, device, controls)
         seen.append(one.pid)
         return found
 
     monkeypatch.setattr(look, "executable", program)
-    monkeypatch.setattr(look, "_sleeps", noted)
+    monkeypatch.setattr(look._Viewer, "_sleeps", noted)
     with subprocess.Popen(
         ["setsid", "-c", "sh", "-c", "stty raw -echo; echo up; exec cat"], stdin=slave, stdout=slave
     ) as leader:
@@ -94,6 +94,18 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
         os.close(master)
     assert leader.pid in seen
     assert judge(found, 0, Shown(line=True)).waiting == ""
+
+
+@pytest.mark.skipif(not foreground.HAS_PROC, reason="there is no /proc")
+def test_no_process_is_left_out_with_the_threads_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their list may not have fitted, and be cut in the middle of a number."""
+    own = str(os.getpid())
+    listed = f"{own}123 {own}45 {own}"
+    answers = {"stat": b"2 (kthreadd) S 0 0 0 0 -1 2129984 0", "task/2/children": listed.encode()}
+    read = foreground.read_proc
+    monkeypatch.setattr(foreground, "read_proc", lambda pid, name: answers[name] if pid == 2 else read(pid, name))
+    assert os.getpid() in foreground.pids()
+    assert 2 not in foreground.pids()
 
 
 RELAY = """

@@ -136,6 +136,9 @@ class Host(Protocol):
         Of another machine this is what the last `refresh` brought.
         """
 
+    async def look_all(self, leader: int, tty: str) -> PaneLook:
+        """The same, without `near`; what else runs in the event loop goes on meanwhile."""
+
     def foreground_pgrp(self, leader: int) -> int | None:
         """The foreground process group of the terminal of a session's leader; None if the process is gone."""
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
+import anyio.lowlevel
 import anyio.to_thread
 
 from muxwire.host import command_files, environment, folders, look as looking, processes, shells
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
     from muxwire.host.host import CommandFiles
+    from muxwire.shell.look import PaneLook
 
 
 # A directory whose name tmux would expand as a format is still the directory that was asked for.
@@ -66,6 +68,16 @@ class LocalHost:
     @property
     def sees_waits(self) -> bool:
         return looking.SEES_WAITS
+
+    async def look_all(self, leader: int, tty: str) -> PaneLook:
+        steps = looking.look_in_steps(leader, tty)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                seen: PaneLook = end.value
+                return seen
+            await anyio.lowlevel.checkpoint()
 
     def forget(self, leader: int) -> None:
         """Nothing is remembered."""

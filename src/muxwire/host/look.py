@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.host.descriptors import list_folder, open_file
-from muxwire.host.processes import HAS_PROC, executable, foreground_pgrp, read_proc, tty_modes
+from muxwire.host.processes import HAS_PROC, KERNEL_THREAD, executable, foreground_pgrp, pids, read_proc, tty_modes
 from muxwire.shell.look import (
     PaneLook,
     Process,
@@ -29,7 +29,7 @@ from muxwire.shell.look import (
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Generator
 
     from muxwire.shell.look import TtyModes
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 SEES_WAITS = os.path.exists("/proc/self/wchan")  # noqa: PTH110 - at import
 
 _STATE, _PPID, _PGRP, _SESSION, _TTY, _TPGID, _FLAGS = range(7)
-# PF_KTHREAD (include/linux/sched.h): a thread of the kernel, which has no files.
-_KERNEL_THREAD = 0x200000
 # /dev/tty, a process's own controlling terminal, and /dev/ptmx, from which masters are made (devices.txt).
 _CONTROLLING, _MASTERS = os.makedev(5, 0), os.makedev(5, 2)
 # devices.txt: the inner ends of pseudoterminals have majors 136 to 143, 256 numbers each.
 _PTS_MAJOR, _PTS_MINORS = 136, 256
 # A relay in a relay in a relay (ssh to itself under script under sudo) is deep enough.
 _DEPTH = 4
+# So many processes are examined in one step: about a millisecond.
+_STEP = 64
 # A process of another session that has more files open is a server, which asks nothing.
 _FILES_MAX = 256
 # Of a poll set no more is read: who asks a person waits for a handful of files.
@@ -87,11 +87,16 @@ class _Stat:
 @final
 @dataclass(slots=True)
 class _Files:
-    """The descriptors of a process that matter: the terminal's, masters and their file systems, and any socket."""
+    """The descriptors of a process that matter: the terminal's, masters and their file systems, and any socket.
+
+    `here`: the terminal itself is open; `elsewhere`: one of its number in another file system is, a container's.
+    """
 
     terminal: set[int]
     masters: dict[int, int]
     sockets: bool = False
+    here: bool = False
+    elsewhere: bool = False
 
 
 def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
@@ -99,6 +104,21 @@ def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
 
     With `near` only the leaders of the session and of the foreground group are examined, and no inner terminals, which
     takes a tenth.
+    """
+    steps = look_in_steps(leader, tty, near=near)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            seen: PaneLook = end.value
+            return seen
+
+
+def look_in_steps(leader: int, tty: str, *, near: bool = False) -> Generator[None, None, PaneLook]:
+    """The same; yield after each step of about a millisecond, so that a caller can do something else in between.
+
+    A thread would be worse: it gives up the interpreter's lock at every system call, and beside a busy main thread
+    waits up to 5 ms (`sys.getswitchinterval`) to have it back.
     """
     seen_at = time.monotonic()
     modes = tty_modes(tty)
@@ -112,10 +132,8 @@ def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
         table = {one.pid: one for pid in (leader, first.foreground) if (one := _stat(pid)) is not None}
         outside: list[_Stat] = []
     else:
-        table = _table()
-        outside = [
-            one for one in table.values() if one.tty == 0 and one.state == "S" and not one.flags & _KERNEL_THREAD
-        ]
+        table = yield from _table()
+        outside = [one for one in table.values() if one.tty == 0 and one.state == "S" and not one.flags & KERNEL_THREAD]
     viewer = _Viewer(table, outside, inside=not near)
     inside = [one for one in table.values() if one.tty == first.tty]
     processes = viewer.processes(inside, device, first.foreground)
@@ -162,9 +180,15 @@ def _stat(pid: int) -> _Stat | None:
     )
 
 
-def _table() -> dict[int, _Stat]:
-    pids = [int(name) for name in list_folder("/proc") if name.isdigit()]
-    return {pid: found for pid in pids if (found := _stat(pid)) is not None}
+def _table() -> Generator[None, None, dict[int, _Stat]]:
+    """Every process that is no thread of the kernel."""
+    table = {}
+    for number, pid in enumerate(pids(), 1):
+        if (found := _stat(pid)) is not None:
+            table[pid] = found
+        if number % _STEP == 0:
+            yield
+    return table
 
 
 def _device(number: int) -> int:
@@ -180,6 +204,7 @@ class _Viewer:
         self._table = table
         self._outside = outside  # of no controlling terminal, asleep
         self._inside = inside  # whether inner terminals are looked at
+        self._homes: Collection[int] = ()  # the file systems in which the devices of our terminals are, once asked for
         self._entered: set[int] = set()  # devices that are being looked at: a relay may hold its own
 
     def processes(self, inside: list[_Stat], device: int, foreground: int) -> list[Process]:
@@ -187,7 +212,7 @@ class _Viewer:
         self._entered.add(device)
         found = [self._examined(one, device, controls=True, waits=one.group == foreground) for one in inside]
         for one in self._outside:
-            if may_read(_wchan(one.pid)) and (files := _files(one.pid, device, False)) and files.terminal:
+            if may_read(_wchan(one.pid)) and (files := self._files(one.pid, device, False)) and files.terminal:
                 found.append(self._examined(one, device, controls=False, waits=True))  # noqa: PERF401
         return found
 
@@ -198,9 +223,9 @@ class _Viewer:
         program = executable(one.pid) if waits or not controls else ""
         if waits:
             closed = is_hidden(_wchan(one.pid)) and one.state == "S" and _is_anothers(one.pid)
-            sleeps = _sleeps(one, device, controls)
+            sleeps, files = self._sleeps(one, device, controls)
             asleep = any(may_read(sleep.where) for sleep in sleeps)
-            if asleep and (files := _files(one.pid, device, controls)):
+            if files is not None:
                 masters = files.masters.items()
                 inner = tuple(self._inner(one.pid, fd, home) if self._inside else None for fd, home in masters)
             if asleep and executable(one.pid) != program:  # it has ended meanwhile, or become another program
@@ -223,42 +248,85 @@ class _Viewer:
         index = _tty_index(pid, descriptor)
         path = f"/dev/pts/{index}"
         # The same number is another terminal's in the file system of a container.
-        if index < 0 or home not in _own_devices() or len(self._entered) > _DEPTH:
+        if index < 0 or home not in self._own_devices() or len(self._entered) > _DEPTH:
             return None
         number = ((_PTS_MAJOR + index // _PTS_MINORS) << 8) | index % _PTS_MINORS
         device = _device(number)
         if device in self._entered:
             return None
-        there = [one for one in self._table.values() if one.tty == number and _may_be_here(one.pid, device)]
+        there = [one for one in self._table.values() if one.tty == number and self._may_be_here(one.pid, device)]
         foreground = next((one.foreground for one in there if one.foreground > 0), 0)
         modes = tty_modes(path)
         processes = self.processes(there, device, foreground)
         self._entered.discard(device)
         return PaneLook(0, modes, foreground, tuple(processes), tells=SEES_WAITS)
 
+    def _sleeps(self, one: _Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], _Files | None]:
+        """What its threads do; and what it has open, if one of them sleeps where that matters and it may be read."""
+        try:
+            threads = list_folder(f"/proc/{one.pid}/task")
+        except OSError:
+            return (), None
+        asked, files = False, None
+        found = []
+        for thread in threads:
+            where = _wchan(one.pid, thread)
+            state = one.state if int(thread) == one.pid else _thread_state(one.pid, thread)
+            if not may_read(where):
+                found.append(Sleep(state, where))
+                continue
+            if not asked:
+                asked, files = True, self._files(one.pid, device, controls)
+            found.append(_sleep(one.pid, thread, state, where, files))
+        return tuple(found), files
 
-def _may_be_here(pid: int, device: int) -> bool:
-    """Whether a process whose terminal has that number may be on this machine's, and not on one of a container.
+    def _files(self, pid: int, device: int, controls: bool) -> _Files | None:
+        """Which descriptors of a process are the terminal's; None if that may not be read, or they are too many."""
+        try:
+            names = list_folder(f"/proc/{pid}/fd")
+        except OSError:
+            return None
+        if len(names) > _FILES_MAX and not controls:
+            return None
+        found = _Files(set(), {})
+        for name in names:
+            try:
+                what = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
+            except OSError:
+                continue
+            if stat.S_ISSOCK(what.st_mode):
+                found.sockets = True
+            elif not stat.S_ISCHR(what.st_mode):
+                continue
+            elif what.st_rdev == device:
+                own = what.st_dev in self._own_devices()
+                found.here, found.elsewhere = found.here or own, found.elsewhere or not own
+                if own:
+                    found.terminal.add(int(name))
+            elif controls and what.st_rdev == _CONTROLLING:
+                found.terminal.add(int(name))
+            elif what.st_rdev == _MASTERS:
+                found.masters[int(name)] = what.st_dev
+        return found
 
-    A container counts its terminals from 0, too. The file system in which the process has the terminal open tells them
-    apart; where it has none of that number open, or its files may not be looked at, that is not known.
-    """
-    homes = set()
-    with contextlib.suppress(OSError):
-        for name in list_folder(f"/proc/{pid}/fd"):
-            what = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
-            if stat.S_ISCHR(what.st_mode) and what.st_rdev == device:
-                homes.add(what.st_dev)
-    return not homes or not homes.isdisjoint(_own_devices())
+    def _may_be_here(self, pid: int, device: int) -> bool:
+        """Whether a process whose terminal has that number may be on this machine's, and not on one of a container.
 
+        A container counts its terminals from 0, too. The file system in which the process has the terminal open tells
+        them apart; where it has none of that number open, or its files may not be looked at, that is not known.
+        """
+        files = self._files(pid, device, True)
+        return files is None or files.here or not files.elsewhere
 
-def _own_devices() -> Collection[int]:
-    """The file systems in which the devices of our terminals are."""
-    found = set()
-    for path in ("/dev/ptmx", "/dev/pts", "/dev/pts/ptmx"):
-        with contextlib.suppress(OSError):
-            found.add(os.stat(path).st_dev)  # noqa: PTH116 - no path object is needed
-    return found
+    def _own_devices(self) -> Collection[int]:
+        """The file systems in which the devices of our terminals are."""
+        if not self._homes:
+            found = set()
+            for path in ("/dev/ptmx", "/dev/pts", "/dev/pts/ptmx"):
+                with contextlib.suppress(OSError):
+                    found.add(os.stat(path).st_dev)  # noqa: PTH116 - no path object is needed
+            self._homes = found
+        return self._homes
 
 
 def _tty_index(pid: int, descriptor: int) -> int:
@@ -278,50 +346,6 @@ def _is_anothers(pid: int) -> bool:
         return os.stat(f"/proc/{pid}").st_uid != os.geteuid()  # noqa: PTH116
     except OSError:
         return False
-
-
-def _files(pid: int, device: int, controls: bool) -> _Files | None:
-    """Which descriptors of a process are the terminal's; None if that may not be read, or they are too many."""
-    try:
-        names = list_folder(f"/proc/{pid}/fd")
-    except OSError:
-        return None
-    if len(names) > _FILES_MAX and not controls:
-        return None
-    found, here = _Files(set(), {}), None
-    for name in names:
-        try:
-            what = os.stat(f"/proc/{pid}/fd/{name}")  # noqa: PTH116
-        except OSError:
-            continue
-        if stat.S_ISSOCK(what.st_mode):
-            found.sockets = True
-        elif stat.S_ISCHR(what.st_mode):
-            own = what.st_rdev == device and what.st_dev in (here := here or _own_devices())
-            if own or (controls and what.st_rdev == _CONTROLLING):
-                found.terminal.add(int(name))
-            elif what.st_rdev == _MASTERS:
-                found.masters[int(name)] = what.st_dev
-    return found
-
-
-def _sleeps(one: _Stat, device: int, controls: bool) -> tuple[Sleep, ...]:
-    try:
-        threads = list_folder(f"/proc/{one.pid}/task")
-    except OSError:
-        return ()
-    files: list[_Files | None] = []
-    found = []
-    for thread in threads:
-        where = _wchan(one.pid, thread)
-        state = one.state if int(thread) == one.pid else _thread_state(one.pid, thread)
-        if not may_read(where):
-            found.append(Sleep(state, where))
-            continue
-        if not files:
-            files.append(_files(one.pid, device, controls))
-        found.append(_sleep(one.pid, thread, state, where, files[0]))
-    return tuple(found)
 
 
 def _thread_state(pid: int, thread: str) -> str:

@@ -34,6 +34,9 @@ HAS_PROC = (_PROC / "self" / "stat").exists()
 _STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 2, 3, 5, 6, 19
 # PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
 FORKED = 0x40
+# PF_KTHREAD: a thread of the kernel, which has no terminal and no files. All of them are children of the process 2.
+KERNEL_THREAD = 0x200000
+_KTHREADD = 2
 # The signals that a process ignores, and those that it catches.
 _DISPOSITIONS = re.compile(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
 
@@ -75,9 +78,22 @@ def _stat_fields(pid: int) -> list[bytes]:
     return text[text.rfind(b")") + 2 :].split()
 
 
+def pids() -> list[int]:
+    """Every process; without threads of the kernel, often most of what /proc lists, where one file tells them apart.
+
+    That file (CONFIG_PROC_CHILDREN) may leave some out. In a container the process 2 is one like all others.
+    """
+    fields, threads = _stat_fields(_KTHREADD), set[int]()
+    if len(fields) > _STAT_FLAGS and int(fields[_STAT_FLAGS]) & KERNEL_THREAD:
+        listed = read_proc(_KTHREADD, f"task/{_KTHREADD}/children")
+        # The last number is whole only if a blank follows.
+        threads = {_KTHREADD, *map(int, listed[: listed.rfind(b" ") + 1].split())}
+    found = [int(name) for name in list_folder("/proc") if name.isdigit()]
+    return [pid for pid in found if pid not in threads]
+
+
 def _members(field: int, value: int) -> list[int]:
-    pids = [int(name) for name in list_folder("/proc") if name.isdigit()]
-    return [pid for pid in pids if (fields := _stat_fields(pid)) and int(fields[field]) == value]
+    return [pid for pid in pids() if (fields := _stat_fields(pid)) and int(fields[field]) == value]
 
 
 def _ps(*arguments: str) -> list[list[str]]:
@@ -176,7 +192,8 @@ def _disposition(pid: int, number: signal.Signals) -> list[int]:
 def executable(pid: int) -> str:
     """The file name of the program that a process runs; "" if the kernel does not tell."""
     with contextlib.suppress(OSError):
-        return (_PROC / str(pid) / "exe").readlink().name.removesuffix(" (deleted)")
+        # No path object is needed, and each look asks for it twice.
+        return os.readlink(f"/proc/{pid}/exe").rpartition("/")[2].removesuffix(" (deleted)")  # noqa: PTH115
     return ""
 
 

@@ -505,6 +505,9 @@ class RemoteHost:
         del tty, near
         return self._answers.get(leader, _NOTHING).look(leader, tells=self.sees_waits)
 
+    async def look_all(self, leader: int, tty: str) -> PaneLook:
+        return self.look(leader, tty)
+
     def foreground_pgrp(self, leader: int) -> int | None:
         found = self.foreground(leader)
         return found.pgrp if found is not None else None

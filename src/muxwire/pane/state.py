@@ -10,7 +10,6 @@ import time
 from typing import TYPE_CHECKING, final
 
 import anyio
-import anyio.to_thread
 
 from muxwire.errors import TabUnavailable
 from muxwire.host.descriptors import OURS
@@ -138,6 +137,9 @@ class HiddenLines:
 # A look that was taken no longer ago is not taken again, nor is an answer of another machine asked for again unless
 # something was typed since: several judgements are made of one moment.
 NEW_SECONDS = 0.01
+# So old may be, for who only reads the state, the look that showed that nothing waits, if nothing was written or typed
+# since: list_tabs and the like are asked again and again, and a look at all processes takes some ms.
+RECENT_SECONDS = 1.0
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
@@ -303,7 +305,8 @@ class PaneState:
         While a command of ours is on its way to the shell, and when its shell reads in mid-command, what would tell is
         perhaps only not here yet: a start mark, an end mark.
         """
-        state, running = self.tab_state(), self.session.running
+        running = self.session.running
+        state = tab_state(self.session, self, time.monotonic(), waits=self._waits_lately)
         if running is None or state not in ("interactive", "incomplete"):
             return state
         if state == "incomplete":
@@ -374,7 +377,7 @@ class PaneState:
             self.asked_at, self._answer_end, self._answered_at = asked_at, begun, time.monotonic()
 
     async def look(self, *, wide: bool = False) -> None:
-        """As `refresh`, and take a look at all processes: in a thread, since that takes some ms with many of them.
+        """As `refresh`, and take a look at all processes: in steps, since that takes some ms with many of them.
 
         Not if the leaders alone show what is waited for, unless it is to be `wide`.
         """
@@ -383,7 +386,7 @@ class PaneState:
             return
         near = self.seen(near=True)
         if wide or not judge(near, self.session.shell_pid, self.shown(near)).waiting:
-            self._look = await anyio.to_thread.run_sync(self.host.look, self.leader_pid, self.tty)
+            self._look = await self.host.look_all(self.leader_pid, self.tty)
             self._looked_at = time.monotonic()
 
     @property
@@ -403,21 +406,22 @@ class PaneState:
     def front(self) -> Foreground | None:
         return self.host.foreground(self.leader_pid, supervised=self.supervised)
 
-    def seen(self, *, near: bool = False) -> PaneLook:
-        """What the kernel says now, or of another machine the newest answer."""
+    def seen(self, *, near: bool = False, age: float = NEW_SECONDS) -> PaneLook:
+        """What the kernel says now, or said so many seconds ago; of another machine the newest answer."""
         if near or not self.host.is_local:
             return self.host.look(self.leader_pid, self.tty, near=near)
         running = self.session.running
         typed = running.typed_time if running is not None else 0.0
-        if self._looked_at < typed or time.monotonic() - self._looked_at > NEW_SECONDS:
+        if self._looked_at < typed or time.monotonic() - self._looked_at > age:
             self._look = self.host.look(self.leader_pid, self.tty)
             self._looked_at = time.monotonic()
         return self._look
 
-    def judgement(self) -> Judgement:
+    def judgement(self, age: float = NEW_SECONDS) -> Judgement:
         """What is waited for, by the kernel and by what stands on the screen.
 
-        Nothing where it cannot be asked, or where what was known is older than what runs.
+        Nothing where it cannot be asked, or where what was known is older than what runs. `age`: seconds that the look
+        at all processes may be old.
         """
         running = self.session.running
         old = not self.host.is_local and running is not None and self.asked_at < running.typed_time
@@ -431,7 +435,7 @@ class PaneState:
             return found
         if near.foreground == shell and running is None:
             return found  # the shell itself, which computes: nobody else has a word
-        look = self.seen()
+        look = self.seen(age=age)
         if look.foreground != near.foreground:
             return found  # what was seen of all processes is older than what is in front
         return judge(look, shell, self.shown(look))
@@ -443,6 +447,14 @@ class PaneState:
         return found if found != "editor" or reads(near) else ""
 
     def waits_for_input(self) -> Waiting:
+        return self.judgement().waiting
+
+    def _waits_lately(self) -> Waiting:
+        """The same; that a command waits for nothing may have been seen up to RECENT_SECONDS ago."""
+        running = self.session.running
+        untouched = self._looked_at > max(self.stream.last_output, self.pressed_at)
+        if running is not None and running.started and untouched and not self.judgement(RECENT_SECONDS).waiting:
+            return ""
         return self.judgement().waiting
 
     def may_wait(self) -> bool:
@@ -613,16 +625,20 @@ class PaneState:
 
     def awaited(self, execution: Execution) -> Waiting:
         """What a command that runs waits for, as far as that is visible; "" for nothing."""
-        if found := self.hidden_waiting():
-            return found
+        found = self.judgement()  # once: each look costs, and all of this is said of one moment
+        if hidden := self._hidden_waiting(found):
+            return hidden
         if execution.level == 3:  # the tab's own rules know nothing of a shell over a relay
-            return self.waits_for_input()
+            return found.waiting
         # `editor`: a `read` of the tab's own shell, or the shell itself at a prompt whose mark is not here yet.
-        return (self.waits_for_input() or "raw") if self.tab_state() == "interactive" else ""
+        state = tab_state(self.session, self, time.monotonic(), waits=lambda: found.waiting)
+        return found.waiting if state == "interactive" else ""
 
     def hidden_waiting(self) -> Waiting:
         """What is waited for inside of what cannot be seen into, as far as its text proves it."""
-        found = self.judgement()
+        return self._hidden_waiting(self.judgement())
+
+    def _hidden_waiting(self, found: Judgement) -> Waiting:
         if not found.hidden:
             return ""
         return hidden_waiting(found, self.open_line(), editor=self.announces_editor())

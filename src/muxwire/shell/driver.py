@@ -569,8 +569,10 @@ class Retry:
 
 # -- waiting for a command's end
 
-# Seconds after typing at which a silent command is examined; then every LOOK_EVERY. A password prompt shows by 0.15.
-LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 3.0)
+# Seconds after typing, or after its newest output, at which a silent command is examined; then every LOOK_EVERY. A
+# password prompt shows by 0.15. On a busy machine a program may get to its read seconds after it has asked: for so long
+# no interval is longer than the 2 s within which a question is to be noticed.
+LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 2.0, 2.0, 2.0)
 LOOK_EVERY = 5.0
 # A question is to be noticed within 2 s, whenever it comes: so often it is seen whether something was written, and
 # whether the leader of the foreground group reads. That takes 0.1 ms.

@@ -174,15 +174,21 @@ RULES: Final[tuple[Rule, ...]] = (
 
 @final
 class Answers:
-    """The kernel's answers of one moment: each question is put once, and only if a rule needs it."""
+    """The kernel's answers of one moment: each question is put once, and only if a rule needs it.
 
-    def __init__(self, kernel: Kernel) -> None:
+    `waits` is asked what is waited for, if it is given.
+    """
+
+    def __init__(self, kernel: Kernel, waits: Callable[[], Waiting] | None = None) -> None:
         self.sees_waits = kernel.sees_waits
-        self.waits_for_input = cache(kernel.waits_for_input)
+        self.waits_for_input = cache(waits or kernel.waits_for_input)
         self.shell_in_front, self.front_shell = cache(kernel.shell_in_front), cache(kernel.front_shell)
         self.reads, self.continues = kernel.reads, kernel.continues
 
 
-def tab_state(session: ShellSession, kernel: Kernel, now: float) -> State:
-    answers = Answers(kernel)
+def tab_state(
+    session: ShellSession, kernel: Kernel, now: float, *, waits: Callable[[], Waiting] | None = None
+) -> State:
+    """The state now; `waits` is asked what is waited for, in place of the kernel, if it is given."""
+    answers = Answers(kernel, waits)
     return next(state for state, holds in RULES if holds(session, answers, now))
