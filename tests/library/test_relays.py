@@ -59,10 +59,10 @@ client.close()
 pid, master = pty.fork()
 if not pid:
     engine.close()
-    os.execvp(sys.argv[2], sys.argv[2:])
+    os.execvp(sys.argv[3], sys.argv[3:])
 for own in range(3):
     os.close(own)
-with open(sys.argv[1], "w") as noted:
+with open(sys.argv[2], "w") as noted:
     noted.write(str(pid))
 read = [engine, master]
 while master in read:
@@ -315,7 +315,7 @@ async def test_a_shell_in_a_container_ends_with_its_tab(
     """The engine leaves it there when its client is killed."""
     client, noted = shutil.copy("/usr/bin/python3", tmp_path / "podman"), tmp_path / "pid"
     there = ["env", "-i", "TERM=screen", "PATH=/usr/bin:/bin", "PS1=inner$ ", "bash", "--norc"]
-    opened = await terminals.create_tab(command=[str(client), "-c", ENGINE, str(noted), *there])
+    opened = await terminals.create_tab(command=[str(client), "-c", ENGINE, "exec", str(noted), *there])
     await prepare(opened)
     pid = int(noted.read_text())
     await opened.close(force=True)

@@ -18,6 +18,8 @@ from tests.shell.driven import NESTED_PID, OTHER, PID, osc
 from tests.shell.test_ready import EVENTS, Storm
 from tests.shell.world import LEADER, PROGRAM, World, at_prompt
 
+EXEC = "docker exec -it c sh"
+
 
 def running(level: int = 1, *, shown: bytes = b"inner$ ", command: bytes = b"x") -> tuple[World, Execution]:
     """A command runs, in the tab's shell or in one nested in it."""
@@ -246,21 +248,28 @@ def test_whatever_happens_an_examination_ends(events: list[tuple[float, str]], l
 
 
 @pytest.mark.parametrize(
-    ("program", "shows", "after", "answers", "typed"),
+    ("words", "shows", "after", "answers", "typed"),
     [
-        pytest.param("ssh", b"box$ ", b"", "", b"", id="no engine's"),
-        pytest.param("docker", b"box$ ", b"", "\\", b"probe hangs-up", id="at its prompt"),
-        pytest.param("podman", b"~> ", b"~> ", "'", b"C-c probe hangs-up", id="fish"),
-        pytest.param("podman", b"cat\r\n", b"^C\r\nbox# ", "\\", b"C-c probe hangs-up", id="C-c ends what runs"),
-        pytest.param("docker", b"  1,1  All", b"", "", b"C-c", id="C-c ends nothing"),
-        pytest.param("docker", b">>> ", b"\r\nKeyboardInterrupt\r\n>>> ", "", b"C-c probe", id="no shell answers"),
+        pytest.param("ssh box", b"box$ ", b"", "", b"", id="no engine's"),
+        pytest.param("docker attach exec", b"web up", b"", "", b"", id="the container's own program"),
+        pytest.param(EXEC, b"box$ ", b"", "\\", b"probe hangs-up", id="at its prompt"),
+        pytest.param(EXEC, b"~> ", b"~> ", "'", b"C-c probe hangs-up", id="fish"),
+        pytest.param(
+            "podman exec -it c sh", b"cat\r\n", b"^C\r\nbox# ", "\\", b"C-c probe hangs-up", id="C-c ends what runs"
+        ),
+        pytest.param(EXEC, b"works", b"", "", b"C-c", id="C-c ends nothing"),
+        pytest.param(EXEC, b"\x1b[?1049h1,1  All", b"", "", b"", id="tmux or vim"),
+        pytest.param(
+            "docker exec -it c sh", b">>> ", b"\r\nKeyboardInterrupt\r\n>>> ", "", b"C-c probe", id="no shell answers"
+        ),
     ],
 )
 def test_a_shell_in_a_container_is_hung_up_by_what_is_typed(
-    program: str, shows: bytes, after: bytes, answers: str, typed: bytes
+    words: str, shows: bytes, after: bytes, answers: str, typed: bytes
 ) -> None:
     world = at_prompt("bash")
     world.write(b"\r\n" + shows)
+    program, *world.words = words.split()
     world.runs(program, hidden=True)
     world.strangers = (Process(PROGRAM, LEADER, PROGRAM, LEADER, program=program),)
     world.time += 1.0
@@ -280,6 +289,7 @@ def test_a_shell_in_a_container_is_hung_up_by_what_is_typed(
             keys.append(b"hangs-up")
             world.later(0.1, world.comes_back)
 
+    world.submitted = lambda _: (b"11",) if b"1049" in shows else ()
     world.pressed = press
     began = world.time
     world.run(world.nested.hang_up())

@@ -131,6 +131,7 @@ class World:
         self.found = Judgement("editor")
         self.sleeps = "editor"
         self.stopped = False
+        self.words: list[str] = []  # the arguments of what is in front
         self.strangers: tuple[Process, ...] = ()
         self.modes: TtyModes | None = TtyModes(icanon=False, echo=False, isig=True)
         self.column = 2
@@ -260,6 +261,9 @@ class World:
 
     def front(self) -> Foreground | None:
         return Foreground(self.front_group, self.program)
+
+    def arguments(self, pid: int) -> list[str]:
+        return self.words
 
     def replacing_shell(self) -> Shell | None:
         return shell_for(self.program)

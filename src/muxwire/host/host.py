@@ -160,6 +160,11 @@ class Host(Protocol):
     def child_name(self, pid: int) -> str:
         """What tmux would show as the command of a process's first child; "" if it has none."""
 
+    def arguments(self, pid: int) -> list[str]:
+        """The words that a program was started with, without its own name; of another machine only those of what is in
+        front of a terminal.
+        """
+
     def runs_script(self, pid: int) -> bool:
         """Whether a shell was started with a script or with `-c`."""
 

@@ -40,6 +40,7 @@ class LocalHost:
     look = staticmethod(looking.look)
     sleeps_for_keys = staticmethod(looking.sleeps_for_keys)
     takes = staticmethod(processes.takes)
+    arguments = staticmethod(processes.arguments)
     runs_script = staticmethod(processes.runs_script)
     group_exists = staticmethod(processes.group_exists)
     is_stopped = staticmethod(processes.is_stopped)

@@ -201,13 +201,16 @@ def executable(pid: int) -> str:
 _OPTIONS_WITH_ARGUMENT = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command")
 
 
-def runs_script(pid: int) -> bool:
+def arguments(pid: int) -> list[str]:
+    """The words that a program was started with, without its own name; empty if it is gone."""
     if HAS_PROC:
-        arguments = [os.fsdecode(word) for word in read_proc(pid, "cmdline").split(b"\0")[1:-1]]
-    else:
-        rows = _ps("-o", "args=", "-p", str(pid))
-        arguments = rows[0][1:] if rows else []
-    return is_script(arguments)
+        return [os.fsdecode(word) for word in read_proc(pid, "cmdline").split(b"\0")[1:-1]]
+    rows = _ps("-o", "args=", "-p", str(pid))
+    return rows[0][1:] if rows else []
+
+
+def runs_script(pid: int) -> bool:
+    return is_script(arguments(pid))
 
 
 def is_script(arguments: Sequence[str]) -> bool:

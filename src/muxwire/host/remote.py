@@ -533,6 +533,9 @@ class RemoteHost:
         rows = self._of(pid).rows.values()
         return PurePosixPath(next((one.program for one in rows if one.parent == pid), "")).name
 
+    def arguments(self, pid: int) -> list[str]:
+        return self._of(pid).arguments.get(pid, [])
+
     def runs_script(self, pid: int) -> bool:
         return self._of(pid).runs_script(pid)
 

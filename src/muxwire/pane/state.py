@@ -657,6 +657,9 @@ class PaneState:
         """Whether the text on the cursor's line asks for a secret."""
         return asks_secret(self.open_line())
 
+    def arguments(self, pid: int) -> list[str]:
+        return self.host.arguments(pid)
+
     def prompt_again(self, execution: Execution) -> int:
         """Where the next prompt of a nested shell begins that silently gave `execution` up; -1 if it did not."""
         if execution.level == 1 or not execution.started or not self.quiet(DRAWN):

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final, Literal, final
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 # What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
 Waiting = Literal["line", "password", "raw", "editor", ""]
@@ -54,6 +54,9 @@ _CARRIERS: Final = frozenset((
 # Those that leave what they run in a container where it is when they are killed: an engine holds its terminal, and that
 # is not hung up.
 _ENGINES: Final = ("docker", "podman", "nerdctl", "kubectl", "oc", "crictl")
+# What they are told to do; the first word of these counts. Keys for what `run` or `attach` shows reach the container's
+# own program, which is to go on.
+_ENGINE_WORDS: Final = ("exec", "run", "attach", "start", "up", "logs", "build")
 # They ask for secrets and for nothing else, with keys of their own.
 _ASK_SECRETS: Final = ("pinentry",)
 # Of these a read of the terminal is a question of their own (a host key, a password): what they relay they poll for.
@@ -245,12 +248,17 @@ def reads(look: PaneLook) -> bool:
     return any(_is_call(sleep) for one in _candidates(look) if one.group == look.foreground for sleep in one.sleeps)
 
 
-def leaves_inside(look: PaneLook) -> bool:
-    """Whether what is in front is an engine's client, after which what it runs in a container goes on."""
-    return any(
-        one.program in _ENGINES or any(inner is not None and leaves_inside(inner) for inner in one.inner)
-        for one in look.group(look.foreground)
-    )
+def leaves_inside(look: PaneLook, words_of: Callable[[int], Sequence[str]]) -> bool:
+    """Whether what is in front is the client of an engine that has run a program in a container (`exec`).
+
+    That goes on when its client is killed. `words_of` is asked for the arguments of a process.
+    """
+    for one in look.group(look.foreground):
+        if one.program in _ENGINES and [word for word in words_of(one.pid) if word in _ENGINE_WORDS][:1] == ["exec"]:
+            return True
+        if any(inner is not None and leaves_inside(inner, words_of) for inner in one.inner):
+            return True
+    return False
 
 
 def strangers(look: PaneLook) -> list[Process]:

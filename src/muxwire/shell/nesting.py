@@ -117,7 +117,7 @@ class NestedShells:
         if front is None or front.program not in RELAYS or not pane.reachable:
             return
         yield LookAll(wide=True)
-        if not leaves_inside(pane.seen()):
+        if not leaves_inside(pane.seen(), pane.arguments):
             return
 
         newest, interrupted = pane.session.current, pane.stream.end
@@ -133,6 +133,9 @@ class NestedShells:
             return (known != b"" and pane.last_line().endswith(known)) or reads_as_prompt(line())
 
         try:
+            (screen,) = yield from ask(pane, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
+            if screen.startswith(b"1"):  # tmux there, for one, would pass C-c on
+                return
             if not at_prompt():
                 yield Press(CTRL_C)
                 yield from until(pane, lambda: over() or (pane.stream.end > interrupted and at_prompt()), _STOPS)

@@ -10,7 +10,7 @@ what it returns is its result. Between two actions it decides by what is known o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, final
 
 from muxwire.shell.session_table import ShellState
@@ -320,6 +320,9 @@ class Pane(Protocol):
     def seen(self) -> PaneLook: ...
 
     def front(self) -> Foreground | None: ...
+
+    def arguments(self, pid: int) -> Sequence[str]:
+        """The words that a program which is in front was started with, without its own name."""
 
     def replacing_shell(self) -> Shell | None: ...
 
