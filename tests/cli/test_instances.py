@@ -104,6 +104,10 @@ def test_a_word_may_be_an_instances_name_or_a_part_of_it(two: Place) -> None:
     two.ok("new", "--name", "website", "-n", "webshop")  # a tab's name comes first
     two.ok("run", "--name", "website", "-t", "webshop", "echo a tab")
     assert "a tab" in two.ok("logs", "--name", "website", "webshop", "--plain")
+    assert b"no tab is called 'shop'" in two.run("logs", "--name", "website", "shop").stderr  # --name is not overridden
+    tabs = [two.ok("new", "--name", "website", "-n", "site").strip() for _ in range(2)]
+    assert b"names 2 tabs" in two.run("logs", "site", environ={"MUXWIRE_NAME": "website"}).stderr
+    two.ok("kill", "--name", "website", *tabs)
 
 
 def test_a_person_chooses_from_a_list(two: Place) -> None:

@@ -43,6 +43,11 @@ def test_the_loop_of_a_script(place: Place) -> None:
     assert place.ok("kill", "loop") == ""
     assert " loop " not in place.run("ls").stdout.decode()
     assert "1 in /usr" in place.ok("logs", window)
+    (row,) = [line for line in place.ok("ls", "--all").splitlines() if " loop " in line]
+    address, *shown = row.split()
+    assert (address.rpartition("/")[2], shown) == (window, ["loop", "closed", "/usr"])
+    for name in (address, "loop"):
+        assert "1 in /usr" in place.ok("logs", name)
 
 
 def test_a_picture_of_a_screen(place: Place, tab: str) -> None:

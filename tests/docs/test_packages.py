@@ -42,7 +42,9 @@ def test_the_bundle_names_every_tool_and_no_other() -> None:
 def test_what_they_start_is_the_server() -> None:
     (package,) = SERVER["packages"]
     assert [argument["value"] for argument in package["packageArguments"]] == ["serve"]
-    assert MANIFEST["server"]["mcp_config"]["args"][-2:] == ["muxwire", "serve"]
+    arguments = MANIFEST["server"]["mcp_config"]["args"]
+    assert arguments[-2:] == ["muxwire", "serve"]
+    assert "--no-dev" in arguments  # else uv installs what the tests need too
     assert (PACKAGES.parent.parent / MANIFEST["server"]["entry_point"]).is_file()
     assert 'ENTRYPOINT ["muxwire"]\nCMD ["serve"]' in (PACKAGES / "Dockerfile").read_text()
 

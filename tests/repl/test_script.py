@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
 
+from muxwire.repl.start import read_lines
 from muxwire.testing import Passed, Received, Sent, Transcript
 
 Script = Callable[..., subprocess.CompletedProcess[str]]
@@ -193,6 +196,14 @@ def test_a_file_is_input_too(environ: dict[str, str], home: Path) -> None:
             stdin=lines, capture_output=True, text=True, check=True, env=environ, timeout=45,
         )  # fmt: skip
     assert "from-a-file\n-- block" in done.stdout
+
+
+def test_what_the_kernel_cannot_wait_for_is_input_too() -> None:
+    async def lines() -> list[str]:
+        with Path(os.devnull).open("rb") as nothing:
+            return [line async for line in read_lines(nothing.fileno())]
+
+    assert anyio.run(lines) == []
 
 
 def test_nothing_is_left_behind(script: Script, home: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from muxwire.cli.interrupts import end_by_them
 from muxwire.cli.printing import STDERR, STDIN, die_of, warn
-from muxwire.errors import InvalidArgument, NoSuchTarget, unwrapped
+from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget, unwrapped
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
@@ -57,11 +57,16 @@ def on_instance(
 ) -> T:
     """Choose the instance, and act on it; where it has no such tab, on the instance that the verb's word names.
 
+    That is not done if the instance was named by `--name`.
+
     The options are those of `choose_instance`. Raises NoSuchTarget, InvalidArgument and what `act` raises.
     """
+    by_word = by_word and arguments.name is None
     choose_instance(arguments, any_running=any_running, by_word=by_word, makes=makes)
     try:
         return act()
+    except AmbiguousTarget:  # tabs are called so
+        raise
     except NoSuchTarget:
         if not (by_word and word_is_instance(arguments)):
             raise

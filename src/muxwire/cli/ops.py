@@ -58,6 +58,7 @@ async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 def _operations(name: str) -> list[Any]:
     text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    name = "standard input" if name == "-" else name
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:

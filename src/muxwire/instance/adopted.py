@@ -275,7 +275,7 @@ class _Questions:
             raise TmuxUnavailable(f"cannot start tmux: {error.strerror or error}", remedy=remedy_for(error)) from error
         if answer.returncode:
             if not server_runs(self._host, self._socket):
-                raise ConnectionClosed(f"there is no tmux server at {self._socket} any more")
+                raise ConnectionClosed(f"there is no tmux server at {self._socket}")
             raise CommandError(str(command[0]), tuple(answer.stderr.splitlines()))
         lines = tuple(answer.stdout.splitlines())
         return undo_dollars(lines) if self.version == DOLLAR_VERSION else lines
@@ -342,9 +342,10 @@ class Adopted:
         except TmuxSilent:
             raise
         except (CommandError, ConnectionClosed) as error:
+            ended = error.reason if isinstance(error, ConnectionClosed) else ""
             raise InstanceUnavailable(
-                f"no tmux server with a session at {socket}: {error}",
-                remedy="`tmux display-message -p '#{socket_path}'` inside of it prints the path",
+                ended or f"the tmux server at {socket} has no session: {error}",
+                remedy="in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket",
             ) from error
         self._questions.version = read_version(rows[0][2], self._host)
         # Where a person is, is where the tabs are that matter.

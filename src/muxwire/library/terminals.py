@@ -23,7 +23,7 @@ from muxwire.tabs.attached import attached
 from muxwire.tabs.book import checked_idle
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
-from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, list_tabs
+from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, list_tabs, logged_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.tab import Tab
@@ -169,8 +169,16 @@ class Terminals:
         return replace(here, tabs=here.tabs + tuple(tab for one in there for tab in one.tabs)) if there else here
 
     async def ended_tabs(self) -> tuple[TabInfo, ...]:
-        """The tabs of the last instances without a name that have ended: their logs can be read by these ids."""
-        return await anyio.to_thread.run_sync(ended_tabs, self.folders)
+        """Closed tabs that `list_tabs` does not know, whose logs can be read by these ids.
+
+        They are those that another process closed, or an earlier one, and those of the last instances without a name
+        that have ended. Raises as `list_tabs`.
+        """
+        # Before the list: a log that is there then is of a tab that is in it, or that has ended.
+        logged = await anyio.to_thread.run_sync(logged_tabs, self.folders, self._book.generation)
+        known = {one.log_path for one in (await self.list_tabs()).tabs}
+        ended = tuple(one for one in logged if one.log_path not in known)
+        return ended + await anyio.to_thread.run_sync(ended_tabs, self.folders)
 
     async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.

@@ -130,11 +130,15 @@ def ended_instances(state: Path, own: str, limit: int) -> list[tuple[Path, list[
     for home in _folders(state):
         if home.name == own or EPHEMERAL.match(home.name) is None or in_use(home):
             continue
-        logs = sorted(_logs(home).items(), key=lambda one: one[1][-1].modified, reverse=True)
-        tabs = [log for log, _ in logs if log.parent != home]
-        if tabs:
-            found.append((logs[0][1][-1].modified, home, tabs))
+        logs = logs_of(home)
+        if logs:
+            found.append((logs[0][0], home, [log for _, log in logs]))
     return [(home, tabs) for _, home, tabs in sorted(found, reverse=True)[:limit]]
+
+
+def logs_of(home: Path) -> list[tuple[float, Path]]:
+    """The logs of an instance's tabs, and when each was last written: newest first. Blocks on the disk."""
+    return sorted(((files[-1].modified, log) for log, files in _logs(home).items() if log.parent != home), reverse=True)
 
 
 def hold(home: Path) -> int | None:

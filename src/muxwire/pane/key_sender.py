@@ -44,8 +44,10 @@ class KeySender:
         pane = self._pane
         until = pane.now + within
         keys = [keys] if isinstance(keys, str) else keys
-        if not any(keys) or sum(map(len, keys)) > KEYS_MAX:
-            raise InvalidArgument(f"keys must hold 1 to {KEYS_MAX} characters", remedy='for example ["y", "Enter"]')
+        if not any(keys):
+            raise InvalidArgument("there is nothing to type", remedy="name keys, such as Enter or C-c, or give a text")
+        if sum(map(len, keys)) > KEYS_MAX:
+            raise InvalidArgument(f"the keys have more than {KEYS_MAX} characters", remedy="type less in one call")
         typing = self._keys.send(keys, paste=paste, literal=literal, enter=enter, until=until)
         async with self._turn:
             try:

@@ -64,8 +64,9 @@ async def run_script(session: Session, descriptor: int) -> int:
 
 async def read_lines(descriptor: int) -> AsyncIterator[str]:
     """Yield the lines of a pipe, a terminal or a file, each as soon as it is there."""
-    # A file is always ready, and the kernel refuses to tell when it is (epoll: EPERM).
-    waits = not stat.S_ISREG(os.fstat(descriptor).st_mode)
+    # A file and /dev/null are always ready, and the kernel refuses to tell when they are (epoll: EPERM).
+    kind = os.fstat(descriptor).st_mode
+    waits = not (stat.S_ISREG(kind) or (stat.S_ISCHR(kind) and not os.isatty(descriptor)))
     rest = b""
     while True:
         if waits:

@@ -11,7 +11,7 @@ from anyio import create_task_group, move_on_after
 
 from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, TabUnavailable
 from muxwire.logs.history import read_history
-from muxwire.logs.limits import ended_instances
+from muxwire.logs.limits import ended_instances, logs_of
 from muxwire.logs.read import LogFileReader
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
@@ -19,7 +19,7 @@ from muxwire.tabs.tab_events import COMMAND_SHOWN
 from muxwire.verbs.types import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from muxwire.host.folders import Folders
@@ -138,7 +138,7 @@ async def _asked(
 # its client was started again, and no more than a reader takes in.
 ENDED_INSTANCES = 3
 ENDED_TABS = 30
-# Of such an instance's journal: what ran last in each of its tabs is among them.
+# Of an instance's journal: what ran last in each of its closed tabs is among them.
 _ENDED_COMMANDS = 500
 
 
@@ -149,23 +149,46 @@ def ended_tabs(folders: Folders) -> tuple[TabInfo, ...]:
     """
     rows: list[TabInfo] = []
     for home, logs in ended_instances(folders.state, folders.instance, ENDED_INSTANCES):
-        last = {(one.generation, one.window_id): one for one in read_history(home, (), _ENDED_COMMANDS)}
-        newest = max(int(log.parent.parent.name) for log in logs)
-        for log in logs[: ENDED_TABS - len(rows)]:
-            with suppress(OSError):
-                rows.append(_ended_row(home.name, log, newest, last))
+        newest = max(generation_of(log) for log in logs)
+        rows += _ended_rows(home, logs[: ENDED_TABS - len(rows)], newest, f"{home.name}/", "its instance has ended")
     return tuple(rows)
 
 
-def _ended_row(instance: str, log: Path, newest: int, last: Mapping[tuple[int, str], CommandRecord]) -> TabInfo:
-    generation = int(log.parent.parent.name)
+def logged_tabs(folders: Folders, generation: int) -> tuple[TabInfo, ...]:
+    """The tabs of this instance that left a log, the last `ENDED_TABS` of them, open ones too. Blocks on the disk.
+
+    The ids of the server's life `generation` go without it.
+    """
+    home = folders.state / folders.instance
+    logs = [log for _, log in logs_of(home)[:ENDED_TABS]]
+    return tuple(_ended_rows(home, logs, generation, "", "the tab has ended"))
+
+
+def _ended_rows(home: Path, logs: Sequence[Path], newest: int, prefix: str, reason: str) -> list[TabInfo]:
+    last = {(one.generation, one.window_id): one for one in read_history(home, (), _ENDED_COMMANDS)}
+    rows = []
+    for log in logs:
+        with suppress(OSError):
+            rows.append(_ended_row(log, newest, prefix, last, reason))
+    return rows
+
+
+def generation_of(log: Path) -> int:
+    """Which life of the tmux server a log is of."""
+    return int(log.parent.parent.name)
+
+
+def _ended_row(
+    log: Path, newest: int, prefix: str, last: Mapping[tuple[int, str], CommandRecord], reason: str
+) -> TabInfo:
+    generation = generation_of(log)
     pane = log.stem.rpartition("-")[2]  # of a window's further panes the log has both ids
     life = "" if generation == newest else f"{generation}/"
     ran = last.get((generation, pane))
     with LogFileReader(log) as reader:
         end = reader.end
     return TabInfo(
-        window_id=f"{instance}/{life}{pane}",
+        window_id=f"{prefix}{life}{pane}",
         name=ran.name if ran is not None else "",
         active=False,
         pane_id="",
@@ -176,7 +199,7 @@ def _ended_row(instance: str, log: Path, newest: int, last: Mapping[tuple[int, s
         log_path=str(log),
         next_byte=end,
         closed=True,
-        reason="its instance has ended",
+        reason=reason,
         last_command=ran.command[:COMMAND_SHOWN] if ran is not None else "",
         last_exit_code=ran.exit_code if ran is not None else None,
     )

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Self, final
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import InvalidArgument
+from muxwire.errors import AmbiguousTarget, InvalidArgument
 from muxwire.host.patterns import Pattern
 from muxwire.logs.grep import Search, last_matches
+from muxwire.logs.history import read_history
 from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, last_readable_lines, read_range, read_readable
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.keyboard import typed_from
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 _LOG_ADDRESS = re.compile(
     r"(?:(?P<instance>e[0-9]{1,10}-[0-9a-f]{6})/)?(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z"
 )
+# Commands of the journal among which the name of a closed tab is looked for.
+_NAMED_COMMANDS = 500
 
 
 @final
@@ -96,7 +99,8 @@ class LogSource:
 def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
     """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`.
 
-    Of an instance without a name that has ended, `INSTANCE/@N` and `INSTANCE/GENERATION/@N`.
+    Of an instance without a name that has ended, `INSTANCE/@N` and `INSTANCE/GENERATION/@N`. The name of a closed tab
+    is known from the journal, if a command ran there: the last one of that name is meant.
     The path of a log is taken too, if it lies in our state directory: so logs outlive the instance that wrote them.
     """
     found = _LOG_ADDRESS.match(target)
@@ -112,6 +116,11 @@ def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
             path = Path(target).resolve()
             if path.is_relative_to(folders.state.resolve()) and path.suffix == ".log" and path.is_file():
                 return LogSource(path, None)
+    elif found is None and not isinstance(error, AmbiguousTarget):
+        for one in reversed(read_history(folders.state / folders.instance, (), _NAMED_COMMANDS)):
+            if one.name == target:
+                for path in log_names(folders.logs(one.generation), one.window_id):
+                    return LogSource(path, None)
     raise error
 
 
