@@ -17,6 +17,8 @@ SENTENCES: list[tuple[EventKind, dict[str, Any], str]] = [
     ("tab_closed", {"reason": "the tab was closed"}, "closed: the tab was closed"),
     ("tab_renamed", {"name": "web"}, "renamed: web"),
     ("command_started", {"by": "execute", "command": "make -j4", "from_byte": 7}, "an agent runs: make -j4"),
+    ("command_started", {"by": "other", "command": "make\nls"}, "another muxwire process runs: make ..."),
+    ("command_started", {"by": "person", "line": "~$ ls"}, "a person runs: ~$ ls"),
     ("command_started", {"by": "person"}, "a person runs a line"),
     ("command_finished", {"by": "execute", "exit_code": 2}, "the line of an agent has ended, exit code 2"),
     ("command_finished", {"by": "keys", "exit_code": 0}, "the line of an agent, by keys, has ended, exit code 0"),
@@ -40,6 +42,11 @@ SENTENCES: list[tuple[EventKind, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("kind", "details", "said"), SENTENCES, ids=[said for *_, said in SENTENCES])
 def test_an_event_is_a_sentence(kind: EventKind, details: dict[str, Any], said: str) -> None:
     assert sentence(kind, details) == said
+
+
+def test_keys_of_an_agent_cannot_be_told_from_a_persons_beside_its_process() -> None:
+    told = sentence("command_started", {"by": "person", "line": "~$ ls"}, beside=True)
+    assert told == "a person, or an agent by keys, runs: ~$ ls"
 
 
 def test_every_kind_has_a_sentence() -> None:

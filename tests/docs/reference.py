@@ -196,7 +196,8 @@ def states() -> Iterator[str]:
 def events() -> Iterator[str]:
     """What `watch_events` reports."""
     yield _table_of(muxwire.tabs.event_log, KINDS)
-    yield "`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire) or `person`.\n"
+    yield "`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire) or `person`;\n"
+    yield "`line` is the screen's, with its prompt.\n"
 
 
 def _table_of(module: ModuleType, names: Iterable[str]) -> str:

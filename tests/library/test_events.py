@@ -158,7 +158,8 @@ async def test_who_typed_a_line(alone: muxwire.Terminals) -> None:
         assert {"how": "line"} in [dict(event.details) for event in seen if event.kind == "human_input"]
         await alone.wait_for([tab.window_id], idle=2 * TYPED_AHEAD)
         os.write(keyboard, b"cat\r")  # known before it has ended, and although it says nothing
-        _, cursor = await until(alone, "command_started", cursor, by="person")
+        seen, cursor = await until(alone, "command_started", cursor, by="person")
+        assert str(seen[-1].details["line"]).endswith(" cat"), seen
         os.write(keyboard, b"\4")
         seen, cursor = await until(alone, "command_finished", cursor)
         assert dict(seen[-1].details) == {"by": "person", "exit_code": 0}

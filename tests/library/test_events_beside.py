@@ -43,6 +43,7 @@ async def test_a_command_of_the_owner_is_no_persons(
             assert [(event.kind, event.details["by"]) for event in found] == [
                 ("command_started", "other"), ("command_finished", "other"),
             ]  # fmt: skip
+            assert found[0].details["command"] == "(exit 3)"
             assert found[-1].details["exit_code"] == 3
             assert not server.client.closed
         finally:

@@ -175,6 +175,7 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
     kinds, still_open, colours = arguments.kind, set(targets), Colours.of(arguments)
     left, cursor = arguments.count, terminals.events.end
+    beside = terminals.role == "follower"
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
             targets,
@@ -187,14 +188,19 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
         if batch.dropped:
             warn(f"muxwire: {batch.dropped} events are lost: they came faster than they were read")
         still_open -= {event.window_id for event in batch.events if event.kind == "tab_closed"}
-        events = [event for event in batch.events if not kinds or event.kind in kinds]
+        # That a line was entered is said again when it begins.
+        events = [
+            event
+            for event in batch.events
+            if (event.kind in kinds if kinds else arguments.json or event.details.get("how") != "line")
+        ]
         left -= len(events)
         for event in events:
             if arguments.json:
                 await write_soon(packed(asdict(event)))
             else:
                 moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
-                said = shown(sentence(event.kind, event.details))
+                said = shown(sentence(event.kind, event.details, beside=beside))
                 line = f"{colours('dim', moment)} {colours('bold', event.window_id or '-')} {said}"
                 await write_soon(line.encode("utf-8", "surrogateescape") + b"\n")
     return 0

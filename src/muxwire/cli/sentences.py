@@ -16,10 +16,16 @@ _AUTHORS = {
 }
 
 
-def sentence(kind: str, details: Mapping[str, str | int | None]) -> str:
-    """One event, without its time and its tab."""
+# Where another process may press keys in the tab: nothing tells those from a person's.
+_EITHER = "a person, or an agent by keys,"
+
+
+def sentence(kind: str, details: Mapping[str, str | int | None], *, beside: bool = False) -> str:
+    """One event, without its time and its tab; `beside`: another process drives the instance."""
     told = {name: "" if value is None else value for name, value in details.items()}
     by = _AUTHORS.get(str(told.get("by", "")), "")
+    if beside and told.get("by") == "person":
+        by = _EITHER
     match kind:
         case "tab_opened":
             return f"opened: {told['name']}"
@@ -28,7 +34,9 @@ def sentence(kind: str, details: Mapping[str, str | int | None]) -> str:
         case "tab_renamed":
             return f"renamed: {told['name']}"
         case "command_started":
-            return f"{by} runs: {told['command']}" if told.get("command") else f"{by} runs a line"
+            runs, *more = str(told.get("command") or told.get("line") or "").split("\n")
+            runs += " ..." if more else ""
+            return f"{by} runs: {runs}" if runs else f"{by} runs a line"
         case "command_finished":
             code = told.get("exit_code", "")
             return f"the line of {by} has ended, {'no exit code' if code == '' else f'exit code {code}'}"

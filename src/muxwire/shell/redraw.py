@@ -16,6 +16,8 @@ SHOWN_LINES = 24
 # ever.
 REMEMBERED_PROMPTS = 64
 
+# The T mark up to its id, which has so many digits, and what stands for a prompt whose end is not known.
+_TYPED, _ID_LENGTH, _STAND_IN = b"\x1b]7770;T;", 16, b"$ "
 _ERASE = b"\x1b[J"
 # The same from the first column, in two steps: where ED begins in the top left corner, tmux first moves the screen into
 # the scrollback (`screen_write_clearendofscreen`).
@@ -39,6 +41,16 @@ def readable(command: bytes) -> bytes:
     return (shown + more).encode() + b"\n"  # the tty makes CR LF of it
 
 
+def shown_command(written: bytes) -> str:
+    """The readable command in what was written before a start mark; "" if it is not there (`redraw`, `shown_again`).
+
+    Whoever typed it, its text is nowhere else in the stream.
+    """
+    _, mark, after = written.rpartition(_TYPED)
+    drawn = after[_ID_LENGTH + 1 :].decode("utf-8", "replace").replace("\r\n", "\n") if mark else ""
+    return drawn.removeprefix(_STAND_IN.decode()).removesuffix("\n").replace("\n> ", "\n")
+
+
 def redraw(command: bytes, command_id: str, *, column: int | None, columns: int, typed_length: int) -> bytes:
     """Return the bytes that turn our typed line into the readable command.
 
@@ -46,9 +58,9 @@ def redraw(command: bytes, command_id: str, *, column: int | None, columns: int,
     `typed_length`: the columns of our line, and one for the cursor behind it where `Shell.cursor_follows`.
     Lines in shells without our hooks are hidden instead (pane/state.py).
     """
-    mark = b"\x1b]7770;T;%s\x07" % command_id.encode()
+    mark = _TYPED + command_id.encode() + b"\x07"
     if column is None:
-        return b"\x1b[A\r" + _ERASE_FROM_START + mark + b"$ " + readable(command)
+        return b"\x1b[A\r" + _ERASE_FROM_START + mark + _STAND_IN + readable(command)
     rows = (column + typed_length - 1) // max(columns, 1) + 1
     erase = _ERASE if column else _ERASE_FROM_START
     return b"\x1b[%dA\x1b[%dG" % (rows, column + 1) + erase + mark + readable(command)
@@ -56,7 +68,7 @@ def redraw(command: bytes, command_id: str, *, column: int | None, columns: int,
 
 def shown_again(command_id: str) -> bytes:
     """What ends the hidden part of the screen and of the log, for a line that was typed out of sight."""
-    return SCREEN_BACK + b"\x1b]7770;T;%s\x07" % command_id.encode()
+    return SCREEN_BACK + _TYPED + command_id.encode() + b"\x07"
 
 
 @final

@@ -304,7 +304,7 @@ class ShellSession:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.phase != "typed":
             self._is_recalled(mark.command_id, mark)
-            self._tell(OutputBegan(None))
+            self._tell(OutputBegan(None, mark.begin))
             return
         if self._is_own(execution):
             self._move(Input.OUTPUT_START)

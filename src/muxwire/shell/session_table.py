@@ -134,9 +134,10 @@ class LineTaken:
 @final
 @dataclass(frozen=True, slots=True)
 class OutputBegan:
-    """The output of a command begins; None is one that another muxwire typed."""
+    """The output of a command begins, after a mark at `begin`; None is one that another muxwire typed."""
 
     execution: Execution | None
+    begin: int = -1
 
 
 @final

@@ -5,7 +5,7 @@
 | `tab_opened` | name, session | a call, or tmux's notification |
 | `tab_closed` | reason | the same |
 | `tab_renamed` | name | the same |
-| `command_started` | by; if muxwire ran it also command_id, command, from_byte | the mark `S`; `C` for a typed line |
+| `command_started` | by; command if it is muxwire's, else line; of this process command_id, from_byte | `S`, or `C` |
 | `command_finished` | by, exit_code; if muxwire ran it also command_id, ending, next_byte | the mark `E`, or `P` |
 | `prompt` | cwd, next_byte | the mark `P` |
 | `output` | from_byte, next_byte; only if asked for by kind | the bytes |
@@ -17,7 +17,8 @@
 | `human_input` | how: `line` or `keys`; command_id of what ran | the mark `C`, tmux's `session_activity` |
 | `link` | host; link: `reconnecting` or `up` | the connection to another machine |
 
-`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire) or `person`.
+`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire) or `person`. `line` is the row of the
+screen on which it was entered, with its prompt. Keys of another muxwire process cannot be told from a person's.
 """
 
 from __future__ import annotations

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Final, Literal, final
 import anyio
 
 from muxwire.logs.history import JournalEntry
+from muxwire.shell.redraw import shown_command
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.vt.bells import BellScanner, progress
+from muxwire.vt.readable import readable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -94,6 +96,8 @@ class CommandSpans:
 Author = Literal["execute", "keys", "other", "person"]
 # An event shows which command it was, not all of a script.
 COMMAND_SHOWN = 200
+# So many bytes before its start mark, or its end, hold a line as it is drawn: one that is longer is not told.
+_LINE_BYTES = 16 << 10
 # Seconds from a prompt in which a shell takes a line that was typed before it: it reads at once.
 TYPED_AHEAD = 0.15
 # Seconds from an accepted line to the start mark of a muxwire elsewhere: the body reads a file first.
@@ -135,6 +139,7 @@ class TabEvents:
         self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of muxwire
         self._line_began = (0.0, 0, "")  # when, at which offset, in which directory
+        self._line_from = 0  # where its prompt begins
         self._lines = 0  # how many were accepted
         self._unclear = False  # whether it is not known yet who typed the last one
         self._last: Author | None = None
@@ -187,7 +192,7 @@ class TabEvents:
     def on_fact(self, fact: Fact) -> None:
         match fact:
             case OutputBegan():
-                self._on_start(fact.execution)
+                self._on_start(fact)
             case CommandEnded():
                 if self._ours.pop(fact.execution.command_id, False):
                     self._ended(fact.execution)
@@ -200,7 +205,8 @@ class TabEvents:
                 self._finish_line(fact.status)
                 self._log.record("exited", self._tab.key, exit_code=fact.status)
 
-    def _on_start(self, execution: Execution | None) -> None:
+    def _on_start(self, began: OutputBegan) -> None:
+        execution = began.execution
         if execution is not None and execution.command_id in self._ours:
             self._last, self._last_time = "execute", time.monotonic()
             shown = execution.command[:COMMAND_SHOWN].decode("utf-8", "replace")
@@ -209,7 +215,8 @@ class TabEvents:
                 command=shown, from_byte=execution.begin,
             )  # fmt: skip
         elif self._unclear:
-            self._accept("other")
+            written = self._tab.pane.stream.ring.read(max(0, began.begin - _LINE_BYTES), began.begin)
+            self._accept("other", command=shown_command(written)[:COMMAND_SHOWN])
 
     def _ended(self, execution: Execution) -> None:
         if execution.ran:
@@ -222,6 +229,7 @@ class TabEvents:
 
     def _on_accepted(self) -> None:
         now = time.monotonic()
+        self._line_from = self._tab.pane.session.prompt_end
         self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
         pressed = self._tab.pane.pressed_at
         prompt_time = self._tab.pane.session.prompt_time
@@ -239,15 +247,24 @@ class TabEvents:
 
         self._spawn(settle)
 
-    def _accept(self, author: Author) -> None:
+    def _accept(self, author: Author, command: str = "") -> None:
+        """`command` is what another muxwire typed; of all else it is known what stood on the line."""
         self._unclear = False
         self._line = self._last = author
         self._last_time = time.monotonic()
         if author == "person":
             self.person_typed = True
             self._log.record("human_input", self._tab.key, how="line")
-        self._log.record("command_started", self._tab.key, by=author)
+        name, text = ("command", command) if author == "other" else ("line", self._entered())
+        self._log.record("command_started", self._tab.key, by=author, **({name: text} if text else {}))
         self._record_due()
+
+    def _entered(self) -> str:
+        """The line that was accepted last as it stood on the screen, with its prompt; "" where that is not known."""
+        begin, end = max(self._line_from, self._line_began[1] - _LINE_BYTES), self._line_began[1]
+        drawn = self._tab.pane.stream.ring.read(begin, end).decode("utf-8", "replace")
+        text = readable(drawn, columns=self._tab.columns).text.rstrip()
+        return text.rpartition("\n")[2].strip()[:COMMAND_SHOWN]
 
     def _on_prompt(self, prompt: PromptBegan) -> None:
         self._finish_line(prompt.status)
