@@ -111,3 +111,9 @@ def test_a_word_after_those_options_is_refused(capfd: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit):
         read_options_after(command_line("run").verbs["run"], read)
     assert "'and' follows a command that is one quoted line: only options of muxwire may" in capfd.readouterr().err
+
+
+def test_what_a_parser_takes_is_in_its_page_and_its_completion() -> None:
+    """Both are made from `taken`."""
+    for name, parser in command_line("").verbs.items():
+        assert {*parser.taken} == {*parser._actions}, name

@@ -68,7 +68,7 @@ def add(verbs: Verbs) -> None:
     moment = snapshot.add_mutually_exclusive_group()
     snapshot.option(TakeSnapshot, "at_byte", "--at", group=moment, dest="at")
     snapshot.option(TakeSnapshot, "command_id", "--command", group=moment, dest="command")
-    moment.add_argument("--ago", metavar="TIME", type=duration, help="as it was that long ago: 10s, 5m")
+    snapshot.add_to(moment, "--ago", metavar="TIME", type=duration, help="as it was that long ago: 10s, 5m")
     snapshot.option(TakeSnapshot, "scrollback")
     snapshot.option(TakeSnapshot, "unwrap")
     snapshot.option(TakeSnapshot, "cells", help="with --json: colours and other styles too")

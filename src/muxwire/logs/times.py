@@ -142,8 +142,8 @@ def offset_at(
                 raise InvalidArgument(
                     f"bytes {offset} to {end} came between {now - at:.1f} and {max(now - later, 0):.1f} s ago, and"
                     " muxwire did not run to see when",
-                    remedy="use at_byte",
+                    remedy="give an offset instead",
                 )
         return offset
     known = f"the log's times begin {max(now - records[0][0], 0):.1f} s ago" if records else "the log has no times"
-    raise InvalidArgument(known, remedy="use at_byte, or a shorter time")
+    raise InvalidArgument(known, remedy="give an offset, or a shorter time")
