@@ -12,11 +12,10 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tests wait for tmux, for shells and for time to pass: with three workers two processors are idle for most of the time.
-WORKERS = 2 * (os.cpu_count() or 1) + 1
+# Tests wait for tmux, for shells and for time to pass: five workers leave two processors idle for a third of the time.
+WORKERS = 3 * (os.cpu_count() or 1) + 1
 
-# In the order of the files: sorted by their number of tests, the two minutes of the soak would come last and alone.
-TESTS = ("pytest", "-q", "-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder")
+TESTS = ("pytest", "-q", "-p", "tests.workers", "--workers", str(WORKERS))
 # The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
 CHECKS = {
     "lint": ("ruff", "check", "."),
@@ -27,9 +26,6 @@ CHECKS = {
 # Half a minute of one processor: it runs while the others do, in the time in which they leave a processor idle.
 BESIDE = "types"
 GIVES_WAY = ("nice", "-n", "10")
-# pytest compiles every file of tests with assertions of its own, 15 s of a processor, and keeps what it has compiled.
-# In a fresh tree all workers would do that at once, each for itself.
-COMPILE = ("pytest", "-q", "--collect-only")
 
 
 def start(
@@ -57,8 +53,6 @@ def run_all() -> list[str]:
         for name, arguments in CHECKS.items():
             if name == BESIDE:
                 continue
-            if arguments is TESTS:
-                start(COMPILE, subprocess.DEVNULL).wait()  # what is wrong in a file is said by the tests
             announce(name)
             failed += [name] * (start(arguments).wait() != 0)
         announce(BESIDE)

@@ -20,6 +20,8 @@ settings.register_profile(
 )
 settings.load_profile("house")
 
+TESTS = Path(__file__).parent
+
 # What names an instance, a pane or a directory of whoever runs the tests.
 FOREIGN = ("TMUX", "TMUX_PANE", "MUXWIRE_NAME", "MUXWIRE_STATE_DIR", "MUXWIRE_HOSTS")
 
@@ -27,14 +29,35 @@ FOREIGN = ("TMUX", "TMUX_PANE", "MUXWIRE_NAME", "MUXWIRE_STATE_DIR", "MUXWIRE_HO
 os.environ["PATH"] = os.pathsep.join((*tmux_folders(), os.environ["PATH"]))
 
 
-# Directories whose files take a second or two each. Run last, they fill the time in which another worker still has a
-# long file to end.
+# The files that take a minute and more, of which most is waiting, the longest first: begun early, none of them is left
+# alone at the end. And directories whose files take a second or two each, which fill the end.
+LONG_FILES = (
+    "library/test_exec_cases.py",
+    "library/test_nested.py",
+    "library/test_hidden_lines.py",
+    "library/test_relays.py",
+    "library/test_late_prompts.py",
+    "cli/test_verbs.py",
+    "cli/test_ends.py",
+    "library/test_timeouts.py",
+    "cli/test_at_a_persons_server.py",
+    "docs/test_examples.py",
+    "faults/test_stopped_tmux.py",
+    "faults/test_flow.py",
+    "hosts/test_hosts.py",
+    "library/test_scenarios.py",
+    "library/adopted/test_adopted.py",
+    "cli/test_last_used.py",
+    "remote/test_silence.py",
+)
 SHORT_FILES = frozenset(("house", "protocol", "shell", "testing_doubles", "verbs", "vt"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the short files behind the others; else the order stays."""
-    items.sort(key=lambda item: item.path.parent.name in SHORT_FILES)
+    """Put the long files before the others, and the short ones behind them; else the order stays."""
+    places = {TESTS / name: place for place, name in enumerate(LONG_FILES)}
+    usual = len(places)
+    items.sort(key=lambda item: places.get(item.path, usual + (item.path.parent.name in SHORT_FILES)))
 
 
 @pytest.hookimpl(wrapper=True)
