@@ -866,6 +866,8 @@ class Execute(Compound):
 
     def check(self, host: Host) -> None:
         check_command(self.command.encode("utf-8", "surrogateescape"))
+        if self.timeout is not None and self.timeout <= 0:
+            raise InvalidArgument("a command needs a timeout of more than 0 s", remedy="leave it out for the default")
 
     def words(self, places: Sequence[Place]) -> Arguments:
         return ("execute", "-t", places[0].pane, "--", self.command)
@@ -880,7 +882,7 @@ class Execute(Compound):
             )  # fmt: skip
         step.output, step.exit_code = result.output, result.exit_code
         if result.timed_out:
-            interrupted = f"it was interrupted after {said}; give the step a longer time"
+            interrupted = f"it was interrupted after {said}; give more time"
             step.fail(result.note if result.running and result.note else interrupted)
         elif result.running and result.state == "running":  # whether it waits cannot be seen (over ssh, in a container)
             step.end("unknown", result.note)

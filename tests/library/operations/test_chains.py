@@ -271,6 +271,7 @@ async def open_dry(folder: Path, environ: dict[str, str]) -> Any:
         ([{"kind": "new_window", "keys": "x"}], "keys is unknown"),
         ([{"kind": "split_pane", "target": "%1", "size": "#{x}"}], "is not a size"),
         ([{"kind": "make_grid", "target": "%1", "rows": 2, "cols": 2, "refs": ["a"]}], "1 refs for 3"),
+        ([{"kind": "execute", "target": "%1", "command": "true", "timeout_ms": 0}], "a timeout of more than 0 s"),
     ],
 )
 async def test_the_whole_list_is_checked_before_anything_is_sent(
