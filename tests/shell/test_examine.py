@@ -9,9 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.shell.examine import PROOFS
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
-from muxwire.shell.listener import SILENT_SECONDS
+from muxwire.shell.listener import QUIET, SILENT_SECONDS
 from muxwire.shell.look import Process
 from muxwire.shell.nesting import GONE_QUIET
 from tests.shell.driven import NESTED_PID, OTHER, PID, osc
@@ -81,6 +82,29 @@ def test_what_tmux_has_not_sent_yet_may_say_otherwise() -> None:
     world.submitted = writes
     assert world.run(world.examiner.examined(ran)) == ""
     assert world.run(world.examiner.awaits_input()) == ""
+
+
+@pytest.mark.parametrize(("redraws", "took", "found"), [(1, 0.8, "interactive"), (1, 0.01, ""), (9, 0.8, "")])
+def test_what_draws_its_screen_anew_meanwhile_is_looked_at_again(redraws: int, took: float, found: str) -> None:
+    """On a busy machine a proof takes as long as htop needs from one screen to the next."""
+    world, ran = running()
+    asks(world)
+    left = redraws
+
+    def draws(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        nonlocal left
+        if left:
+            left -= 1
+            world.write(b"screen")
+        world.time += took
+        return ()
+
+    world.submitted = draws
+    assert world.run(world.examiner.examined(ran)) == found
+    assert ran.waits_at(world.stream.end) == bool(found)
+    assert world.looks == 1 + (
+        min(redraws, PROOFS - 1) if took > QUIET else 0
+    )  # no look from before what was drawn counts
 
 
 def test_what_has_changed_meanwhile_is_no_proof() -> None:

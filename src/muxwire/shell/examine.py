@@ -21,6 +21,8 @@ Found = TypeVar("Found")
 # The kernel passes on to tmux what is written to a terminal, in a worker thread. On a busy machine (a load of 15 on two
 # processors) the end mark came after two answers of tmux, and a shell at its prompt seemed to read for its command.
 END_MARK_SECONDS: Final = 0.3
+# So often a proof is tried at once while the program writes; after that, from time to time as others are.
+PROOFS: Final = 3
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR: Final = {
     "password": "a password (echo is off)",
@@ -39,19 +41,31 @@ def proved(pane: Pane, holds: Callable[[], Found]) -> Request[Found | Literal[Fa
 
     A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal. Nor do
     its answers if the tab's own shell reads while a command runs: the end mark may have been written just before.
+    What had something more to send is looked at again: a program that draws its screen anew every 1.5 s (htop) and
+    a proof that takes as long, as on a busy machine, would miss each other for ever.
     """
-    if not (found := holds()):
-        return found
     try:
-        if pane.session.running is not None and pane.shell_in_front():
-            end = pane.stream.end
-            if (yield from until(pane, lambda: pane.stream.end != end, END_MARK_SECONDS)):
-                return False
-        if not (yield from caught_up(pane)):
-            return False
+        for number in range(PROOFS):
+            if number:
+                if not pane.quiet():
+                    break
+                yield LookAll()
+            if not (found := holds()):
+                return found
+            if (yield from _all_here(pane)):
+                return holds() if pane.reachable else False
     except ConnectionClosed:
-        return False
-    return holds() if pane.reachable else False
+        pass
+    return False
+
+
+def _all_here(pane: Pane) -> Request[bool]:
+    """Whether all is here that was written before, and nothing was written meanwhile."""
+    if pane.session.running is not None and pane.shell_in_front():
+        end = pane.stream.end
+        if (yield from until(pane, lambda: pane.stream.end != end, END_MARK_SECONDS)):
+            return False
+    return (yield from caught_up(pane))
 
 
 def continued(pane: Pane) -> Request[None]:
@@ -97,10 +111,10 @@ class Examiner:
         if execution.cut >= 0 or not execution.running or execution.waits_at(end):
             return ""
         if waiting := (yield from proved(pane, lambda: pane.awaited(execution))):
-            execution.asks(end, waited_words(waiting))
+            execution.asks(pane.stream.written_end, waited_words(waiting))
             return "interactive"
         if not execution.silent_since(end) and (yield from proved(pane, pane.falls_silent)):
-            execution.fell_silent(end)
+            execution.fell_silent(pane.stream.written_end)
             return "silent"
         return ""
 

@@ -413,6 +413,8 @@ def caught_up(pane: Pane) -> Request[bool]:
     end = pane.stream.end
     for _ in range(CATCH_UP - pane.answered_whole):
         yield from ask(pane, "display-message", "-p", "")
+        if pane.stream.end != end:
+            return False
     return pane.stream.end == end and not pane.stream.rejoining
 
 
