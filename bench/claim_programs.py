@@ -124,7 +124,7 @@ WORKS = (
           needs=("dialog",)),
     Works("watch", "timeout --foreground 4 watch -n 1 date", 4, code=124, needs=("watch",)),
     Works("top -b", "top -b -d 1 -n 4 | tail -n 1", 3, needs=("top",)),
-    Works("yes | head", "yes | head -n 8000000"),
+    Works("yes | head", "yes | head -n 800000"),
     Works("background jobs and wait", "sleep 4 & sleep 3 & wait", 4, relayed=True),
     Works("timeout", "timeout 9 sleep 4", 4),
     Works("a lock", "flock f sh -c 'sleep 4' & sleep 0.3; flock f true", 3.5, needs=("flock",)),

@@ -191,6 +191,8 @@ class Claims:
             figures.fail("waits", program, f"{result.state}, {result.note}")
         elif result.running and not (program.looks_like_question and not situation.shown):
             figures.fail("early", program, result.note)
+        elif result.timed_out:
+            figures.say(program, f"had not ended after {took:.0f} s")
         elif not result.running and (result.exit_code != program.code or took < program.seconds - _CLOCKS):
             least = f" after {took:.1f} s" if took < program.seconds else ""
             figures.fail(
