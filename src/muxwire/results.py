@@ -26,6 +26,7 @@ class ExecutionResult:
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
     `screen`: where a program is on the alternate screen, the rows that it shows: empty ones, a common indentation and
     equal rows in turn left out.
+    `omission`: from which character to which `output` says that `omitted_bytes` were left out there; 0, 0 if none were.
     """
 
     command_id: str
@@ -45,6 +46,7 @@ class ExecutionResult:
     script_path: str = ""
     started_in: str = ""
     screen: str = ""
+    omission: tuple[int, int] = (0, 0)
 
 
 @final

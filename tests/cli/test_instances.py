@@ -16,6 +16,7 @@ from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
 from muxwire.cli.instances import age, rows_of
 from muxwire.host.folders import Folders, folders_for
+from muxwire.host.hosts_file import note_link
 from muxwire.host.locks import named_process
 from muxwire.instance import faces
 from muxwire.instance.faces import Running
@@ -261,7 +262,9 @@ def test_an_instance_with_tabs_on_other_machines_only(
             logs = folders_for(name, os.environ).state / name / "hosts" / "box.00aa00aa"
             logs.mkdir(parents=True)
             pid = os.getpid() if driven else 1 << 30
-            (logs / "link").write_text(json.dumps({"host": "box", "directory": "box.1", "pid": pid}))
+            note_link(logs, "box", "box.1", "claude-code 2.1")
+            link = json.loads((logs / "link").read_text())
+            (logs / "link").write_text(json.dumps({**link, "pid": pid, "began": link["began"] - 7_200}))
         found = faces.all_running(os.environ)
         assert [one.name for one in found if one.hosts] == [
             name for name in sorted(there) if driven or not name.startswith("e")
@@ -269,6 +272,7 @@ def test_an_instance_with_tabs_on_other_machines_only(
         assert all(one.driven is driven and one.hosts == ("box",) for one in found if one.hosts)
         seen = [face for face in faces.faces(found, os.environ) if face.hosts]
         assert {(face.state, face.tabs) for face in seen} == {("remote", None)}  # how many it has there is not asked
-        assert all(row.split()[-3:] == ["-", "-", "remote"] for row in rows_of(seen)[1:])
+        work = [str(Path.cwd()), "on", "box", "2h", "-", "remote"]
+        assert all(row.split()[1:] == ["claude-code", "2.1", *work] for row in rows_of(seen)[1:])
         assert connect.only_one(found) == chosen
         assert [one.name for one in connect.known_to_run(found)] == [*here, *(sorted(there) if driven else ())]

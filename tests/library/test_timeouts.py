@@ -345,6 +345,7 @@ async def test_long_output_keeps_head_and_tail_on_line_boundaries(terminals: Ter
     lines = [*head.splitlines(), *tail.partition("]\n")[2].splitlines()]
     assert all(line.isdigit() for line in lines), lines
     assert result.omitted_bytes > 500_000
+    assert result.output[slice(*result.omission)].startswith(f"[... {result.omitted_bytes} bytes left out; ")
     noise = await tab.execute("head -c 20000 /dev/zero | tr '\\0' '\\377'", max_chars=8000)
     assert (noise.omitted_bytes, noise.truncated) == (12_000, True)  # no UTF-8: each byte is a character
     chunk = await terminals.stream_logs(tab.window_id, from_byte=result.from_byte, max_bytes=1 << 20)

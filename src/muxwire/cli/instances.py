@@ -27,7 +27,7 @@ def rows_of(faces: Sequence[Face], colours: Colours | None = None) -> list[str]:
         (
             face.name,
             face.client or "-",
-            face.directory or (f"on {', '.join(face.hosts)}" if face.hosts else "-"),
+            " ".join(filter(None, (face.directory, f"on {', '.join(face.hosts)}" if face.hosts else ""))) or "-",
             "-" if face.started is None else age(now - face.started),
             "-" if face.tabs is None else str(face.tabs),
             face.state,

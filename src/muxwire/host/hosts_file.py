@@ -22,6 +22,7 @@ import json
 import os
 import re
 import stat
+import time
 from contextlib import suppress
 from dataclasses import field
 from fnmatch import fnmatchcase
@@ -260,17 +261,29 @@ _FILE = "link"
 @final
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """A server on a host: the name of its directory there, the instance that it belongs to, whether that still runs."""
+    """A server on a host: the name of its directory there, the instance that it belongs to, whether that still runs.
+
+    `client` and `cwd` are what the process works for, and where, that used it last; `began` is when the server was
+    first used, in Unix seconds. An older muxwire noted none of them.
+    """
 
     host: str
     name: str
     instance: str
     driven: bool
+    client: str = ""
+    cwd: str = ""
+    began: float | None = None
 
 
-def note_link(logs: Path, host: str, name: str) -> None:
-    """We drive the server of that directory on a host, whose logs are in `logs`; OSError."""
-    replace_private(logs / _FILE, json.dumps({"host": host, "directory": name, "pid": os.getpid()}).encode())
+def note_link(logs: Path, host: str, name: str, client: str) -> None:
+    """We drive the server of that directory on a host, whose logs are in `logs`, for that MCP client; OSError."""
+    before, cwd = link_in(logs), ""
+    began = before.began if before is not None and before.name == name else None
+    with suppress(OSError):  # it was removed
+        cwd = str(Path.cwd())
+    noted = {"host": host, "directory": name, "pid": os.getpid(), "client": client, "cwd": cwd}
+    replace_private(logs / _FILE, json.dumps({**noted, "began": began or time.time()}).encode())
 
 
 def forget_link(logs: Path) -> None:
@@ -305,5 +318,7 @@ def _read(paths: Iterable[Path]) -> list[Linked]:
         with suppress(OSError, ValueError, KeyError, TypeError):  # gone meanwhile, or not of our making
             said = json.loads(path.read_bytes())
             host, name, driver = str(said["host"]), str(said["directory"]), int(said["pid"])
-            found.append(Linked(host, name, path.parents[2].name, bool(started(driver))))
+            began = float(said["began"]) if "began" in said else None
+            client, cwd = str(said.get("client", "")), str(said.get("cwd", ""))
+            found.append(Linked(host, name, path.parents[2].name, bool(started(driver)), client, cwd, began))
     return found

@@ -52,7 +52,8 @@ class Running:
 
     `own`: its state is in the state directory of the environment that was asked for, where its logs and locks are
     looked for. `hosts`: the machines on which it has its tabs, where no server of it runs here. `driven`: of such a
-    one, a process uses it; else it is not known whether the server there still runs.
+    one, a process uses it; else it is not known whether the server there still runs. Its process has noted `client`,
+    `directory` and `started` (as of `Face`) here.
     """
 
     name: str
@@ -60,6 +61,9 @@ class Running:
     own: bool = True
     hosts: tuple[str, ...] = ()
     driven: bool = False
+    client: str = ""
+    directory: str = ""
+    started: float | None = None
 
 
 @final
@@ -67,8 +71,8 @@ class Running:
 class Face:
     """What a person knows a running instance by.
 
-    `started`: in Unix seconds. It and `tabs`, the number of tabs here, are None where its tmux does not answer, or none
-    runs here. `hosts`: as of `Running`.
+    `started`: in Unix seconds, None where its tmux does not answer. `tabs`: the number of tabs here, None there too,
+    and where no tmux of it runs here. `hosts`: as of `Running`.
     """
 
     name: str
@@ -124,10 +128,23 @@ def _elsewhere(environ: Mapping[str, str], here: Collection[str]) -> list[Runnin
     for link in all_links(folders.state):
         links.setdefault(link.instance, []).append(link)
     return [
-        Running(name, folders.runtime, hosts=tuple(sorted({link.host for link in of})), driven=driven)
+        _running_elsewhere(name, folders.runtime, of)
         for name, of in sorted(links.items())
-        if name not in here and ((driven := any(link.driven for link in of)) or not EPHEMERAL.match(name))
+        if name not in here and (any(link.driven for link in of) or not EPHEMERAL.match(name))
     ]
+
+
+def _running_elsewhere(name: str, runtime: Path, links: Sequence[Linked]) -> Running:
+    newest = max(links, key=lambda link: (link.driven, link.began or 0.0))
+    return Running(
+        name,
+        runtime,
+        hosts=tuple(sorted({link.host for link in links})),
+        driven=any(link.driven for link in links),
+        client=_one_line(newest.client)[:CLIENT_CHARS],
+        directory=_one_line(newest.cwd),
+        started=min((link.began for link in links if link.began is not None), default=None),
+    )
 
 
 def _has_state(folders: Folders, server: int) -> bool:
@@ -199,7 +216,7 @@ def _answer(process: subprocess.Popen[str] | None, deadline: float) -> list[str]
 
 def _face(one: Running, said: list[str], environ: Mapping[str, str]) -> Face:
     if one.hosts:
-        return Face(one.name, "", "", None, None, "remote", one.hosts)
+        return Face(one.name, one.client, one.directory, one.started, None, "remote", one.hosts)
     if len(said) < len(_ASKED):
         return Face(one.name, "", "", None, None, "silent")
     started, client, directory = said[: len(_ASKED)]

@@ -315,10 +315,11 @@ async def open_remote(
     access: Access,
     book: TabBook,
     start: bool = True,
+    client_name: str = "",
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server on that host, which ends when this block does; as `instance.connect.open_server`.
 
-    One that is to outlive us ends with us if it has no tab. Without `start` there must be one.
+    One that is to outlive us ends with us if it has no tab. Without `start` there must be one. `client_name`: for `ls`.
     Raises HostUnavailable, TmuxUnavailable, InstanceUnavailable.
     """
     prepare_remote(folders)
@@ -350,8 +351,7 @@ async def open_remote(
             client.attach_pane(pane_id(keeper), host.feed)
             server = _served(connection, folders, client, greeting, window, store, access)
             server.rejoin = rejoin.begin
-            with suppress(OSError):  # then no other process finds it; the tabs work
-                note_link(logs, host.name, connection.directory)
+            _note(logs, connection, client_name)
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(watch_end, client, on_end)
@@ -362,6 +362,11 @@ async def open_remote(
                 connection.ending, host.link.up, host.link.closed = True, False, True
                 if not (access.persistent and book.open):
                     await _end(host, client, logs)
+
+
+def _note(logs: Path, connection: RemoteConnection, client_name: str) -> None:
+    with suppress(OSError):  # then no other process finds it; the tabs work
+        note_link(logs, connection.host.name, connection.directory, client_name)
 
 
 async def _end(host: RemoteHost, client: ControlClient, logs: Path) -> None:

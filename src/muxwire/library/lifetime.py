@@ -331,6 +331,7 @@ class ServerLifetime:
         there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
         there.book.on_nonsense = there._on_nonsense
         there.history_limit = self.history_limit
+        there._client = self._client
         return there
 
     async def server(self, *, start: bool = True) -> TmuxServer:
@@ -433,7 +434,7 @@ class ServerLifetime:
             wrap=self._wrap,
             access=self.access,
             book=self.book,
-            **({} if self.host.is_local else {"start": start}),
+            **({} if self.host.is_local else {"start": start, "client_name": self._client}),
         )
 
     async def _stop_server(self) -> None:

@@ -71,13 +71,15 @@ _LOOKBEHIND = lookbehind(TYPED_LINES)
 class OutputText:
     """Text of an output; `omitted_bytes` were left out of its middle, `lost_bytes` no store holds any more.
 
-    `note` says what a reader of the text does not see in it.
+    `omission`: from where to where in the text it says that something was left out. `note` says what a reader of the
+    text does not see in it.
     """
 
     text: str
     omitted_bytes: int
     lost_bytes: int
     note: str = ""
+    omission: tuple[int, int] = (0, 0)
 
 
 _NOTHING = OutputText("", 0, 0)
@@ -196,8 +198,9 @@ def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_ch
     )
     omitted = max(1, end - begin - kept)
     note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} has them all ...]\n"
-    joint = "" if head.endswith("\n") or not head else "\n"
-    return OutputText(head + joint + note + tail, omitted, lost, head_read.note or tail_read.note)
+    head += "" if head.endswith("\n") or not head else "\n"
+    said = len(head), len(head) + len(note)
+    return OutputText(head + note + tail, omitted, lost, head_read.note or tail_read.note, said)
 
 
 def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -> int:
@@ -332,6 +335,7 @@ async def result_of(
         note="; ".join(_notes(execution, pane, text)),
         started_in=execution.started_in,
         script_path=execution.script_path,
+        omission=text.omission,
     )
 
 
