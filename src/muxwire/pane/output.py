@@ -315,7 +315,7 @@ async def result_of(
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if waited and execution.read_up_to >= 0:
         execution.delivered(end)
-    if not execution.running:
+    if not running and pane.session.left is not None:
         pane.session.told_of(execution)
     state = pane.state_after(execution)
     return ExecutionResult(
@@ -329,7 +329,7 @@ async def result_of(
         from_byte=begin,
         next_byte=end,
         truncated=bool(text.omitted_bytes or text.lost_bytes),
-        running=execution.running,
+        running=running,
         omitted_bytes=text.omitted_bytes,
         signal_sent=execution.signal_sent,
         note="; ".join(_notes(execution, pane, text)),
@@ -340,7 +340,7 @@ async def result_of(
 
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]:
-    if not (execution.note or execution.running or text.lost_bytes or text.note):
+    if execution.ending and not (execution.note or text.lost_bytes or text.note):
         return []
     notes = [note for note in (execution.note, execution.running and execution.resists) if note]
     end = pane.stream.written_end if execution.running else -1

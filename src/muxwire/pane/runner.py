@@ -344,6 +344,7 @@ class Runner:
         self._press(wrapped.files, typed, shell)
         if execution is None:  # while the shell works
             execution = self._execution(command, command_id, listener, prompt, typed_at, typed_time)
+            pane.prepare_id()
         session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
         self._again = execution, functools.partial(self._press_path, wrap, session.prompt_status, shell)

@@ -180,6 +180,7 @@ class PaneState:
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
+        self._next_id = ""
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
@@ -213,7 +214,14 @@ class PaneState:
 
     def new_id(self) -> str:
         """A new id of a mark of this pane."""
-        return own_id(os.urandom(ID_RANDOM), self.session.nonce)
+        if not self._next_id:
+            self.prepare_id()
+        made, self._next_id = self._next_id, ""
+        return made
+
+    def prepare_id(self) -> None:
+        """Make the next one now, at a moment when no caller waits for it."""
+        self._next_id = own_id(os.urandom(ID_RANDOM), self.session.nonce)
 
     @property
     def shell(self) -> Shell | None:

@@ -97,12 +97,13 @@ class PaneStream:
         self.screens.feed(self.ring.end, data)
         self.ring.append(data)
         self.log.append(data)
-        self._tell((self.ring.end - len(data), data))
+        end = self.ring.end
+        self._tell((end - len(data), data))
         for mark in self._scanner.feed(data):
             self._tell(mark.begin)
             self._on_mark(mark)
-        self._tell(self.ring.end)
-        if not is_join_mark(data, self.nonce):
+        self._tell(end)
+        if len(data) != JOIN_LENGTH or not is_join_mark(data, self.nonce):
             self.last_output = time.monotonic()
         self.wake()
 

@@ -310,7 +310,7 @@ class MarkScanner:
     def __init__(self, start: int = 0, owns: Callable[[str], bool] | None = None) -> None:
         """`owns`: whether a mark that begins with that id may be meant; without it, any may."""
         self._owns = owns
-        self._mine: set[bytes] = set()  # of the ids that heads begin with in what is searched: those
+        self._mine: set[bytes] = set()  # those of the ids that heads began with when it was looked up last
         self._held = b""  # what may still belong to an unfinished mark
         self._held_base = start  # its offset
         self._scan = start  # every head and close that begins before this one was seen
@@ -347,8 +347,10 @@ class MarkScanner:
             return False
         if (owns := self._owns) is None:
             return True
-        self._mine = {one for one in set(_ID_OF_HEAD.findall(held)) if owns(one.decode())}
-        return bool(self._mine)
+        heads = set(_ID_OF_HEAD.findall(held))
+        if not heads <= self._mine:  # the marks of a command have one id
+            self._mine = {one for one in heads if owns(one.decode())}
+        return not heads.isdisjoint(self._mine)
 
     def _forget_overlong(self) -> None:
         for mark_id in [i for i, mark in self._open.items() if self._scan - mark.cwd_begin > CWD_MAX]:

@@ -104,6 +104,7 @@ class PromptLine:
 
     def __init__(self, pane: Pane) -> None:
         self._pane = pane
+        self._edits: tuple[Shell, bytes] | None = None  # who said at which prompt that its editor is on
         self._whole = b""  # what the newest prompt was that another machine has drawn to its end
 
     def soon(self) -> Request[None]:
@@ -188,14 +189,15 @@ class PromptLine:
         """A known prompt is drawn: note how long that took."""
         self._pane.prompts.took = self._pane.stream.last_output - self._pane.session.prompt_time
 
-    def at_known_prompt(self) -> Shell | None:
-        """The tab's own shell, if it says itself that its editor is on, after a prompt that was seen before."""
+    def at_known_prompt(self, drawn: bytes) -> Shell | None:
+        """The tab's own shell, if it says itself that its editor is on, at a prompt that was seen before."""
         pane, shell = self._pane, self._pane.session.shell
-        drawn = pane.drawn_prompt
         if shell is None or not pane.session.has_preexec_mark or drawn not in pane.prompts:
             return None
-        if not says_that_it_edits(shell, drawn):
-            return None
+        if (shell, drawn) != self._edits:  # nearly always the same
+            if not says_that_it_edits(shell, drawn):
+                return None
+            self._edits = shell, drawn
         self._note_time()
         return shell
 
@@ -281,7 +283,7 @@ class PromptEnd:
         if listener.level == 1 and listener.shell is not None:
             self.column = yield from self._find(listener.shell, edits=listener.edits, fresh=listener.fresh)
 
-    def is_known(self, shell: Shell) -> bool:
+    def is_known(self, shell: Shell, drawn: bytes) -> bool:
         """Whether the column is known without asking tmux: of a prompt, on a line of its own, that was measured before.
 
         Not while keys that were sent since the prompt may not be drawn yet: on a busy machine that takes some ms. Nor
@@ -291,7 +293,6 @@ class PromptEnd:
         self.cleared = self.aside = False
         if not pane.stream.holds(pane.session.prompt_end) or keys_at_prompt(pane.session):
             return False
-        drawn = pane.drawn_prompt
         column = pane.prompts.column(drawn)
         if column is None or not self._begins(shell, drawn) or (shell.name == _SETS_ASIDE and self._asked()):
             return False
@@ -305,7 +306,7 @@ class PromptEnd:
         key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
         """
         pane = self._pane
-        if self.is_known(shell):
+        if self.is_known(shell, pane.drawn_prompt):
             return self.column
         here = pane.stream.holds(pane.session.prompt_end)  # else it was drawn before we came to this tab
         drawn = pane.drawn_prompt if here else b""

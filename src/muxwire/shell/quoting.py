@@ -4,9 +4,7 @@ from __future__ import annotations
 
 # What stands for itself inside a printf format in either kind of quotes, in every shell; and what stands for the rest.
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:,=@^+;[]?>#-"
-_ESCAPED = {byte: (bytes((byte,)), b"\\%03o" % byte) for byte in range(256) if byte not in _PLAIN}
-_ESCAPED[ord("%")] = (b"%", b"%%")
-_BACKSLASH = _ESCAPED.pop(ord("\\"))
+_ESCAPED = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _PLAIN} | {ord("%"): "%%"}
 # bash's stdio sends a terminal at most this much in one write(2): st_blksize of a pty.
 _ONE_WRITE = 1000
 
@@ -23,11 +21,7 @@ def fish_quote(text: bytes) -> bytes:
 
 def printf_format(text: bytes) -> bytes:
     """A printf format that prints `text`; safe inside single and double quotes."""
-    special = {*text.translate(None, _PLAIN)}
-    text = text.replace(*_BACKSLASH)  # first: the others bring some
-    for byte in special & _ESCAPED.keys():
-        text = text.replace(*_ESCAPED[byte])
-    return text
+    return text.decode("latin-1").translate(_ESCAPED).encode("latin-1")
 
 
 def start_formats(redraw: bytes, command_id: bytes) -> tuple[bytes, ...]:

@@ -90,8 +90,9 @@ class Ready:
             return None
         if pane.is_remote or pane.interrupted_at != -math.inf or may_be_read(session) or session.running is not None:
             return None
-        shell = self._line.at_known_prompt()
-        return ForegroundShell(shell, 1) if shell is not None and self._end.is_known(shell) else None
+        drawn = pane.drawn_prompt
+        shell = self._line.at_known_prompt(drawn)
+        return ForegroundShell(shell, 1) if shell is not None and self._end.is_known(shell, drawn) else None
 
     def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
         """The shell that listens; a tmux that does not answer, or a lost connection, is waited for until the deadline.

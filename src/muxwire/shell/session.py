@@ -263,9 +263,10 @@ class ShellSession:
             case OutputStart():
                 self._on_start(mark, now)
             case CommandFinished():
-                self._on_end(mark, now)
-                if mark.seq:
-                    self._on_prompt(mark.prompt(self.shell_pid), now, whole_from)
+                if not self._on_usual_end(mark, now):
+                    self._on_end(mark, now)
+                    if mark.seq:
+                        self._on_prompt(mark.prompt(self.shell_pid), now, whole_from)
             case PromptStart():
                 self._on_prompt(mark, now, whole_from)
             case LineAccepted():
@@ -332,6 +333,32 @@ class ShellSession:
                 self._nested_gone(inner, execution, where, status, mark.cwd, now, end=mark.begin)
         if not (execution.signal_sent or execution.timed_out):  # else the caller has ended it
             self._left_idle(execution.typed_at, execution, where, status)
+
+    def _on_usual_end(self, mark: CommandFinished, now: float) -> bool:
+        """Do in one step what `_on_end` and `_on_prompt` do of a mark Q, where it ends the only command there is.
+
+        The caller waits for it: of two short commands in a row a tenth of the time was spent there. False if there is
+        more to do.
+        """
+        execution = self.current
+        if execution is None or execution.command_id != mark.command_id or len(self._open) != 1 or execution.ending:
+            return False
+        if execution.level != 1 or execution.cut >= 0:
+            return False
+        if mark.nonce != self.nonce or mark.seq <= self.prompt_seq:
+            return False
+        if mark.cwd != self.cwd:
+            self.cwd = mark.cwd
+        self.ended_at = mark.end
+        status = shell_status(mark.status)
+        self.state = ShellState.FINISHED
+        execution.finish("completed", now, end=mark.begin, exit_code=status, cwd=mark.cwd, took=mark.took)
+        self._tell(CommandEnded(execution))
+        self.state, self.prompt_seq, self.prompt_end = ShellState.PROMPT, mark.seq, mark.end
+        self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
+        self.preexec_time, self.sleeps_since = None, None
+        self._tell(PromptBegan(mark.end, status))
+        return True
 
     def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
         if mark.nonce != self.nonce or self.shell_pid not in (0, mark.pid) or mark.seq <= self.prompt_seq:
