@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.host.folders import private_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from muxwire import Terminals
 
 pytestmark = pytest.mark.anyio
@@ -36,3 +39,9 @@ async def test_a_directory_that_cannot_be_is_bad_input(terminals: Terminals, cwd
 async def test_a_log_that_cannot_be_is_none(terminals: Terminals, name: str) -> None:
     with pytest.raises(NoSuchTarget):
         await terminals.read_logs(name)
+
+
+def test_what_is_made_above_a_private_directory_is_private_too(tmp_path: Path) -> None:
+    private_folder(tmp_path / "one" / "two" / "three")
+    for made in ("one", "one/two", "one/two/three"):
+        assert (tmp_path / made).stat().st_mode & 0o777 == 0o700

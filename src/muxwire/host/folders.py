@@ -167,6 +167,16 @@ def how_to_use(runtime: Path) -> str:
     return f"unset XDG_RUNTIME_DIR and set TMPDIR={runtime.parent}"
 
 
+def make_private(path: Path) -> None:
+    """Make a directory and those above it that are missing, each of mode 0700; OSError.
+
+    `Path.mkdir` gives the mode to the last one only.
+    """
+    if not path.is_dir():
+        make_private(path.parent)
+        path.mkdir(PRIVATE_FOLDER, exist_ok=True)
+
+
 def private_folder(path: Path, *, only_ours: bool = True) -> None:
     """Make `path` a directory that only this user can enter; InstanceUnavailable if it is a link or another user's.
 
@@ -174,7 +184,7 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
     """
     remedy = "remove it, or point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR at directories of your own"
     try:
-        path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        make_private(path)
         found = path.lstat()
     except OSError as error:
         raise InstanceUnavailable(

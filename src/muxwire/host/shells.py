@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire import shell
-from muxwire.host.folders import SPOOL_PROGRAM, replace_private
+from muxwire.host.folders import SPOOL_PROGRAM, make_private, replace_private
 from muxwire.shell import SHELLS
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def default_shell(env: Mapping[str, str]) -> str:
 
 def install(folder: Path) -> None:
     """Write what panes need into `folder` (made 0700 if it is not there), each file 0600; OSError, with its path."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)
     for name, text in {**integration_files(), SPOOL_PROGRAM: _SPOOL.read_text()}.items():
         # A shell that starts in another tab of the instance may be reading it.
         replace_private(folder / name, text.encode())

@@ -37,7 +37,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from muxwire.host.folders import replace_private, write_private
+from muxwire.host.folders import make_private, replace_private, write_private
 from muxwire.logs.times import LogTimes, times_path
 from muxwire.values import dataclass
 from muxwire.vt.past import PaneSize
@@ -206,13 +206,6 @@ def _records(path: Path) -> list[dict[str, Any]] | None:
     return found
 
 
-def _make_folders(folder: Path) -> None:
-    """Make a private directory, and those above it that are missing."""
-    if not folder.is_dir():
-        _make_folders(folder.parent)
-        folder.mkdir(0o700, exist_ok=True)
-
-
 def script_path(log: Path, name: str) -> Path:
     """Return where the script `script-ID.SUFFIX` of the tab with that log is kept."""
     return log.with_name(f"{log.stem}.{name}")
@@ -263,7 +256,7 @@ class LogFile:
             try:
                 self._descriptor = os.open(self.path, flags, 0o600)
             except FileNotFoundError:
-                _make_folders(self.path.parent)
+                make_private(self.path.parent)
                 self._descriptor = os.open(self.path, flags, 0o600)
             self.end = self.first + os.fstat(self._descriptor).st_size
 
@@ -272,7 +265,7 @@ class LogFile:
         if self._descriptor is None or os.fstat(self._descriptor).st_nlink:
             return
         self.close()
-        _make_folders(self.path.parent)
+        make_private(self.path.parent)
         record(self.path, first=self.end)
         self.first = self.begun_anew = self.end
         self.open()
