@@ -358,11 +358,10 @@ class PaneState:
 
     def continues(self) -> bool:
         """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""
-        if self.stream.written_end == self.session.prompt_end or not self.stream.holds(self.session.prompt_end):
+        begin, end = self.session.prompt_end, self.stream.end
+        if not self.stream.holds(begin) or (end - begin <= _DRAWN_REACH and self.prompt_whole):
             return False
-        drawn = self.stream.written(max(self.session.prompt_end, self.stream.end - _DRAWN_REACH))
-        if drawn in self.prompts:
-            return False
+        drawn = self.stream.written(max(begin, end - _DRAWN_REACH))
         before, newline, last = drawn.rpartition(b"\n")
         return (
             bool(newline and before.strip())

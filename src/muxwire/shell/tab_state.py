@@ -16,8 +16,7 @@ alone, and decides what is typed, waited for or stopped, is judged here as well:
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Final, Protocol, final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar, final
 
 from muxwire.shell.session_table import ShellState
 
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from muxwire.shell.look import Waiting
     from muxwire.shell.session import ShellSession
     from muxwire.shell.shell import Shell
+
+Answer = TypeVar("Answer")
 
 # Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
 UNDER_WAY = 0.15
@@ -172,6 +173,18 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 
+def _once(ask: Callable[[], Answer]) -> Callable[[], Answer]:
+    """`ask`, which is called once. To make one by `functools.cache` takes longer than to ask most questions."""
+    answers: list[Answer] = []
+
+    def answer() -> Answer:
+        if not answers:
+            answers.append(ask())
+        return answers[0]
+
+    return answer
+
+
 @final
 class Answers:
     """The kernel's answers of one moment: each question is put once, and only if a rule needs it.
@@ -181,8 +194,8 @@ class Answers:
 
     def __init__(self, kernel: Kernel, waits: Callable[[], Waiting] | None = None) -> None:
         self.sees_waits = kernel.sees_waits
-        self.waits_for_input = cache(waits or kernel.waits_for_input)
-        self.shell_in_front, self.front_shell = cache(kernel.shell_in_front), cache(kernel.front_shell)
+        self.waits_for_input = _once(waits or kernel.waits_for_input)
+        self.shell_in_front, self.front_shell = _once(kernel.shell_in_front), _once(kernel.front_shell)
         self.reads, self.continues = kernel.reads, kernel.continues
 
 

@@ -123,8 +123,9 @@ async def _asked(
     # Our own control client is no visitor.
     visitors = Counter(session for control, session in clients if control != "1")
     named = [(key, server.sessions.name(key, shown)) for key, shown in sessions]
+    latest = book.latest
     rows = tuple(
-        _row(tab, book, command=commands.get(tab.pane_id, ""))
+        _row(tab, book, latest, command=commands.get(tab.pane_id, ""))
         for tab in book.in_order()
         if session in ("", tab.session)
     )
@@ -206,10 +207,11 @@ def _ended_row(
 
 
 def _rows_without_tmux(tabs: Iterable[Tab], book: TabBook, session: str) -> tuple[TabInfo, ...]:
-    return tuple(_row(tab, book, command="") for tab in tabs if session in ("", tab.session))
+    latest = book.latest
+    return tuple(_row(tab, book, latest, command="") for tab in tabs if session in ("", tab.session))
 
 
-def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
+def _row(tab: Tab, book: TabBook, latest: str, *, command: str) -> TabInfo:
     if command == SUPERVISOR and tab.pane.supervised:
         command = _beneath(tab.pane) or command
     last = tab.pane.session.current
@@ -217,7 +219,7 @@ def _row(tab: Tab, book: TabBook, *, command: str) -> TabInfo:
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
-        active=tab.key == book.latest and not tab.pane.session.dead,
+        active=tab.key == latest and not tab.pane.session.dead,
         pane_id=tab.prefix + tab.pane_id,
         session=tab.session,
         state=tab.state,
