@@ -18,8 +18,8 @@ class ExecutionResult:
 
     `output` is what the program wrote: UTF-8 decoded (errors replaced), the terminal's `\\r\\n` back to `\\n`.
     `exit_code` is None while the command still runs. `timed_out`: it was interrupted by its timeout, or still runs
-    after it. `duration_ms` is by the clock of bash (from 5.0 on) and of zsh; elsewhere it counts from when the command
-    was typed, which is more by what the shell takes to begin.
+    after it. `duration_ms` is by the clock of bash (from 5.0 on) and of zsh; elsewhere, and where an open line had to
+    be cleared first, it counts from when the command was typed, which is more by what the shell takes to begin.
     `from_byte` and `next_byte` are offsets of the raw output in the pane's log.
     `script_path` is where `execute_script` put the code.
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.

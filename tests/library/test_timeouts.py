@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import ConnectionClosed, TabUnavailable
+from muxwire import ConnectionClosed, InvalidArgument, TabUnavailable
 from muxwire.pane import output as execution_result
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.keyboard import Keyboard
@@ -163,6 +163,8 @@ async def test_a_time_out_interrupts_and_returns_what_came(tab: Tab) -> None:
     assert (cut.timed_out, cut.running, cut.exit_code, cut.signal_sent) == (True, False, 130, "SIGINT")
     assert cut.output.startswith("before\n")
     assert "never" not in cut.output
+    with pytest.raises(InvalidArgument, match="on_timeout is 'leav'"):
+        await tab.execute("sleep 30", timeout=0.3, on_timeout="leav")  # type: ignore[arg-type]
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 

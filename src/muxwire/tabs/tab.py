@@ -241,6 +241,7 @@ class Tab:
 
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
+        _check_on_timeout(on_timeout)
         body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
         execution = await self._start(body, self._turn_timeout(timeout, wait=wait), env, cwd)
         if on_start is not None:
@@ -282,6 +283,7 @@ class Tab:
         on_progress: OnProgress | None = None,
     ) -> ExecutionResult:
         """Write `code` to a private file (`script_path`), kept as long as the log, and run it; else as `execute`."""
+        _check_on_timeout(on_timeout)
         name = script_name(language, secrets.token_hex(4))
         body = code.encode("utf-8", "surrogateescape")
         path, kept, write = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
@@ -702,3 +704,8 @@ class Tab:
                     if not self.pane.session.closed:
                         self.end_reason = before
         return ended
+
+
+def _check_on_timeout(on_timeout: OnTimeout) -> None:
+    if on_timeout not in ("interrupt", "leave"):
+        raise InvalidArgument(f"on_timeout is {on_timeout!r}", remedy="use interrupt or leave")
