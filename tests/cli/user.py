@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -32,18 +33,17 @@ from tests.users import USER_PATH
 SECONDS = 50
 
 
-def _awaited(pid: int) -> int:
-    """The wait status of a child; if it takes too long, it says what it waits for, and is killed."""
-    deadline = time.monotonic() + SECONDS
-    while True:
-        ended, status = os.waitpid(pid, os.WNOHANG)
-        if ended:
-            return status
-        if time.monotonic() > deadline:
-            os.kill(pid, signal.SIGUSR2)
-            time.sleep(1)  # to say it
-            os.kill(pid, signal.SIGKILL)
-        time.sleep(0.002)  # nothing to wait for in Python 3.11 but SIGCHLD, which asyncio may own
+def _awaited(pid: int, alive: int) -> int:
+    """The wait status of a child; if it takes too long, it says what it waits for, and is killed.
+
+    `alive` is a pipe's end that becomes readable when no process has the other one, which the child holds.
+    """
+    ended, _, _ = select.select([alive], [], [], SECONDS)
+    if not ended:
+        os.kill(pid, signal.SIGUSR2)
+        time.sleep(1)  # to say it
+        os.kill(pid, signal.SIGKILL)
+    return os.waitpid(pid, 0)[1]
 
 
 def _say_what_hangs(*_: object) -> None:
@@ -99,10 +99,16 @@ class Place:
             inp.seek(0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
+                alive, held = os.pipe()
                 pid = os.fork()
             if pid == 0:
+                os.close(alive)
                 self._be(argv, (inp.fileno(), out.fileno(), err.fileno()), self.environ | dict(environ or {}))
-            status = os.waitstatus_to_exitcode(_awaited(pid))
+            os.close(held)
+            try:
+                status = os.waitstatus_to_exitcode(_awaited(pid, alive))
+            finally:
+                os.close(alive)
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess(["muxwire", *argv], status, out.read(), err.read())

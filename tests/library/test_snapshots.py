@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 # All hundred thousand by MUXWIRE_LONG_TESTS=1; as many as CI has time for otherwise.
-LOOKS = 100_000 if os.environ.get("MUXWIRE_LONG_TESTS") else 2000
+LOOKS = 100_000 if os.environ.get("MUXWIRE_LONG_TESTS") else 1000
 # What 250 looks of one capture of 10 KB would lose.
 LEAK = 250 * 10_000
 

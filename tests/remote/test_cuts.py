@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from muxwire import Tab
 
 LONG = bool(os.environ.get("MUXWIRE_LONG_TESTS"))
-CUTS = 1000 if LONG else 15
+CUTS = 1000 if LONG else 10
 STARTS = 100 if LONG else 2
 # A cut and what it interrupts take a second on a busy machine.
 DEADLINE = 60.0 + 4.0 * CUTS
