@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import json
 import os
 import select
@@ -13,20 +12,15 @@ import subprocess
 import sys
 import tempfile
 import time
-import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, final
+from typing import Any, final
 
-import anyio._backends._asyncio
-
-import muxwire
-import muxwire.cli.connect
-from muxwire.cli import main
-from muxwire.cli.command_line import command_line
+from tests.forked import be_muxwire, start_muxwire
 from tests.users import USER_PATH
 
 # A verb takes a third of a second; a machine that is busy needs more.
@@ -56,10 +50,6 @@ def _say_what_hangs(*_: object) -> None:
             calls.append(f"{getattr(step, '__qualname__', step)}:{line}")
             step = getattr(step, "cr_await", None)
         print(f"{task.get_name()}: {' > '.join(calls)}", file=sys.stderr, flush=True)
-
-
-# What each fork would have to import and make anew: the library, the event loop, and the options of all verbs.
-PRELOADED = (muxwire.Terminals, anyio._backends._asyncio, command_line(""))
 
 
 @final
@@ -103,7 +93,8 @@ class Place:
                 pid = os.fork()
             if pid == 0:
                 os.close(alive)
-                self._be(argv, (inp.fileno(), out.fileno(), err.fileno()), self.environ | dict(environ or {}))
+                set_up = partial(self._set_up, (inp.fileno(), out.fileno(), err.fileno()))
+                be_muxwire(argv, self.environ | dict(environ or {}), set_up)
             os.close(held)
             try:
                 status = os.waitstatus_to_exitcode(_awaited(pid, alive))
@@ -113,42 +104,23 @@ class Place:
             err.seek(0)
             return subprocess.CompletedProcess(["muxwire", *argv], status, out.read(), err.read())
 
-    def _be(self, argv: list[str], descriptors: tuple[int, ...], environ: Mapping[str, str]) -> NoReturn:
-        """In the child: become `muxwire`, with these descriptors for 0, 1 and 2."""
-        code = 70  # EX_SOFTWARE of sysexits.h
-        try:
-            for number, descriptor in enumerate(descriptors):
-                os.dup2(descriptor, number)
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-                signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-            signal.signal(signal.SIGUSR2, _say_what_hangs)
-            sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
-            sys.argv = ["muxwire", *argv]
-            os.environ.clear()
-            os.environ.update(environ)
-            os.chdir(self.home)
-            # A context of its own: sniffio would say there that the event loop of an asynchronous test runs here too.
-            code = contextvars.Context().run(main, argv)
-        except SystemExit as end:
-            code = end.code if isinstance(end.code, int) else 1
-        except BaseException:  # noqa: BLE001 - a child of a test must not go on with its parent's tests
-            traceback.print_exc()
-        finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+    def _set_up(self, descriptors: tuple[int, ...]) -> None:
+        """In the child: these descriptors for 0, 1 and 2, at home."""
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+        signal.signal(signal.SIGUSR2, _say_what_hangs)
+        os.chdir(self.home)
 
     @contextmanager
     def start(self, *arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-        """Start `muxwire` with pipes; it is killed at the end if it still runs."""
+        """Start `muxwire` with pipes, in a fork too; it is killed at the end if it still runs."""
         usual: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,
             "stderr": subprocess.PIPE,
             "cwd": self.home,
-            "env": self.environ,
         }
-        with subprocess.Popen(self.argv(*arguments), **usual | options) as started:
+        with start_muxwire(arguments, self.environ, **usual | options) as started:
             try:
                 yield started
                 started.wait(SECONDS)

@@ -1,0 +1,77 @@
+"""`python -m muxwire` in a fork of the tests' process, which has imported what Python would import anew for each.
+
+That is 0.25 s of a processor, more than most of what is tested then. What is about the start of a program, or its end
+by the interpreter, starts a Python of its own.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import os
+import signal
+import subprocess
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+import anyio._backends._asyncio
+
+import muxwire
+import muxwire.mcp
+from muxwire.cli import main
+from muxwire.cli.command_line import command_line
+
+# What each fork would have to import and make anew: the library, the event loop, the server, and the options of all
+# verbs.
+PRELOADED = (muxwire.Terminals, anyio._backends._asyncio, muxwire.mcp.serve, command_line(""))
+
+# The descriptors of a program that has just been started.
+_STANDARD = 3
+
+
+def start_muxwire(arguments: Sequence[str], environ: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
+    """Start `muxwire` with these arguments; the options are those of `subprocess.Popen`."""
+    become = partial(_become, list(arguments), dict(environ))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
+        # It never comes to run a program: the function does not return.
+        return subprocess.Popen(["muxwire", *arguments], preexec_fn=become, **options)  # noqa: PLW1509
+
+
+def _become(arguments: list[str], environ: dict[str, str]) -> NoReturn:
+    """In the fork, whose standard descriptors are in place: have those only, as a program that was started."""
+    be_muxwire(arguments, environ, _close_others)
+
+
+def _close_others() -> None:
+    gc.enable()  # Popen has disabled it around the fork
+    signal.set_wakeup_fd(-1)
+    os.closerange(_STANDARD, os.sysconf("SC_OPEN_MAX"))
+
+
+def be_muxwire(arguments: list[str], environ: dict[str, str], set_up: Callable[[], None]) -> NoReturn:
+    """In a fork: run `muxwire` with what `set_up` leaves as descriptors and directory, and end the process."""
+    code = 70  # EX_SOFTWARE of sysexits.h
+    try:
+        set_up()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
+        sys.argv = ["muxwire", *arguments]
+        os.environ.clear()
+        os.environ.update(environ)
+        # A context of its own: sniffio would say there that the event loop of an asynchronous test runs here too.
+        code = contextvars.Context().run(main, arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:  # noqa: BLE001 - a child of a test must not go on with its parent's tests
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
