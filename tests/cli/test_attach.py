@@ -132,6 +132,8 @@ def test_read_only_is_only_looking(place: Place, tabs: tuple[str, str]) -> None:
         place.ok("run", "-t", "alpha", "echo seen")
         rows = screen.shows("seen")
         assert not any("nothing" in row for row in rows)
+        screen.types("C-b", "d")
+        screen.shows("left with 0")
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def _clean(arguments: argparse.Namespace) -> int:
     else:
         for one in removed:
             say(f"removed: {shown(one)}")
-        say(f"{len(removed)} leftovers removed")
+        say(f"{len(removed)} removed")
     return 0
 
 

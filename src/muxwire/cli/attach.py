@@ -15,7 +15,7 @@ from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, ter
 from muxwire.cli.options import add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
-from muxwire.tmux.server import doing_format
+from muxwire.tmux.server import PREFIX_KEY, doing_format
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def add(verbs: Verbs) -> None:
     )
     add_target(attach)
     add_host(attach, "the tabs that running muxwire processes have on that machine")
-    attach.add_argument("-r", "--read-only", action="store_true", help="only watch: keys do nothing")
+    attach.add_argument("-r", "--read-only", action="store_true", help="only watch: no key does anything but C-b d")
     attach.add_argument(
         "--ignore-size", action="store_true", help="leave every tab its size, also if it is larger than this terminal"
     )
@@ -144,6 +144,8 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
         "set-option", "status-left", f"[muxwire {name}] ", ";",
         "set-option", "status-right-length", str(_DOING_WIDTH), ";",
         "set-option", "status-right", f"{doing_format(HUB)} ", ";",
+        # A client that takes no keys is refused muxwire's binding of the prefix, which sets an option.
+        *(("set-option", "prefix", PREFIX_KEY, ";") if arguments.read_only else ()),
         "select-window", "-t", f":{window}",
     ]  # fmt: skip
 

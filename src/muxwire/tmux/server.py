@@ -104,7 +104,7 @@ DOING_CHARS = 40
 PREFIX_PRESSED = "@muxwire-prefix"
 # tmux's own prefix. It is bound as other keys are, since the option `prefix` runs no command; and in copy mode too,
 # where that option would count.
-_PREFIX_KEY = "C-b"
+PREFIX_KEY = "C-b"
 _PREFIX_TABLES = "root", "copy-mode", "copy-mode-vi"
 
 # How often tmux draws the line anew by itself; it does so at once when the tab changes.
@@ -136,8 +136,8 @@ def status_config(*, hub: str, keeper: str) -> str:
         lines += f"bind-key {key} {command} \\; {keeper_shown} {command}\n"
     note = f"set-option -sF {PREFIX_PRESSED} '#{{session_id}} #{{session_activity}}'"
     for table in _PREFIX_TABLES:
-        lines += f"bind-key -T {table} {_PREFIX_KEY} {note} \\; switch-client -T prefix\n"
-    return lines + f"set -g prefix None\nbind-key {_PREFIX_KEY} send-keys {_PREFIX_KEY}\n"
+        lines += f"bind-key -T {table} {PREFIX_KEY} {note} \\; switch-client -T prefix\n"
+    return lines + f"set -g prefix None\nbind-key {PREFIX_KEY} send-keys {PREFIX_KEY}\n"
 
 
 # The sessions of one server: the hub, which holds every window, and those that show some of them to people.
