@@ -184,6 +184,64 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
         assert "window was closed" in shut.end_reason
 
 
+@pytest.mark.parametrize(
+    ("shell", "read"),
+    [("bash", "read -e -p 'edited? ' x"), ("zsh", "vared -p 'edited? ' -c x"), ("fish", "read -P '' x")],
+)
+async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str, read: str
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell=shell)
+        assert (await tab.execute("echo one")).output == "one\n"
+        server = await alone.server()
+        go_on, examinations = tmp_path / "go-on", 0
+        wait = f"sh -c 'until test -e {go_on}; do sleep 0.01; done'"
+        running = await tab.execute(f"{wait}; {read}; echo got $x", wait=False)
+        restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+
+        async def restart_late(argv: tuple[str, ...]) -> None:
+            go_on.touch()
+            while not (tab.pane.waits_for_input() == "editor" and tab.pane.reads()):
+                await anyio.sleep(0.01)
+            await restart(argv)
+
+        async def examined(tab: muxwire.Tab) -> bool:
+            nonlocal examinations
+            examinations += 1
+            return await is_at_prompt(tab)
+
+        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+        monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
+        await lose(alone, "kill")
+        while examinations < 3 and tab.pane.session.running is not None:
+            await anyio.sleep(0.01)
+        assert tab.pane.session.running is not None
+        await tab.send_keys(["an answer", "Enter"])
+        result = await ended(alone, running.command_id)
+        assert (result.exit_code, result.state) == (0, "prompt"), result
+        assert result.output.endswith("got an answer\n")
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "alike", "shows"),
+    [
+        pytest.param("box:/tmp$", 10, False, True, id="the prompt"),
+        pytest.param("box:/tmp$                 12:01", 10, False, True, id="with another one on the right"),
+        pytest.param("endbox:/tmp$", 13, False, True, id="after output that was not ended"),
+        pytest.param("box:/usr$", 10, True, True, id="in another directory"),
+        pytest.param("box:/usr$", 10, False, False, id="the same, where something may read"),
+        pytest.param("box:/tmp$ typed", 15, True, False, id="with a line that is typed"),
+        pytest.param("edited?", 8, True, False, id="a question"),
+        pytest.param("box:/tmp$", 9, True, False, id="no blank"),
+        pytest.param("", 0, True, False, id="nothing"),
+        pytest.param("漢字 box:/tmp$", 15, False, True, id="after wide characters"),
+    ],
+)
+def test_a_prompt_is_known_by_the_row_up_to_the_cursor(row: str, column: int, alike: bool, shows: bool) -> None:
+    assert lost_end.shows_prompt(row, column, ["", "box:/tmp$ "], alike=alike) == shows
+
+
 # A prompt that is still being drawn when the connection is back: its marks were lost all the same.
 _SLOW_PROMPT = "[ -e {0}/ready ] || touch {0}/drawing; until [ -e {0}/ready ]; do sleep 0.01; done"
 

@@ -31,6 +31,7 @@ from muxwire.tabs.record import RECORD_OPTION, TabRecord, note_name
 from muxwire.tabs.windows import restore_sizes
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
+from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,24 +80,61 @@ def _unheard(tab: Tab, before: int) -> bool:
 
 
 async def _is_at_prompt(tab: Tab) -> bool:
-    """Whether the shell waits for a line: in its editor, or, if it has none, where one of its prompts ends.
+    """Whether the shell waits for a line where one of its prompts ends, in its editor or without one.
 
-    A shell without an editor waits for its `read` in the same way: after a command that has begun the row must hold
-    that prompt, too. A process that has just come knows only the prompt in the log at which the last command was typed.
+    To the kernel a `read` of the shell is the same, and so is `read -e` or `vared` where it has an editor: after a
+    command that has begun the row must hold that prompt, too. A process that has just come knows only the prompt in the
+    log at which the last command was typed.
     """
     pane = tab.pane
     waits, newest, running = pane.waits_for_input(), pane.session.current, pane.session.running
-    if waits != "line" or newest is None or not pane.shell_in_front():
+    if newest is None or waits not in ("editor", "line"):
         return waits == "editor"
+    if not pane.shell_in_front():
+        return False
     with suppress(ConnectionClosed, CommandError):
         taken = await tab.snapshot()
         ending = pane.prompts.that_end_at(taken.cursor.x)
         if ending and running is not None and not running.started:
             return True
-        row = (taken.lines[taken.cursor.y] if taken.cursor.y < len(taken.lines) else "").rstrip()
-        logged = _shown(await anyio.to_thread.run_sync(_logged_prompt, tab, newest.typed_at))
-        return row in map(_shown, ending) or (row == logged != "" and taken.cursor.x >= len(row))
+        row = taken.lines[taken.cursor.y] if taken.cursor.y < len(taken.lines) else ""
+        logged = await anyio.to_thread.run_sync(_logged_prompt, tab, newest.typed_at)
+        if waits == "editor":
+            reads = running is not None and (not running.command or _READS.search(running.command) is not None)
+            drawn = [_before_cursor(prompt, taken.cols) for prompt in (*ending, logged)]
+            return shows_prompt(row, taken.cursor.x, drawn, alike=not reads)
+        row = row.rstrip()
+        return row in map(_shown, ending) or (row == _shown(logged) != "" and taken.cursor.x >= len(row))
     return False
+
+
+def shows_prompt(row: str, column: int, drawn: Sequence[str], *, alike: bool) -> bool:
+    """Whether a row holds one of these prompts up to the cursor, which is in that column.
+
+    With `alike` it is enough that it ends like one: the next prompt may show another directory, branch or time. What
+    comes after the cursor, a prompt on the right, does not count. Output that was not ended may stand before it.
+    """
+    before, at = "", 0
+    for character in row:
+        if at >= column:
+            break
+        before, at = before + character, at + max(guessed_width(character), 0)
+    before += " " * (column - at)
+
+    def ends(prompt: str) -> str:
+        return prompt[len(prompt.rstrip()) - 1 :]
+
+    known = [prompt for prompt in drawn if prompt.strip()]
+    return any(before.endswith(one) or (alike and before.strip() and ends(before) == ends(one)) for one in known)
+
+
+def _before_cursor(prompt: bytes, columns: int) -> str:
+    """What stands before the cursor in its row when a prompt has been drawn."""
+    from muxwire.vt.replay import Player, ReplayScreen
+
+    screen = ReplayScreen(columns, PROMPT_ROWS)
+    Player(screen).feed(prompt)
+    return "".join(cell.text for cell in screen.row(screen.cursor.y)[: screen.cursor.x])
 
 
 def _logged_prompt(tab: Tab, typed_at: int) -> bytes:
@@ -109,6 +147,12 @@ def _shown(prompt: bytes) -> str:
     """The last row of a prompt, as a snapshot has it."""
     return strip_ansi(prompt).decode("utf-8", "replace").rpartition("\n")[2].rstrip()
 
+
+# What has the tab's own shell read with its editor in mid-command. A function may hide it: then the prompt must be one
+# that is known.
+_READS = re.compile(rb"\b(?:read|readline|vared|select|zle)\b")
+# A prompt has no more rows than that.
+PROMPT_ROWS = 24
 
 # The option is empty for most panes, and a word all the same.
 _PANES = f"{PANE_FORMAT} #{{session_id}} =#{{{RECORD_OPTION}}} #{{pane_start_command}}"
