@@ -9,7 +9,7 @@ from tests.library.opened import known_prompt, tab_for
 
 pytestmark = pytest.mark.anyio
 
-DEADLINE = 30
+DEADLINE = 60
 
 
 async def test_what_was_overwritten_is_not_read(terminals: muxwire.Terminals) -> None:

@@ -73,6 +73,7 @@ class History:
         self._noted: list[JournalEntry] = []
         self._waiting: list[bytes] = []
         self._armed = False
+        self._writing = anyio.Lock()
         self._torn = b""  # what ends a line of which the disk took a part
 
     def note(self, entry: JournalEntry) -> None:
@@ -96,11 +97,12 @@ class History:
         await self.flush()
 
     async def flush(self) -> None:
-        """Write what waits; never fails."""
-        self.make_lines()
-        waiting, self._waiting, self._armed = self._waiting, [], False
-        if waiting:
-            await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
+        """Write what waits, and return when what another task writes is written too; never fails."""
+        async with self._writing:
+            self.make_lines()
+            waiting, self._waiting, self._armed = self._waiting, [], False
+            if waiting:
+                await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
 
     def _write(self, waiting: list[bytes]) -> None:
         data = self._torn + b"".join(waiting)
