@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.client.watchdog import process_table
+from muxwire.client.watchdog import process_table, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -31,7 +31,7 @@ def stopped(pid: int) -> Iterator[None]:
 async def gone(pids: Iterable[int], *paths: Path) -> None:
     """Return when none of them runs or is there; zombies are what the system has yet to bury."""
     left = set(pids)
-    while process_table().keys() & left or any(path.exists() for path in paths):
+    while rows_of(left).keys() & left or any(path.exists() for path in paths):
         await anyio.sleep(_LOOK_SECONDS)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.client.watchdog import process_table
+from muxwire.client.watchdog import process_table, rows_of
 from muxwire.host.folders import folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.processes import listening_pid
@@ -56,7 +56,7 @@ def left(place: Place, name: str) -> list[str]:
 
 def ends(pid: int) -> None:
     deadline = time.monotonic() + 20
-    while pid in process_table():
+    while pid in rows_of((pid,)):
         assert time.monotonic() < deadline
         time.sleep(0.02)
 

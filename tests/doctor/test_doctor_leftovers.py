@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.client.watchdog import process_table
+from muxwire.client.watchdog import process_table, rows_of
 from muxwire.host.folders import Folders, folders_for
 from muxwire.library import doctor as leftovers
 from tests.doctor.person import SECONDS, do, doctor, levels, only
@@ -157,7 +157,7 @@ def test_a_client_that_ends_at_once_is_none_that_was_left(
 
     def end(_: float) -> None:
         os.kill(pid, signal.SIGKILL)
-        while pid in process_table():
+        while pid in rows_of((pid,)):
             assert time.monotonic() < deadline
 
     monkeypatch.setattr(time, "sleep", end)
