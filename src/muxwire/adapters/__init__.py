@@ -41,3 +41,8 @@ def shown(output: str) -> str:
     blanks: agents edit files by what they read of them.
     """
     return readable(output).text if any(sign in output for sign in "\x1b\r\b") else output
+
+
+def why_it_waits(note: str) -> str:
+    """What the note of a command that waits says of it, without what could be done: that names tools of muxwire."""
+    return note.partition(";")[0] or "it waits for input"

@@ -15,7 +15,7 @@ import threading
 from typing import final
 
 import muxwire.sync
-from muxwire.adapters import needed
+from muxwire.adapters import needed, why_it_waits
 from muxwire.errors import MuxwireError
 from muxwire.vt.text import strip_ansi
 
@@ -80,7 +80,7 @@ class MuxwireSandbox(BaseSandbox):
             result = tab.execute(command, timeout=timeout or self._default, max_chars=MAX_CHARS)
             if result.running:
                 stopped = tab.stop_process()
-                note = f"\n[it was stopped: {result.note or 'it waits for input'}]"
+                note = f"\n[it was stopped: {why_it_waits(result.note)}]"
                 return ExecuteResponse(output=_text(result.output) + note, exit_code=stopped.exit_code, truncated=False)
         except MuxwireError as error:
             return ExecuteResponse(output=f"{error}; {error.remedy}", exit_code=_REFUSED, truncated=False)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, final
 from pydantic import BaseModel
 
 import muxwire.sync
-from muxwire.adapters import needed, shown
+from muxwire.adapters import needed, shown, why_it_waits
 from muxwire.errors import MuxwireError
 
 with needed("mini-swe-agent"):
@@ -77,9 +77,7 @@ class MuxwireEnvironment:
         result = tab.execute(command, cwd=cwd or None, timeout=seconds)
         if result.running:
             tab.stop_process()
-            return _failed(
-                shown(result.output), f"it was stopped: {result.note or 'it waits for input'}", "WaitsForInput"
-            )
+            return _failed(shown(result.output), f"it was stopped: {why_it_waits(result.note)}", "WaitsForInput")
         if result.timed_out:
             late = subprocess.TimeoutExpired(command, seconds)
             return _failed(shown(result.output), str(late), type(late).__name__)

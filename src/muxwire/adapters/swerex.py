@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, final
 
 import muxwire
-from muxwire.adapters import needed, shown
+from muxwire.adapters import needed, shown, why_it_waits
 from muxwire.errors import TabUnavailable
 
 with needed("swerex"):
@@ -93,7 +93,7 @@ class MuxwireSession(Session):
             raise CommandTimeoutError(f"{error}: {self._left!r} was left running; interrupt it first") from error
         if told.running and not told.timed_out:
             await self.tab.stop_process()
-            raise CommandTimeoutError(f"{late}: {told.note or 'it waits for input'}, and was stopped")
+            raise CommandTimeoutError(f"{late}: {why_it_waits(told.note)}, and was stopped")
         if told.timed_out:
             self._left = action.command
             raise CommandTimeoutError(late)
