@@ -33,13 +33,27 @@ PRELOADED = (muxwire.Terminals, anyio._backends._asyncio, muxwire.mcp.serve, com
 _STANDARD = 3
 
 
-def start_muxwire(arguments: Sequence[str], environ: Mapping[str, str], **options: Any) -> subprocess.Popen[bytes]:
+def start_muxwire(arguments: Sequence[str], environ: Mapping[str, str], **options: Any) -> subprocess.Popen[Any]:
     """Start `muxwire` with these arguments; the options are those of `subprocess.Popen`."""
     become = partial(_become, list(arguments), dict(environ))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
         # It never comes to run a program: the function does not return.
         return subprocess.Popen(["muxwire", *arguments], preexec_fn=become, **options)  # noqa: PLW1509
+
+
+def run_muxwire(
+    arguments: Sequence[str], environ: Mapping[str, str], seconds: float, given: str = "", **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run `muxwire` with these arguments and that input to its end; TimeoutExpired after so many seconds."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with start_muxwire(arguments, environ, **pipes, **options) as started:
+        try:
+            said, errors = started.communicate(given, timeout=seconds)
+        except BaseException:
+            started.kill()
+            raise
+    return subprocess.CompletedProcess(["muxwire", *arguments], started.returncode, said, errors)
 
 
 def _become(arguments: list[str], environ: dict[str, str]) -> NoReturn:
@@ -49,6 +63,8 @@ def _become(arguments: list[str], environ: dict[str, str]) -> NoReturn:
 
 def _close_others() -> None:
     gc.enable()  # Popen has disabled it around the fork
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Popen has them as they were before Python; Python ignores them
+        signal.signal(number, signal.SIG_IGN)
     signal.set_wakeup_fd(-1)
     os.closerange(_STANDARD, os.sysconf("SC_OPEN_MAX"))
 

@@ -16,6 +16,7 @@ import pytest
 
 import muxwire
 from muxwire.host.hosts_file import links_of
+from tests.forked import run_muxwire
 from tests.sshd import ssh_server
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
             for row in (await opened.list_tabs(closed=False)).tabs:
                 await opened.close_tab(row.window_id, force=True)
     assert links_of(state / NAME) == []
-    subprocess.run([sys.executable, "-m", "muxwire", "kill", "--all", "-f", "--name", NAME], env=user, check=False)
+    run_muxwire(["kill", "--all", "-f", "--name", NAME], user, DEADLINE)
 
 
 def muxwire_verb(user: dict[str, str], state: Path, *words: str, name: str = NAME) -> subprocess.CompletedProcess[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.forked import run_muxwire
 from tests.users import environ_of, short_folder
 
 # A REPL starts in half a second; a machine that is busy needs more.
@@ -36,18 +36,10 @@ def environ(home: Path) -> dict[str, str]:
 
 @pytest.fixture
 def script(environ: dict[str, str], home: Path) -> Script:
-    """Run `muxwire repl ARGUMENTS` with these lines as its input."""
+    """Run `muxwire repl ARGUMENTS` with these lines as its input, in a fork of this process."""
 
     def run(*lines: str, arguments: tuple[str, ...] = ("--ephemeral",)) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "muxwire", "repl", *arguments],
-            input="".join(f"{line}\n" for line in lines),
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-            env=environ,
-            cwd=home,
-        )
+        given = "".join(f"{line}\n" for line in lines)
+        return run_muxwire(["repl", *arguments], environ, SECONDS, given, cwd=home)
 
     return run
