@@ -181,8 +181,8 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
     if arguments.host and not terminals.keeps_tabs_on(arguments.host):
         raise NotPermitted(
-            f"another process drives the tabs that this instance has on {arguments.host}, and would not know this one",
-            remedy="open it by that process, or in another instance with --name NAME",
+            f"another process has the tabs of this instance on {arguments.host}: a tab of this verb would end with it",
+            remedy="have that process open it, or choose another instance with --name NAME",
         )
     tab = await terminals.create_tab(
         name=arguments.tab_name,

@@ -31,7 +31,7 @@ def whole_setting(environ: Mapping[str, str], name: str, default: int, least: in
     """Return what a variable sets, `default` if it is not set; InvalidArgument for no number, or one below `least`."""
     text = environ.get(name, "")
     if text and not (text.isascii() and text.isdecimal() and int(text) >= least):
-        raise InvalidArgument(f"{name} is {text!r}", remedy=f"set it to a number from {least} on, or not at all")
+        raise InvalidArgument(f"{name} is {text!r}", remedy=f"set it to a number, {least} or more, or unset it")
     return int(text) if text else default
 
 

@@ -82,7 +82,9 @@ _ESCAPED = re.compile(r"\\([^A-Za-z0-9])", re.DOTALL)
 async def checked(pattern: Pattern) -> Pattern:
     """Return the pattern; InvalidArgument if it is none, or matches the empty text."""
     if pattern.plain is None and await _asked("check", pattern):
-        raise InvalidArgument(f"{_named(pattern)} matches the empty text", remedy="ask for one character at least")
+        raise InvalidArgument(
+            f"{_named(pattern)} matches the empty text", remedy="change it so that it needs one character at least"
+        )
     return pattern
 
 

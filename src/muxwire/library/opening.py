@@ -165,7 +165,7 @@ def _instance(
     idle = checked_idle(close_idle, "close_idle")
     if idle and access.role == "adopted":
         raise InvalidArgument(
-            "close_idle is for tabs of muxwire, and windows of a person's tmux server are the person's",
+            "close_idle closes nothing at a person's tmux server, whose windows are the person's",
             remedy="leave one of them out",
         )
     return _opened(folders, host, wrap, access, idle, hosts or {})

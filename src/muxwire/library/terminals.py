@@ -276,7 +276,7 @@ class Terminals:
         await self._life.look()
         tabs = [tab for tab in self._book.open.values() if tab.session == session]
         if not tabs:
-            raise NoSuchTarget(f"no tab is in a session {session!r}", remedy="`list_tabs` shows every session")
+            raise NoSuchTarget(f"no tab is in the session {session!r}", remedy="`list_tabs` shows every session")
         if not force:
             for tab in tabs:
                 await check_idle(tab.pane, tab.runner, tab.key)
@@ -361,7 +361,7 @@ class Terminals:
         As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable.
         """
         if sum((at_byte is not None, bool(command_id), ago is not None)) > 1:
-            raise InvalidArgument("a screen has one moment", remedy="give one of at_byte, command_id and ago")
+            raise InvalidArgument("at_byte, command_id and ago cannot be combined", remedy="give one of them")
         source = await self._log_source(target, command_id)
         if ago is not None:
             if source.tab is not None:

@@ -203,7 +203,7 @@ async def replay(session: Session, rest: str) -> None:
     elif session.recording is not None:
         path, transcript = session.recording.path, session.recording.transcript
     else:
-        raise InvalidArgument("which transcript?", remedy=":replay FILE [SPEED]")
+        raise InvalidArgument("no transcript is named", remedy=":replay FILE [SPEED]")
     await play(session, path, transcript, speed)
 
 

@@ -133,7 +133,7 @@ async def _ring(session: Session, target: str) -> tuple[PaneId, RingBuffer, str]
     for pane, kept in session.view.rings.items():
         if pane == target:
             return pane, kept, "what this stream carried"
-    raise NoSuchTarget(f"no pane {target} was heard of", remedy=":panes shows them; -t %N names one")
+    raise NoSuchTarget(f"no pane {target} is known", remedy=":panes shows them; -t %N names one")
 
 
 async def log(session: Session, rest: str) -> None:

@@ -213,7 +213,7 @@ class EventLog:
 async def watch(log: EventLog, wanted: EventFilter, *, since: int | None, limit: int, timeout: float) -> EventBatch:
     """Return the events after `since` (None: from now on), as soon as there is one; InvalidArgument."""
     if limit < 1:
-        raise InvalidArgument(f"max_events is {limit}", remedy="ask for one at least")
+        raise InvalidArgument(f"max_events is {limit}", remedy="give 1 or more")
     if timeout < 0:
         raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to check once")
     cursor = log.end if since is None else since

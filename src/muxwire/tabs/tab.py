@@ -350,7 +350,7 @@ class Tab:
     ) -> WaitEnd:
         """Wait for a command as `Runner.wait`, or until nothing new came for `idle` s; InvalidArgument."""
         if idle is not None and idle <= 0:
-            raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
+            raise InvalidArgument(f"idle is {idle} s", remedy="give more than 0: how long nothing is to be written")
         begun = time.monotonic()
         while idle is not None:
             left = begun + timeout - time.monotonic()
@@ -475,7 +475,8 @@ class Tab:
     ) -> KeysSent:
         if wanted is not None:
             raise InvalidArgument(
-                "answers wait for the program's questions", remedy="leave until, regex, gone, stable and idle out"
+                "answers cannot be combined with until, regex, gone, stable and idle",
+                remedy="leave answers or these out",
             )
 
         async def send(some: Sequence[str], within: float) -> KeysSent:
@@ -577,7 +578,7 @@ class Tab:
             raise NoSuchTarget(f"no command was run in {self.key}", remedy="`execute_command` runs one")
         tab, execution = self._book.command(command_id)
         if tab is not self:
-            raise NoSuchTarget(f"the command {command_id} ran in {tab.key}", remedy="ask that tab about it")
+            raise NoSuchTarget(f"the command {command_id} ran in {tab.key}", remedy="call the method of that tab")
         return execution
 
     async def read_logs(

@@ -92,9 +92,11 @@ class Wanted:
         if gone and not (until or regex):
             raise InvalidArgument("gone needs a text or a regex", remedy="name it with until or regex")
         if idle is not None and idle <= 0:
-            raise InvalidArgument(f"idle is {idle} s", remedy="give the time without output that is enough")
+            raise InvalidArgument(f"idle is {idle} s", remedy="give more than 0: how long nothing is to be written")
         if stable is not None and stable <= 0:
-            raise InvalidArgument(f"stable is {stable} s", remedy="give the time without a change that is enough")
+            raise InvalidArgument(
+                f"stable is {stable} s", remedy="give more than 0: how long the screen is to stay as it is"
+            )
         pattern = Pattern(regex, re.MULTILINE) if regex else None
         return cls(Pattern.of_text(until) if until else pattern, idle, exit, prompt, bell, gone, stable)
 
