@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +15,13 @@ import anyio
 import pytest
 
 from muxwire.host import look, processes as foreground
+from muxwire.host.remote import PaneAnswer
 from muxwire.shell.look import Shown, Sleep, judge
+from tests.hosts.test_shortages import HELPER, SHELLS, answer, helper
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from muxwire import Terminals
 
 pytestmark = pytest.mark.anyio
@@ -120,19 +124,17 @@ select.select([0, master], [], [])
 """
 
 
-@pytest.mark.skipif(
-    os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode != 0,
-    reason="only root can mount a file system of terminals",
-)
-@pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")
-def test_a_container_whose_terminal_has_the_number_of_a_relays_inner_one_is_not_looked_at(tmp_path: Path) -> None:
-    elsewhere = ["unshare", "-m", sys.executable, str(ELSEWHERE), str(tmp_path)]
+@contextmanager
+def relay_next_to_a_container(folder: Path) -> Iterator[tuple[int, str]]:
+    """The process and the terminal of a relay. What it runs works; a container's terminal of that number is read."""
+    elsewhere = ["unshare", "-m", sys.executable, str(ELSEWHERE), str(folder)]
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with ExitStack() as ends:
         container = ends.enter_context(subprocess.Popen(elsewhere, start_new_session=True, **pipes))
         ends.callback(container.kill)
         master, slave = os.openpty()
         ends.callback(os.close, master)
+        ends.callback(os.close, slave)
         relay = ends.enter_context(
             subprocess.Popen(
                 ["setsid", "-c", sys.executable, "-c", RELAY], stdin=slave, stdout=subprocess.PIPE, text=True
@@ -147,10 +149,33 @@ def test_a_container_whose_terminal_has_the_number_of_a_relays_inner_one_is_not_
         assert container.stdout.readline() == "reads\n"
         while not (look.sleeps_for_keys(container.pid, polls=False) and look.sleeps_for_keys(relay.pid, polls=True)):
             time.sleep(0.01)
-        seen = look.look(relay.pid, os.ttyname(slave)).process(relay.pid)
+        yield relay.pid, os.ttyname(slave)
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode != 0,
+    reason="only root can mount a file system of terminals",
+)
+@pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")
+@pytest.mark.parametrize("by", [(), *SHELLS], ids=lambda by: " ".join(by) or "kernel")
+def test_a_container_whose_terminal_has_the_number_of_a_relays_inner_one_is_not_looked_at(
+    tmp_path: Path, by: Sequence[str]
+) -> None:
+    """By this process, or by the helper on another machine."""
+    with relay_next_to_a_container(tmp_path) as (relay, tty):
+        if by:
+            (tmp_path / "helper").write_text(HELPER.read_text())
+            with helper(tmp_path, by) as process:
+                rows, _ = answer(process, f"p {relay} {tty} %1")
+            taken = PaneAnswer()
+            for kind, *fields in (row.split("\t") for row in rows):
+                taken.take(kind, fields)
+            whole = taken.look(relay, tells=True)
+        else:
+            whole = look.look(relay, tty)
+        seen = whole.process(relay)
         assert seen is not None
         (inner,) = seen.inner
         assert inner is not None
         assert [one.program for one in inner.processes] == ["sleep"], inner
-        assert judge(look.look(relay.pid, os.ttyname(slave)), 0, Shown()).waiting == ""
-        os.close(slave)
+        assert judge(whole, 0, Shown()).waiting == ""

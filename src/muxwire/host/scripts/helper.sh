@@ -307,6 +307,19 @@ still() {
   [ "$v" = "$2" ] || printf '%s\tx\t%s\n' "$n" "$1"
 }
 
+# Whether the process $1 may be on this machine's terminal /dev/pts/$2, and not on a container's, which counts its own
+# from 0: the file tells them apart. Where it has neither open, that is not known.
+may_be_here() {
+  for h in "/proc/$1/fd"/*; do
+    [ "$h" -ef "/dev/pts/$2" ] && return
+  done
+  a="$((136 + $2 / 256)), $(($2 % 256))"
+  set -f
+  set -- $(LC_ALL=C ls -lnL "/proc/$1/fd")
+  set +f
+  case " $* " in *" $a "*) return 1 ;; esac
+}
+
 # What runs in the inner terminal $1, at the depth $2.
 inside() {
   modes_of "/dev/pts/$1"
@@ -317,7 +330,7 @@ inside() {
   for r1 in $r; do
     unset IFS
     set -- $r1
-    [ "$6" = "$nr" ] || continue
+    [ "$6" = "$nr" ] && may_be_here "$1" "$d1" || continue
     image_of "$1"
     i1=$v w= e=$(readlink "/proc/$1/exe")
     IFS= read -r w <"/proc/$1/wchan"
