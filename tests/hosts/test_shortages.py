@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import muxwire.host
+from muxwire.host.bootstrap import helper_script
 from muxwire.host.remote import PaneAnswer
 from tests.users import SYSTEM_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-HELPER = Path(muxwire.host.__file__).with_name("scripts") / "helper.sh"
 # A user for each helper, also where several runs of the tests share a machine: the limit counts all processes of a
 # user, those among them that a killed helper left.
 USERS = count(100_000 + os.getpid() * 200)
@@ -85,7 +84,7 @@ def far(folder: Path) -> Iterator[Path]:
     (home / "spool-%1").mkdir(parents=True)
     for name, data in SPOOL.items():
         (home / "spool-%1" / name).write_bytes(data)
-    (home / "helper").write_text(HELPER.read_text())
+    (home / "helper").write_text(helper_script())
     for part in (folder, *folder.parents):
         if part.stat().st_uid == os.geteuid() and part != Path("/") and part != Path("/tmp"):
             part.chmod(part.stat().st_mode | 0o711)
@@ -184,7 +183,7 @@ def test_a_program_that_is_executed_as_it_is_looked_at_is_not_said_to_wait(folde
 
     be(1)
     os.mkfifo(process_folder / "wchan")
-    (folder / "helper").write_text(HELPER.read_text().replace("/proc", str(root)))
+    (folder / "helper").write_text(helper_script().replace("/proc", str(root)))
     with helper(folder, ["sh"]) as process:
         assert process.stdin
         process.stdin.write("7 p 7 /dev/null %1\n7 n\n")

@@ -15,9 +15,10 @@ import anyio
 import pytest
 
 from muxwire.host import look, processes as foreground
+from muxwire.host.bootstrap import helper_script
 from muxwire.host.remote import PaneAnswer
 from muxwire.shell.look import Shown, Sleep, judge
-from tests.hosts.test_shortages import HELPER, SHELLS, answer, helper
+from tests.hosts.test_shortages import SHELLS, answer, helper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -164,7 +165,7 @@ def test_a_container_whose_terminal_has_the_number_of_a_relays_inner_one_is_not_
     """By this process, or by the helper on another machine."""
     with relay_next_to_a_container(tmp_path) as (relay, tty):
         if by:
-            (tmp_path / "helper").write_text(HELPER.read_text())
+            (tmp_path / "helper").write_text(helper_script())
             with helper(tmp_path, by) as process:
                 rows, _ = answer(process, f"p {relay} {tty} %1")
             taken = PaneAnswer()

@@ -66,8 +66,8 @@ def bootstrap_line(
     variables |= {"again": "1" if again else "", "shells": " ".join(SHELLS)}
     files = {
         "tmux.conf": _SPOOLS + config,
-        "spool": f"limit={carrier.spool}\n" + _bare((_SCRIPTS / "spool.sh").read_text()),
-        "helper": _bare((_SCRIPTS / "helper.sh").read_text()),
+        "spool": f"limit={carrier.spool}\n" + _script("spool"),
+        "helper": helper_script(),
     }
     files = {f"$d/{name}": text for name, text in files.items()}
     files |= {f"$q/$name/shells/{name}": text for name, text in integration_files().items()}
@@ -81,10 +81,16 @@ def bootstrap_line(
     text += "put_files() {\n"
     # By the shell's own printf: no process is started for a file.
     text += "".join(f'printf %s {quoted(content)} >"{path}" || return\n' for path, content in files.items())
-    text += "}\n" + _bare((_SCRIPTS / "bootstrap.sh").read_text())
+    text += "}\n" + _script("file_of", "bootstrap")
     return text.replace("\\", "\\\\").replace("\n", "\\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
-def _bare(script: str) -> str:
-    """A script without its comments: each byte of it is a system call there."""
-    return "".join(line for line in script.splitlines(keepends=True) if not line.lstrip().startswith("#"))
+def helper_script() -> str:
+    """What answers questions there."""
+    return _script("file_of", "helper")
+
+
+def _script(*names: str) -> str:
+    """These scripts in turn, without their comments: each byte is a system call there."""
+    lines = "".join((_SCRIPTS / f"{name}.sh").read_text() for name in names).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.lstrip().startswith("#"))

@@ -1,5 +1,5 @@
 # Runs as `eval` in a sh on another machine; before it come the variables id, name, keep, columns, rows, start
-# and shells, and two functions.
+# and shells, and three functions.
 m=$(umask)
 umask 077
 unset TMUX TMUX_PANE TMUX_TMPDIR STY WINDOW WINDOWID TERM TERMCAP TERMINFO COLORTERM COLUMNS LINES PROMPT_COMMAND PS1
@@ -138,9 +138,7 @@ while p=$(t list-clients -F '#{?client_control_mode,#{client_pid},}') && [ "$p" 
 done 2>/dev/null
 for s in "${SHELL-}" "$(command -v bash)" /bin/sh; do
   [ -x "$s" ] || continue
-  f=$(readlink -f "$s")
-  # A hard link, as in busybox's image, is known by the names that the same file has.
-  case $f in */sh) for k in $shells; do k=$(command -v "$k") && [ "$f" -ef "$k" ] && f=$k && break; done ;; esac
+  file_of "$s"
   case " $shells " in *" ${s##*/} "*|*" ${f##*/} "*) break ;; esac
 done
 [ -r /proc/self/wchan ] && p=1 || p=0

@@ -479,11 +479,9 @@ serve() {
   f) f=$(printf %b "$1"); cd "$f" && printf '%s\tf\t%s\n' "$n" "$(pwd)"; cd / ;;
   x)
     f=$(printf %b "$1")
-    if f=$(command -v "$f") && [ -x "$f" ]; then
-      k=$(readlink -f "$f")
-      # As in bootstrap.sh: a hard link is known by another name of the same file.
-      case $k in */sh) for v in bash dash ash ksh; do v=$(command -v "$v") && [ "$k" -ef "$v" ] && k=$v && break; done ;; esac
-      printf '%s\tx\t%s\t%s\n' "$n" "$f" "$k"
+    if c=$(command -v "$f") && [ -x "$c" ]; then
+      file_of "$c"
+      printf '%s\tx\t%s\t%s\n' "$n" "$c" "$f"
     fi
     ;;
   q) end_all </dev/null >/dev/null & ;;
