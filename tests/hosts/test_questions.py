@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -121,3 +122,34 @@ async def test_a_program_that_could_not_be_looked_up_is_not_said_to_be_missing(m
             tasks.start_soon(answer)
             with pytest.raises(HostUnavailable, match="could not start a process"):
                 await host.look_up((), ["sh"])
+
+
+@pytest.mark.parametrize("answers", [True, False])
+async def test_what_could_not_be_signalled_there_is_signalled_again(
+    answers: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no process could be started the programs of a closed tab went on. A silent helper holds nothing up."""
+    monkeypatch.setattr(remote, "_SHORT_PAUSE", 0.0)
+    monkeypatch.setattr(remote, "_ANSWER_SECONDS", 20.0 if answers else 0.0)
+    host, line = RemoteHost("box"), Lines()
+    host._helper.connect(line, "%0")
+    host.link.up = host.link.answers = True
+
+    async def answer() -> None:
+        while not line.asked:
+            await anyio.sleep(0)
+        number = line.number("K 7 1 9")
+        host.feed(b"%d\t!\n" % number)
+        while len(line.asked) < 2:
+            await anyio.sleep(0)
+        host.feed(b"%d\t.\n" % (number + 1))
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            if answers:
+                tasks.start_soon(answer)
+            await host.signal_session(7, "", signal.SIGKILL, spare_leader=True)
+            assert len(line.asked) == (2 if answers else 1)
+            if not answers:
+                await host.signal_session(7, "", signal.SIGKILL)
+    assert host.link.answers == answers

@@ -211,8 +211,11 @@ class Host(Protocol):
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         """Send a signal to a process group, the process `spare` excepted; False if no process got it."""
 
-    def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
-        """Send signals to every process of a session, the leader last or not at all."""
+    async def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+        """Send signals to every process of a session, the leader last or not at all.
+
+        Return when they were sent, or another machine has not answered in time.
+        """
 
     # -- files and programs
 

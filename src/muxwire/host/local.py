@@ -112,7 +112,7 @@ class LocalHost:
         members = [pid for pid in processes.group_members(pgrp) if pid != spare]
         return True in [processes.signal_process(pid, number) for pid in members]
 
-    def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+    async def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         for pid in processes.session_processes(leader, tty):
             if pid != leader or not spare_leader:
                 for number in numbers:

@@ -588,9 +588,14 @@ class RemoteHost:
         members = [one.pid for one in self._of(pgrp).rows.values() if one.pgrp == pgrp and one.pid != spare]
         return True in [self.signal_process(pid, number) for pid in members]
 
-    def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+    async def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         del tty
-        self._helper.say("K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers))
+        words = "K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers)
+        if not self.link.answers:  # it does it as soon as it can
+            self._helper.say(*words)
+        # Where no process can be started nothing was signalled, and it is asked again.
+        elif await self._helper.answer(*words, again=False) is None and self.link.up:
+            self.link.answers = False
 
     def end(self) -> bool:
         """Have all that muxwire started or stored there ended and removed; False without a connection."""

@@ -76,20 +76,20 @@ async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id:
     if not pane.session.dead:
         await runner.hang_up_inside()
     if not pane.session.dead:
-        pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
+        await pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)
-    pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=True)
+    await pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=True)
     await server.kill_pane(pane_id)
-    _end_session(pane, server)
+    await _end_session(pane, server)
     return True
 
 
 async def end_rest(pane: PaneState, server: TmuxServer) -> None:
     """The window of a pane has gone, and not by us: what it left has a moment to end."""
     await anyio.sleep(HANGUP_GRACE)
-    _end_session(pane, server)
+    await _end_session(pane, server)
 
 
-def _end_session(pane: PaneState, server: TmuxServer) -> None:
-    pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=False)
+async def _end_session(pane: PaneState, server: TmuxServer) -> None:
+    await pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=False)
     server.release_session(pane.leader_pid)
