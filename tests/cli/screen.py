@@ -44,7 +44,7 @@ class Screen:
             if all(text in where for text in texts):
                 return rows
             assert time.monotonic() < deadline, "\n".join(rows)
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     def resize(self, columns: int, rows: int) -> None:
         subprocess.run([*self.tmux, "resize-window", "-x", str(columns), "-y", str(rows)], check=True)

@@ -36,7 +36,7 @@ SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 HOOKED = ("bash", "zsh", "fish")
 SCREEN = (100, 40)
 # Between two looks at a screen: each starts a process, which takes the processor from the shell that is looked at.
-LOOK_SECONDS = 0.02
+LOOK_SECONDS = 0.05
 END = "mw> "  # every prompt below ends so
 BRANCH = "$(git rev-parse --abbrev-ref HEAD)"
 
@@ -141,7 +141,7 @@ def same(shown: list[str], wanted: list[str]) -> bool:
 async def late_screen(
     folder: Path, environ: dict[str, str], home: Path, shell: str, kind: str, *, settled: bool = True
 ) -> AsyncIterator[Screen]:
-    """A new tab in a git repository, whose prompt is late; `settled`: commands have run in it."""
+    """A new tab, where git asks in a repository, whose prompt is late; `settled`: commands have run in it."""
     if not shutil.which(shell):
         pytest.skip(f"needs {shell}")
     text, prompt = LATE[kind](shell)
@@ -149,9 +149,11 @@ async def late_screen(
     start.parent.mkdir(parents=True, exist_ok=True)
     start.write_text("set -g fish_greeting\n" + text if shell == "fish" else text)
     repository = home / "repository"
-    git = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org"]
-    subprocess.run([*git, "init", "-q", "-b", "trunk", str(repository)], check=True)
-    subprocess.run([*git, "-C", str(repository), "commit", "-q", "--allow-empty", "-m", "first"], check=True)
+    repository.mkdir()
+    if kind == "git":
+        git = ["git", "-C", str(repository), "-c", "user.name=A", "-c", "user.email=a@example.org"]
+        subprocess.run([*git, "init", "-q", "-b", "trunk"], check=True)
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
     keep_fish_quiet(home)
     theirs = environ | {"HOME": str(home), "ENV": str(home / ".shrc")}
     async with muxwire.open_terminals(state_dir=folder / "state", environ=theirs) as terminals:
