@@ -181,7 +181,7 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
     if arguments.host and not terminals.keeps_tabs_on(arguments.host):
         raise NotPermitted(
-            f"another process has the tabs of this instance on {arguments.host}: a tab of this verb would end with it",
+            f"another process has the tabs of this instance on {arguments.host}: this verb's would end with it",
             remedy="have that process open it, or choose another instance with --name NAME",
         )
     tab = await terminals.create_tab(
