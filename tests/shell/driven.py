@@ -34,11 +34,12 @@ class Driven:
         self._now += 1
         return self._now
 
-    def type(self, level: int = 1, command: bytes = b"x", token: str = "") -> Execution:
+    def type(self, level: int = 1, command: bytes = b"x", token: str = "", command_id: str = "") -> Execution:
         number = len(self.commands)
         typed = Execution(
-            command_id=f"{number:016x}", command=command, prompt_seq=self.session.prompt_seq, typed_at=len(self.data),
-            typed_time=self.now(), level=level, shell_pgrp=NESTED_PID if level > 1 else 0, shell_token=token,
+            command_id=command_id or f"{number:016x}", command=command, prompt_seq=self.session.prompt_seq,
+            typed_at=len(self.data), typed_time=self.now(), level=level,
+            shell_pgrp=NESTED_PID if level > 1 else 0, shell_token=token,
         )  # fmt: skip
         self.commands.append(typed)
         self.session.typed(typed)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from muxwire.shell.execution import Execution, OnTimeout
+from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.session_table import (
     COMMAND_TABLE,
     SHELL_TABLE,
@@ -267,6 +268,27 @@ def test_another_shell_that_answers_in_place_of_a_nested_one_ends_what_ran_there
     driven.feed(osc(f"H;{inner.command_id};';255;{OTHER}"))
     assert (inner.ending, inner.exit_code) == ("shell_lost", None)
     assert "has ended (status 255); the tab is back in the shell before it" in inner.note
+
+
+def test_of_a_shell_that_was_never_typed_into_it_is_not_said_where_it_stands() -> None:
+    """`bash` in a shell over a relay shows the same prompt: that shell was said to have ended."""
+    driven = Driven()
+    driven.prompt()
+    driven.session.line_entered()
+    driven.accept()
+    inner = driven.type(level=3, token=NONCE, command_id=own_id(bytes(ID_RANDOM), NONCE))
+    driven.begin()
+    driven.feed(osc(f"H;{inner.command_id};';0;{'0' * 16}"))
+    assert (inner.ending, inner.exit_code) == ("shell_lost", None)
+    assert "this command has started it, or that one has ended" in inner.note
+    assert driven.session.left is not None
+    # The new shell ends, and with it the command that began it.
+    leaves = driven.type(level=3, token=OTHER)
+    driven.begin()
+    begin = len(driven.data)
+    driven.feed(osc(f"E;{inner.command_id};0;/;{inner.command_id}"))
+    assert leaves.running
+    assert leaves.ours[-1] == (begin, len(driven.data))
 
 
 def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:

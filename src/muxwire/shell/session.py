@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
-from muxwire.shell.left_shell import LeftShell, exit_status, gone_note, leaves_shell
+from muxwire.shell.left_shell import UNKNOWN_SHELL, LeftShell, exit_status, gone_note, leaves_shell
 from muxwire.shell.marks import (
     CommandFinished,
     EchoEnd,
@@ -216,6 +216,7 @@ class ShellSession:
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
         self.hidden_begin = -1  # where its B mark is, as soon as that has come
         self._open: dict[str, Execution] = {}
+        self._replaced: set[str] = set()  # commands in whose shell's place another answered: their end may come
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
         self._name = shell.name if shell is not None else ""
         self._input_recalled = False
@@ -317,6 +318,9 @@ class ShellSession:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.ending:
             self._is_recalled(mark.command_id, mark)
+            if mark.command_id in self._replaced:
+                self._replaced.remove(mark.command_id)
+                self._is_ours(mark)
             return
         if self._is_own(execution):
             self._move(Input.COMMAND_FINISHED)
@@ -428,10 +432,18 @@ class ShellSession:
     def _on_reply(self, mark: ProbeReply, now: float) -> None:
         self.reply, self.ended_at = mark, mark.end
         asked = self._open.get(mark.probe_id)
-        if asked is not None and asked.running and mark.token != asked.shell_token:
-            # Asked how that command ended, another shell answered: the one from which its own was reached.
-            end = asked.cut if asked.cut >= 0 else mark.begin
+        if asked is None or not asked.running or mark.token == asked.shell_token:
+            return
+        # Asked how that command ended, another shell answered.
+        end = asked.cut if asked.cut >= 0 else mark.begin
+        if mark.token.strip("0") or leaves_shell(asked.command):  # the one from which its own was reached
             self._nested_gone(asked, None, "the shell before it", mark.status, "", now, end=end)
+            return
+        # One that was never typed into: `bash` began it, with the same prompt; or it is that other one all the same.
+        self._end(asked, Input.NESTED_GONE, now, end=end, exit_code=None, note=UNKNOWN_SHELL)
+        self._replaced.add(asked.command_id)
+        self._left_after = self.current
+        self.left = LeftShell(UNKNOWN_SHELL, None, midway=True)
 
     def tells_end(self, group: int | None) -> bool:
         """Whether a mark will say that the shell of that process group is back: a prompt's, or a command's end."""
