@@ -231,7 +231,7 @@ async def test_fields_without_news_are_left_out(session: Session) -> None:
         ),
         ("execute_command", {"command": None}, "command is missing"),
         ("create_tab", {"size": [80]}, "size: must be columns and rows"),
-        ("create_tab", {"size": [80, -24]}, "size.1: must be 1 or more"),
+        ("create_tab", {"size": [80, -24]}, "size[1]: must be 1 or more"),
         ("list_tabs", {"all": True}, "all is unknown"),
     ],
 )

@@ -78,10 +78,10 @@ def test_values_are_read(described: type[Verb], json: Mapping[str, Any], name: s
         (SetHistoryLimit, {"limit": 1_000_001}, "limit: must be 0 to 1000000"),
         (ReadLogs, {"lines": 1_000_001}, "lines: must be 1 to 1000000"),
         (StreamLogs, {"max_bytes": 1 << 25}, "max_bytes: must be 1 to 16777216"),
-        (CreateTab, {"command": ["a", 1]}, "command.1: must be a string"),
-        (CreateTab, {"size": [80, -1]}, "size.1: must be 1 or more"),
+        (CreateTab, {"command": ["a", 1]}, "command[1]: must be a string"),
+        (CreateTab, {"size": [80, -1]}, "size[1]: must be 1 or more"),
         (CreateTab, {"size": "80x24"}, "size: must be columns and rows, as [120, 40]"),
-        (RunTmuxOperations, {"operations": ["x"]}, "operations.0: must be an object"),
+        (RunTmuxOperations, {"operations": ["x"]}, "operations[0]: must be an object"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_said(described: type[Verb], json: Mapping[str, Any], complaint: str) -> None:

@@ -161,7 +161,7 @@ def _objects(value: object) -> tuple[Mapping[str, Any], ...]:
         raise _Mismatch("a list of objects")
     for index, item in enumerate(value):
         if not isinstance(item, Mapping):
-            raise _Mismatch("an object", f".{index}")
+            raise _Mismatch("an object", f"[{index}]")
     return tuple(value)
 
 
@@ -169,7 +169,8 @@ def _part(read: Callable[[object], V], value: object, where: object) -> V:
     try:
         return read(value)
     except _Mismatch as error:
-        raise _Mismatch(error.must, f".{where}{error.where}") from None
+        part = f"[{where}]" if isinstance(where, int) else f".{where}"
+        raise _Mismatch(error.must, part + error.where) from None
 
 
 # By a parameter's kind; numbers have limits, and literals choices.
