@@ -152,7 +152,7 @@ def _size(value: object) -> tuple[int, int] | None:
         return None
     for index, side in enumerate(sides):
         if side < 1:
-            raise _Mismatch("1 or more", f".{index}")
+            raise _Mismatch("1 or more", f"[{index}]")
     return sides[0], sides[1]
 
 
