@@ -76,9 +76,9 @@ def test_what_many_instances_have_left_goes_by_one_command(where: Folders, envir
     assert remedies["sockets"] == remedies["directories left"] == "muxwire doctor --clean"
     done = doctor(environ, "--clean")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("\n11 leftovers removed\n")
+    assert done.stdout.endswith("\n11 removed\n")
     assert sorted(entry.name for entry in where.runtime.iterdir()) == [living, f"{living}.sock"]
-    assert doctor(environ, "--clean").stdout == "0 leftovers removed\n"
+    assert doctor(environ, "--clean").stdout == "0 removed\n"
     do(f"tmux -S {kept} kill-server", environ)
 
 
@@ -171,7 +171,7 @@ def test_the_server_of_a_named_instance_is_left_alone(where: Folders, environ: d
     subprocess.run(argv, check=True, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
         assert only(leftovers.clients(where)).level == "ok"
-        assert doctor(environ, "--clean").stdout == "0 leftovers removed\n"
+        assert doctor(environ, "--clean").stdout == "0 removed\n"
     finally:
         do(f"tmux -S {where.socket_path} kill-server", environ)
 
