@@ -84,7 +84,7 @@ async def kill_owners(
     instance: Instance, rates: tuple[int, ...], number: signal.Signals, kills: int, chance: random.Random
 ) -> None:
     stop = instance.socket.parent.parent / "stop"
-    with anyio.fail_after(kills / 3 * DEADLINE):
+    with anyio.fail_after(kills * DEADLINE):
         owner, started = await instance.owner(*(numbered(rate, stop) for rate in rates))
         for _ in range(kills):
             await anyio.sleep(chance.random() / 2)  # so that the kill comes anywhere
