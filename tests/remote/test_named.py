@@ -159,7 +159,7 @@ async def test_tabs_that_another_process_drives_stay_with_it(user: dict[str, str
             made = await first.create_tab(host="box", shell="bash")
             refused = await anyio.to_thread.run_sync(muxwire_verb, user, state, "new", "--host", "box")
             assert refused.returncode == FAILED, refused
-            assert "another process drives" in refused.stderr
+            assert "another process has the tabs" in refused.stderr
             ran = await anyio.to_thread.run_sync(muxwire_verb, user, state, "run", "--host", "box", "echo own")
             assert (ran.stdout, ran.returncode) == ("own\n", 0), ran
             assert (await made.execute("echo well")).output == "well\n"

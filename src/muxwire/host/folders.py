@@ -172,7 +172,7 @@ def make_private(path: Path) -> None:
 
     `Path.mkdir` gives the mode to the last one only.
     """
-    if not path.is_dir():
+    if not path.exists():
         make_private(path.parent)
         path.mkdir(PRIVATE_FOLDER, exist_ok=True)
 
