@@ -77,6 +77,22 @@ def test_keys_that_the_shell_has_not_drawn_yet_are_set_aside() -> None:
     assert (world.end.cleared, world.end.aside) == (True, True)
 
 
+def test_keys_that_the_kernel_has_not_echoed_yet_are_rubbed_out() -> None:
+    """On a busy machine. Their echo, drawn later, was taken for the end of the prompt."""
+    world = at_prompt("dash")
+    world.session.input_typed(b"echo who", world.stream.end)
+    prompt, world.column = world.column, world.column + len("echo who")
+
+    def pressed(_: bytes) -> None:
+        world.write(b"echo who ")
+        world.later(0.7, lambda: setattr(world, "column", prompt))
+
+    world.pressed = pressed
+    reached(world)
+    assert "LineModes" not in world.done
+    assert world.end.column == prompt
+
+
 def test_keys_before_the_newest_prompt_are_not_looked_for() -> None:
     world = at_prompt()
     world.session.input_typed(b"ls\r", world.stream.end)

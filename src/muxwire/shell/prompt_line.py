@@ -313,9 +313,10 @@ class PromptEnd:
         begins = self._begins(shell, drawn)
         column: int | None = None
         pane.prompts.took = 0.0
-        # After a prompt that is known something was typed: by a person, or by a terminal that answers a query.
+        # After a prompt that is known something was typed: by a person, by a terminal that answers a query, or by keys
+        # that were sent. These may be drawn only after this.
         known = pane.prompts.length(drawn)
-        typed = known not in (0, len(drawn))
+        typed = known != 0 and (known != len(drawn) or keys_at_prompt(pane.session))
         asked = self._asked()
         self.cleared = self._had_text or typed or asked or not fresh or (here and self._typed_before(shell, drawn))
         if self.cleared:
@@ -453,9 +454,13 @@ class PromptEnd:
         return stream.end != end
 
     def _echoed_before(self, shell: Shell) -> bool:
-        """Whether keys that were sent were echoed before the prompt, by the kernel: C-u would rub out the prompt."""
-        text = self._pane.session.last_input.text
-        if shell.name != "dash" or not text or not keys_sent(self._pane.session):
+        """Whether keys that were sent were echoed before the prompt, by the kernel: C-u would rub out the prompt.
+
+        The echo of keys that were sent at the prompt comes after it, on a busy machine later than this.
+        """
+        session = self._pane.session
+        text = session.last_input.text
+        if shell.name != "dash" or not text or not keys_sent(session) or keys_at_prompt(session):
             return False
         return not self._pane.drawn_prompt.endswith(text.encode())
 
