@@ -239,7 +239,7 @@ async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
     ],
 )
 def test_a_prompt_is_known_by_the_row_up_to_the_cursor(row: str, column: int, alike: bool, shows: bool) -> None:
-    assert lost_end.shows_prompt(row, column, ["", "box:/tmp$ "], alike=alike) == shows
+    assert lost_end.holds_prompt(row, column, ["", "box:/tmp$ "], alike=alike) == shows
 
 
 # A prompt that is still being drawn when the connection is back: its marks were lost all the same.

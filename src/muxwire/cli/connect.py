@@ -65,7 +65,7 @@ def on_instance(
     choose_instance(arguments, any_running=any_running, by_word=by_word, makes=makes)
     try:
         return act()
-    except AmbiguousTarget:  # tabs are called so
+    except AmbiguousTarget:  # several tabs have that name
         raise
     except NoSuchTarget:
         if not (by_word and word_is_instance(arguments)):

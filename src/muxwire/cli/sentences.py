@@ -16,7 +16,7 @@ _AUTHORS = {
 }
 
 
-# Where another process may press keys in the tab: nothing tells those from a person's.
+# Who, where another muxwire process drives the instance: its keys cannot be told from a person's.
 _EITHER = "a person, or an agent by keys,"
 
 

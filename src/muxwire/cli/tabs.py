@@ -181,7 +181,8 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
     if arguments.host and not terminals.keeps_tabs_on(arguments.host):
         raise NotPermitted(
-            f"another process has the tabs of this instance on {arguments.host}: this verb's would end with it",
+            f"another process has the tabs of this instance on {arguments.host}, and a tab that this verb opened would"
+            " end with the verb",
             remedy="have that process open it, or choose another instance with --name NAME",
         )
     tab = await terminals.create_tab(

@@ -71,14 +71,10 @@ class LocalHost:
         return looking.SEES_WAITS
 
     async def look_all(self, leader: int, tty: str) -> PaneLook:
-        steps = looking.look_in_steps(leader, tty)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                seen: PaneLook = end.value
-                return seen
+        steps = looking.LookInSteps(leader, tty)
+        for _ in steps:
             await anyio.lowlevel.checkpoint()
+        return steps.seen
 
     def forget(self, leader: int) -> None:
         """Nothing is remembered."""

@@ -29,7 +29,7 @@ from muxwire.shell.look import (
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator
+    from collections.abc import Collection, Generator, Iterator
 
     from muxwire.shell.look import TtyModes
 
@@ -105,21 +105,29 @@ def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
     With `near` only the leaders of the session and of the foreground group are examined, and no inner terminals, which
     takes a tenth.
     """
-    steps = look_in_steps(leader, tty, near=near)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            seen: PaneLook = end.value
-            return seen
+    steps = LookInSteps(leader, tty, near=near)
+    for _ in steps:
+        pass
+    return steps.seen
 
 
-def look_in_steps(leader: int, tty: str, *, near: bool = False) -> Generator[None, None, PaneLook]:
-    """The same; yield after each step of about a millisecond, so that a caller can do something else in between.
+@final
+class LookInSteps:
+    """A look, to be iterated over: each step takes about a millisecond. After the last one `seen` is the look.
 
-    A thread would be worse: it gives up the interpreter's lock at every system call, and beside a busy main thread
-    waits up to 5 ms (`sys.getswitchinterval`) to have it back.
+    Between two steps a caller can do something else. A thread would be worse: it gives up the interpreter's lock at
+    every system call, and beside a busy main thread waits up to 5 ms (`sys.getswitchinterval`) to have it back.
     """
+
+    def __init__(self, leader: int, tty: str, *, near: bool = False) -> None:
+        self.seen = PaneLook(leader, None, 0)
+        self._steps = _steps(leader, tty, near=near)
+
+    def __iter__(self) -> Iterator[None]:
+        self.seen = yield from self._steps
+
+
+def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLook]:
     seen_at = time.monotonic()
     modes = tty_modes(tty)
     if not HAS_PROC:
@@ -181,7 +189,7 @@ def _stat(pid: int) -> _Stat | None:
 
 
 def _table() -> Generator[None, None, dict[int, _Stat]]:
-    """Every process that is no thread of the kernel."""
+    """All processes but the threads of the kernel."""
     table = {}
     for number, pid in enumerate(pids(), 1):
         if (found := _stat(pid)) is not None:

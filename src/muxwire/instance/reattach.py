@@ -102,13 +102,13 @@ async def _is_at_prompt(tab: Tab) -> bool:
         if waits == "editor":
             reads = running is not None and (not running.command or _READS.search(running.command) is not None)
             drawn = [_before_cursor(prompt, taken.cols) for prompt in (*ending, logged)]
-            return shows_prompt(row, taken.cursor.x, drawn, alike=not reads)
+            return holds_prompt(row, taken.cursor.x, drawn, alike=not reads)
         row = row.rstrip()
         return row in map(_shown, ending) or (row == _shown(logged) != "" and taken.cursor.x >= len(row))
     return False
 
 
-def shows_prompt(row: str, column: int, drawn: Sequence[str], *, alike: bool) -> bool:
+def holds_prompt(row: str, column: int, drawn: Sequence[str], *, alike: bool) -> bool:
     """Whether a row holds one of these prompts up to the cursor, which is in that column.
 
     With `alike` it is enough that it ends like one: the next prompt may show another directory, branch or time. What
@@ -118,7 +118,7 @@ def shows_prompt(row: str, column: int, drawn: Sequence[str], *, alike: bool) ->
     for character in row:
         if at >= column:
             break
-        before, at = before + character, at + max(guessed_width(character), 0)
+        before, at = before + character, at + guessed_width(character)
     before += " " * (column - at)
 
     def ends(prompt: str) -> str:

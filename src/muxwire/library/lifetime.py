@@ -266,7 +266,7 @@ _LOG = logging.getLogger("muxwire")
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
-# Shells in containers, all at once, have ended by then; who ends an MCP server kills it after 2 s.
+# How long shells in containers may take to end, all at the same time: MCP clients kill a server after 2 s.
 _INSIDE_SECONDS = 1.5
 
 _USED = f"#{{{PREVIOUS_TAB}}} #{{{ACTIVE_TAB}}}"
@@ -454,7 +454,7 @@ class ServerLifetime:
             await self._stop_server()
 
     async def _hang_up_inside(self) -> None:
-        """End what would go on in containers when the tabs from which it was reached end with the server."""
+        """End shells in containers, which would go on there when the tabs end with the server."""
         with anyio.move_on_after(_INSIDE_SECONDS):
             async with anyio.create_task_group() as tasks:
                 for tab in self.book.open.values() if self.running is not None else ():

@@ -57,6 +57,10 @@ class JournalEntry(NamedTuple):
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+# How many of the last commands tell what the closed tabs of an instance were called, and what ran in them last.
+RECENT_COMMANDS = 500
+
+
 @final
 class History:
     """Takes the commands of one process; `is_follower`: another process rotates the file."""

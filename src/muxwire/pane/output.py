@@ -315,7 +315,7 @@ async def result_of(
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if waited and execution.read_up_to >= 0:
         execution.delivered(end)
-    if not running and pane.session.left is not None:
+    if not running:
         pane.session.told_of(execution)
     state = pane.state_after(execution)
     return ExecutionResult(
@@ -340,7 +340,7 @@ async def result_of(
 
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]:
-    if execution.ending and not (execution.note or text.lost_bytes or text.note):
+    if not (execution.note or execution.running or text.lost_bytes or text.note):
         return []
     notes = [note for note in (execution.note, execution.running and execution.resists) if note]
     end = pane.stream.written_end if execution.running else -1

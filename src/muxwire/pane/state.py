@@ -137,8 +137,8 @@ class HiddenLines:
 # A look that was taken no longer ago is not taken again, nor is an answer of another machine asked for again unless
 # something was typed since: several judgements are made of one moment.
 NEW_SECONDS = 0.01
-# So old may be, for who only reads the state, the look that showed that nothing waits, if nothing was written or typed
-# since: list_tabs and the like are asked again and again, and a look at all processes takes some ms.
+# How old a look at all processes may be that showed that nothing waits, where a caller only reads the state and nothing
+# was written or typed since: list_tabs is called again and again, and such a look takes some ms.
 RECENT_SECONDS = 1.0
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
@@ -180,7 +180,7 @@ class PaneState:
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
-        self._next_id = ""
+        self._next_id = ""  # of a mark, made ahead; "" if none is
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes

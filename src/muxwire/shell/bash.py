@@ -78,7 +78,7 @@ class Bash(Shell):
         up = b"${__muxwire_up-}" if request.redraw else b""
         if heads:
             heads[0], up = up + heads[0], b""
-        prints = before_start(request, BUILTIN, heads) if heads or request.repair_tty else b""
+        prints = before_start(request, BUILTIN, heads)
         body = body_to_eval(request, BUILTIN)
         end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
         return (

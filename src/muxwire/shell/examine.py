@@ -21,7 +21,7 @@ Found = TypeVar("Found")
 # The kernel passes on to tmux what is written to a terminal, in a worker thread. On a busy machine (a load of 15 on two
 # processors) the end mark came after two answers of tmux, and a shell at its prompt seemed to read for its command.
 END_MARK_SECONDS: Final = 0.3
-# So often a proof is tried at once while the program writes; after that, from time to time as others are.
+# How often a proof is tried in a row while the program writes. After that it is tried at the usual intervals.
 PROOFS: Final = 3
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR: Final = {

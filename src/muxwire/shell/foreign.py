@@ -57,7 +57,7 @@ def foreign_end(command_id: str, before: bytes, *, fish: bool = False, token: st
 
 
 def hang_up(token: str, *, fish: bool) -> bytes:
-    """Return the line by which the shell of that token does what it does when its terminal hangs up; no other does."""
+    """Return the line that has the shell with that token, and no other, end as when its terminal hangs up (SIGHUP)."""
     if fish:
         return b" " + _FISH_IF % token.encode() + b"kill -HUP $fish_pid; end\r"
     return b' case "${__muxwire_p-}" in %s) \\kill -HUP "$$";; esac\r' % token.encode()

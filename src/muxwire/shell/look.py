@@ -51,8 +51,8 @@ _CARRIERS: Final = frozenset((
     "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
     "incus", "machinectl", "autossh", "systemd-run", "distrobox", "toolbox",
 ))  # fmt: skip
-# Those that leave what they run in a container where it is when they are killed: an engine holds its terminal, and that
-# is not hung up.
+# Clients of container engines. What one of them runs in a container goes on when the client is killed: the engine holds
+# the terminal there, and does not hang it up.
 _ENGINES: Final = ("docker", "podman", "nerdctl", "kubectl", "oc", "crictl")
 # What they are told to do; the first word of these counts. Keys for what `run` or `attach` shows reach the container's
 # own program, which is to go on.

@@ -310,7 +310,7 @@ class MarkScanner:
     def __init__(self, start: int = 0, owns: Callable[[str], bool] | None = None) -> None:
         """`owns`: whether a mark that begins with that id may be meant; without it, any may."""
         self._owns = owns
-        self._mine: set[bytes] = set()  # those of the ids that heads began with when it was looked up last
+        self._mine: set[bytes] = set()  # those of the ids that heads began with when they were looked up last
         self._held = b""  # what may still belong to an unfinished mark
         self._held_base = start  # its offset
         self._scan = start  # every head and close that begins before this one was seen

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 PROBE_TIMEOUT = 5.0
 # A format, and its value where lines are shown and typed: top hides the cursor, vim and less switch.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
-# Of a tab that is closed: what runs in a container has ended after C-c by then, and its shell has answered, and has
-# ended. Who closes a tab does not wait longer for what nothing may come of.
+# How many seconds the closing of a tab waits in a container: for what runs to end after C-c, for the shell to answer a
+# probe, and for it to end. Any of these may never happen.
 _STOPS, _ANSWERS, _ENDS = 0.5, 1.0, 1.0
 # What a nested shell wrote before it ended has come by then, on a busy machine too.
 GONE_QUIET = 1.0
@@ -144,7 +144,7 @@ class NestedShells:
                 if shell is not None:
                     yield Press(hang_up(shell.token, fish=shell.fish))
                     yield from until(pane, over, _ENDS)
-        except (CommandError, ConnectionClosed, TabUnavailable):  # there is no shell, or no connection
+        except (CommandError, ConnectionClosed, TabUnavailable):  # no shell answers, or the connection is lost
             return
 
     def prompt(self, listener: ForegroundShell) -> Request[bytes]:

@@ -104,7 +104,6 @@ class PromptLine:
 
     def __init__(self, pane: Pane) -> None:
         self._pane = pane
-        self._edits: tuple[Shell, bytes] | None = None  # who said at which prompt that its editor is on
         self._whole = b""  # what the newest prompt was that another machine has drawn to its end
 
     def soon(self) -> Request[None]:
@@ -194,10 +193,8 @@ class PromptLine:
         pane, shell = self._pane, self._pane.session.shell
         if shell is None or not pane.session.has_preexec_mark or drawn not in pane.prompts:
             return None
-        if (shell, drawn) != self._edits:  # nearly always the same
-            if not says_that_it_edits(shell, drawn):
-                return None
-            self._edits = shell, drawn
+        if not says_that_it_edits(shell, drawn):
+            return None
         self._note_time()
         return shell
 

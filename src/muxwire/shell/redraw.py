@@ -44,7 +44,7 @@ def readable(command: bytes) -> bytes:
 def shown_command(written: bytes) -> str:
     """The readable command in what was written before a start mark; "" if it is not there (`redraw`, `shown_again`).
 
-    Whoever typed it, its text is nowhere else in the stream.
+    Of a command that another process typed, the stream holds the text nowhere else.
     """
     _, mark, after = written.rpartition(_TYPED)
     drawn = after[_ID_LENGTH + 1 :].decode("utf-8", "replace").replace("\r\n", "\n") if mark else ""

@@ -341,8 +341,7 @@ class ShellSession:
     def _on_usual_end(self, mark: CommandFinished, now: float) -> bool:
         """Do in one step what `_on_end` and `_on_prompt` do of a mark Q, where it ends the only command there is.
 
-        The caller waits for it: of two short commands in a row a tenth of the time was spent there. False if there is
-        more to do.
+        A caller waits for it. False if there is more to do.
         """
         execution = self.current
         if execution is None or execution.command_id != mark.command_id or len(self._open) != 1 or execution.ending:
@@ -354,26 +353,28 @@ class ShellSession:
         if mark.cwd != self.cwd:
             self.cwd = mark.cwd
         self.ended_at = mark.end
-        status = shell_status(mark.status)
-        self.state = ShellState.FINISHED
-        execution.finish("completed", now, end=mark.begin, exit_code=status, cwd=mark.cwd, took=mark.took)
-        self._tell(CommandEnded(execution))
-        self.state, self.prompt_seq, self.prompt_end = ShellState.PROMPT, mark.seq, mark.end
-        self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
-        self.preexec_time, self.sleeps_since = None, None
+        self._move(Input.COMMAND_FINISHED)
+        status, what = shell_status(mark.status), Input.COMMAND_FINISHED
+        self._end(execution, what, now, end=mark.begin, exit_code=status, cwd=mark.cwd, took=mark.took)
+        self._note_prompt(mark, status, now)
         self._tell(PromptBegan(mark.end, status))
         return True
+
+    def _note_prompt(self, mark: PromptStart | CommandFinished, status: int, now: float) -> None:
+        """The shell is at the prompt of that mark."""
+        self._move(Input.PROMPT_START)
+        self.prompt_seq, self.prompt_end = mark.seq, mark.end
+        self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
+        self.preexec_time, self.sleeps_since = None, None
 
     def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
         if mark.nonce != self.nonce or self.shell_pid not in (0, mark.pid) or mark.seq <= self.prompt_seq:
             return
-        self._move(Input.PROMPT_START)
-        self.shell_pid, self.prompt_seq, self.prompt_end = mark.pid, mark.seq, mark.end
-        self.prompt_time, self.prompt_status = now, mark.status
-        self.preexec_time, self.sleeps_since = None, None
+        status = shell_status(mark.status)
+        self._note_prompt(mark, status, now)
+        self.shell_pid = mark.pid
         if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
             self.cwd = mark.cwd
-        status = self.status_at_prompt = shell_status(mark.status)
         # What a bash before 4.4 says of a loop that C-c ended is 1: the C-c distinguishes it from an error.
         signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None
         where = f"its own shell, in {mark.cwd}"

@@ -174,7 +174,7 @@ RULES: Final[tuple[Rule, ...]] = (
 
 
 def _once(ask: Callable[[], Answer]) -> Callable[[], Answer]:
-    """`ask`, which is called once. To make one by `functools.cache` takes longer than to ask most questions."""
+    """Return a function that calls `ask` once, and keeps the answer; made more quickly than by `functools.cache`."""
     answers: list[Answer] = []
 
     def answer() -> Answer:

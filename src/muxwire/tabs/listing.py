@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anyio import create_task_group, move_on_after
 
 from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, TabUnavailable
-from muxwire.logs.history import read_history
+from muxwire.logs.history import RECENT_COMMANDS, read_history
 from muxwire.logs.limits import ended_instances, logs_of
 from muxwire.logs.read import LogFileReader
 from muxwire.results import SessionInfo, TabInfo, TabList
@@ -139,8 +139,6 @@ async def _asked(
 # its client was started again, and no more than a reader takes in.
 ENDED_INSTANCES = 3
 ENDED_TABS = 30
-# Of an instance's journal: what ran last in each of its closed tabs is among them.
-_ENDED_COMMANDS = 500
 
 
 def ended_tabs(folders: Folders) -> tuple[TabInfo, ...]:
@@ -166,7 +164,7 @@ def logged_tabs(folders: Folders, generation: int) -> tuple[TabInfo, ...]:
 
 
 def _ended_rows(home: Path, logs: Sequence[Path], newest: int, prefix: str, reason: str) -> list[TabInfo]:
-    last = {(one.generation, one.window_id): one for one in read_history(home, (), _ENDED_COMMANDS)}
+    last = {(one.generation, one.window_id): one for one in read_history(home, (), RECENT_COMMANDS)}
     rows = []
     for log in logs:
         with suppress(OSError):

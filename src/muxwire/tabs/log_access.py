@@ -18,7 +18,7 @@ import anyio.to_thread
 from muxwire.errors import AmbiguousTarget, InvalidArgument
 from muxwire.host.patterns import Pattern
 from muxwire.logs.grep import Search, last_matches
-from muxwire.logs.history import read_history
+from muxwire.logs.history import RECENT_COMMANDS, read_history
 from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, last_readable_lines, read_range, read_readable
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.keyboard import typed_from
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 _LOG_ADDRESS = re.compile(
     r"(?:(?P<instance>e[0-9]{1,10}-[0-9a-f]{6})/)?(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z"
 )
-# Commands of the journal among which the name of a closed tab is looked for.
-_NAMED_COMMANDS = 500
 
 
 @final
@@ -117,7 +115,7 @@ def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
             if path.is_relative_to(folders.state.resolve()) and path.suffix == ".log" and path.is_file():
                 return LogSource(path, None)
     elif found is None and not isinstance(error, AmbiguousTarget):
-        for one in reversed(read_history(folders.state / folders.instance, (), _NAMED_COMMANDS)):
+        for one in reversed(read_history(folders.state / folders.instance, (), RECENT_COMMANDS)):
             if one.name == target:
                 for path in log_names(folders.logs(one.generation), one.window_id):
                     return LogSource(path, None)

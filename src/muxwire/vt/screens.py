@@ -47,8 +47,6 @@ class ScreenSwitches:
 
     def left(self, offset: int) -> None:
         """A shell is at its prompt there: what follows is text, also where a killed program left that screen on."""
-        if self._found and not self._found[-1][1] and self._found[-1][0] <= offset:  # nearly always
-            return
         if self.at(offset):
             insort(self._found, (offset, False))
 

@@ -308,7 +308,7 @@ still() {
 }
 
 # Whether the process $1 may be on this machine's terminal /dev/pts/$2, and not on a container's, which counts its own
-# from 0: the file tells them apart. Where it has neither open, that is not known.
+# from 0: the file tells them apart. If it has neither open, it may be.
 may_be_here() {
   for h in "/proc/$1/fd"/*; do
     [ "$h" -ef "/dev/pts/$2" ] && return
