@@ -23,6 +23,7 @@ class ExecutionResult:
     `from_byte` and `next_byte` are offsets of the raw output in the pane's log.
     `script_path` is where `execute_script` put the code.
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
+    `why_running`: why the call ended before the command, as far as that is known; "" elsewhere.
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
     `screen`: where a program is on the alternate screen, the rows that it shows: empty ones, a common indentation and
     equal rows in turn left out.
@@ -47,6 +48,7 @@ class ExecutionResult:
     started_in: str = ""
     screen: str = ""
     omission: tuple[int, int] = (0, 0)
+    why_running: str = ""
 
 
 @final

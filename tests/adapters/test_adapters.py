@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +15,8 @@ import anyio
 import pytest
 
 import muxwire.sync
-from muxwire import Carrier, InvalidArgument
-from muxwire.adapters import shown
+from muxwire import Carrier, ExecutionResult, InvalidArgument
+from muxwire.adapters import shown, why_it_waits
 from muxwire.host.remote import RemoteHost
 from tests.adapters.conftest import STAND_INS
 from tests.remote.proxied import environ_there
@@ -121,6 +122,16 @@ def test_openhands_secrets_reach_the_command_and_are_masked(executor: Any) -> No
     )
     conversation = SimpleNamespace(state=SimpleNamespace(secret_registry=registry))
     assert executor(Action(command="echo $TOKEN"), conversation).text == "<hidden>"
+
+
+def test_why_a_command_waits_is_told_with_the_whole_text_that_it_shows() -> None:
+    why = "silent for 3 s after 'name; age?'; whether it waits cannot be seen here"
+    result = ExecutionResult(
+        command_id="", output="", exit_code=None, timed_out=False, duration_ms=0, state="running", cwd="",
+        from_byte=0, next_byte=0, running=True, note=f"{why}: answer with `send_keys`", why_running=why,
+    )  # fmt: skip
+    assert why_it_waits(result) == why
+    assert why_it_waits(replace(result, note="", why_running="")) == "it waits for input"
 
 
 # -- mini-swe-agent

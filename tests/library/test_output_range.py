@@ -8,7 +8,7 @@ import pytest
 
 from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
 from muxwire.logs.store import LogStore
-from muxwire.pane.output import output_range, shown_text
+from muxwire.pane.output import output_range, shown_text, why_running
 from muxwire.pane.stream import PaneStream
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.execution import Ending, Execution
@@ -47,6 +47,32 @@ async def test_the_output_of_a_command_in_every_phase(
             command.finish(ending, 3.0, end=stream.end, exit_code=None)
         begin, end = output_range(command, stream, None)
         assert stream.ring.read(begin, end) == found
+
+
+@pytest.mark.parametrize(
+    ("asked_at", "silent_at", "resists", "why", "note"),
+    [
+        (9, -1, ("", ""), "the program waits for a line of input", "; it still runs: answer with `send_keys`"),
+        (-1, 9, ("", ""), "silent for 3 s after 'a; b?'; whether it waits cannot be seen here", ": answer with"),
+        (8, 8, ("", ""), "", ""),  # it has written something since
+        (-1, -1, ("no answer", "close the tab"), "no answer", "; close the tab"),
+        (9, -1, ("no answer", "close the tab"), "the program waits for a line of input", "; it still runs: answer"),
+    ],
+    ids=["waits", "silent", "was answered", "resists", "resists, and waits"],
+)
+def test_why_a_command_still_runs_is_said_apart_from_what_can_be_done(
+    asked_at: int, silent_at: int, resists: tuple[str, str], why: str, note: str
+) -> None:
+    command = Execution(command_id="", command=b"", prompt_seq=1, typed_at=0, typed_time=1.0)
+    command.asks(asked_at, "a line of input")
+    command.fell_silent(silent_at)
+    command.resisted(*resists)
+    known, notes = why_running(command, 9, lambda: repr("a; b?"))
+    assert known == why
+    assert not note or notes[0].startswith(why + note)
+    assert len(notes) == bool(note) + (asked_at == 9 and bool(resists[0]))
+    command.finish("completed", 2.0, end=9, exit_code=0)
+    assert why_running(command, 9, str) == ("", [])
 
 
 # What a line that is typed on the other screen draws there, down to the mark with which its output begins.

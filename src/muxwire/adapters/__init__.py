@@ -23,6 +23,8 @@ from muxwire.vt.readable import readable
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from muxwire.results import ExecutionResult
+
 
 @contextmanager
 def needed(extra: str) -> Iterator[None]:
@@ -43,6 +45,6 @@ def shown(output: str) -> str:
     return readable(output).text if any(sign in output for sign in "\x1b\r\b") else output
 
 
-def why_it_waits(note: str) -> str:
-    """What the note of a command that waits says of it, without what could be done: that names tools of muxwire."""
-    return note.partition(";")[0] or "it waits for input"
+def why_it_waits(result: ExecutionResult) -> str:
+    """What is known of why a command waits, without what could be done: that names tools of muxwire."""
+    return result.why_running or "it waits for input"

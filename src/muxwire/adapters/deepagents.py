@@ -80,7 +80,7 @@ class MuxwireSandbox(BaseSandbox):
             result = tab.execute(command, timeout=timeout or self._default, max_chars=MAX_CHARS)
             if result.running:
                 stopped = tab.stop_process()
-                note = f"\n[it was stopped: {why_it_waits(result.note)}]"
+                note = f"\n[it was stopped: {why_it_waits(result)}]"
                 return ExecuteResponse(output=_text(result.output) + note, exit_code=stopped.exit_code, truncated=False)
         except MuxwireError as error:
             return ExecuteResponse(output=f"{error}; {error.remedy}", exit_code=_REFUSED, truncated=False)

@@ -77,7 +77,7 @@ class MuxwireEnvironment:
         result = tab.execute(command, cwd=cwd or None, timeout=seconds)
         if result.running:
             tab.stop_process()
-            return _failed(shown(result.output), f"it was stopped: {why_it_waits(result.note)}", "WaitsForInput")
+            return _failed(shown(result.output), f"it was stopped: {why_it_waits(result)}", "WaitsForInput")
         if result.timed_out:
             late = subprocess.TimeoutExpired(command, seconds)
             return _failed(shown(result.output), str(late), type(late).__name__)

@@ -131,7 +131,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         if found.running:
             prefix, self._told = _BELOW if self._told else "", True
             said = f"timed out after {timeout}" if timeout else f"has no new output after {self._silence}"
-            said = f"waits for input: {why_it_waits(found.note)}." if asks else f"{said} seconds."
+            said = f"waits for input: {why_it_waits(found)}." if asks else f"{said} seconds."
             said = f"[The command {said} {constants.TIMEOUT_MESSAGE_TEMPLATE}]"
             return _observed(command, text, prefix=prefix, suffix=said)
         self._running, status = "", _RUNNING if found.exit_code is None else found.exit_code

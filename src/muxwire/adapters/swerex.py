@@ -93,7 +93,7 @@ class MuxwireSession(Session):
             raise CommandTimeoutError(f"{error}: {self._left!r} was left running; interrupt it first") from error
         if told.running and not told.timed_out:
             await self.tab.stop_process()
-            raise CommandTimeoutError(f"{late}: {why_it_waits(told.note)}, and was stopped")
+            raise CommandTimeoutError(f"{late}: {why_it_waits(told)}, and was stopped")
         if told.timed_out:
             self._left = action.command
             raise CommandTimeoutError(late)

@@ -86,8 +86,8 @@ class Interrupter:
             self._pane.session.line_interrupted(execution, time.monotonic(), end=self._pane.stream.end)
         elif execution.running:
             execution.resisted(
-                "could not be interrupted: its shell ignores SIGINT, waits for an earlier job (zsh), or hangs; "
-                "close the tab with `close_tab.force`"
+                "could not be interrupted: its shell ignores SIGINT, waits for an earlier job (zsh), or hangs",
+                "close the tab with `close_tab.force`",
             )
         return answered
 
@@ -170,7 +170,7 @@ class Interrupter:
             await asked.settled()
         while stream.rejoining and not self._pane.session.closed:
             await stream.changed()
-        execution.resisted("")
+        execution.resisted("", "")
         self._later = None
         if not await stream.until(lambda: not execution.running, STEPS[0][1]):
             await self.end(execution, first=first, grace=grace)

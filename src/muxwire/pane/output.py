@@ -318,6 +318,7 @@ async def result_of(
     if not running:
         pane.session.told_of(execution)
     state = pane.state_after(execution)
+    why, notes = _notes(execution, pane, text)
     return ExecutionResult(
         command_id=execution.command_id,
         output=text.text,
@@ -332,30 +333,45 @@ async def result_of(
         running=running,
         omitted_bytes=text.omitted_bytes,
         signal_sent=execution.signal_sent,
-        note="; ".join(_notes(execution, pane, text)),
+        note="; ".join(notes),
+        why_running=why,
         started_in=execution.started_in,
         script_path=execution.script_path,
         omission=text.omission,
     )
 
 
-def _notes(execution: Execution, pane: PaneState, text: OutputText) -> list[str]:
+def why_running(execution: Execution, end: int, after: Callable[[], str]) -> tuple[str, list[str]]:
+    """Why a command still runs whose output ends at `end`, as far as is known, and notes that say what can be done.
+
+    `after`: what stood there when it fell silent.
+    """
+    if not execution.running:
+        return "", [execution.note] if execution.note else []
+    why, remedy = execution.resists
+    notes = [execution.note, why and f"{why}; {remedy}"]
+    if execution.waits_at(end):
+        why = f"the program waits for {execution.asked_for}"
+        notes.insert(0, f"{why}; it still runs: answer with `send_keys`, or `stop_process`")
+    elif execution.silent_since(end):
+        why = f"silent for {SILENT_SECONDS:g} s after {after()}; whether it waits cannot be seen here"
+        notes.insert(0, f"{why}: answer with `send_keys`, or wait with `command_result`")
+    return why, [note for note in notes if note]
+
+
+def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str, list[str]]:
     if not (execution.note or execution.running or text.lost_bytes or text.note):
-        return []
-    notes = [note for note in (execution.note, execution.running and execution.resists) if note]
-    end = pane.stream.written_end if execution.running else -1
-    if execution.running and execution.waits_at(end):
-        what = f"the program waits for {execution.asked_for}; it still runs"
-        notes.insert(0, f"{what}: answer with `send_keys`, or `stop_process`")
-    elif execution.running and execution.silent_since(end):
-        after = "a screen was drawn" if pane.has_screen() else repr(pane.open_line().strip()[-_SHOWN_OF_LINE:])
-        what = f"silent for {SILENT_SECONDS:g} s after {after}; whether it waits cannot be seen here"
-        notes.insert(0, f"{what}: answer with `send_keys`, or wait with `command_result`")
+        return "", []
+
+    def after() -> str:
+        return "a screen was drawn" if pane.has_screen() else repr(pane.open_line().strip()[-_SHOWN_OF_LINE:])
+
+    why, notes = why_running(execution, pane.stream.written_end, after)
     if text.lost_bytes:
         notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
     if text.note:
         notes.append(text.note)
-    return notes
+    return why, notes
 
 
 # A command's output while it runs: each byte to its caller once, as soon as it is known to be output.

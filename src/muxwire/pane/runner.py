@@ -266,7 +266,7 @@ class Runner:
             await self.settled()
         elif execution.running:
             silent = self._client.patience.explain()
-            execution.resisted(f"{silent}: {silent.remedy}; `command_result` reports what became of it")
+            execution.resisted(str(silent), f"{silent.remedy}; `command_result` reports what became of it")
 
     async def hang_up_inside(self) -> None:
         """End a shell in a container that would go on there when the tab is closed; `NestedShells.hang_up`."""

@@ -69,8 +69,8 @@ class Execution:
     at_timeout: Literal[OnTimeout, ""] = ""
     signal_sent: str = ""
     note: str = ""
-    # Why it still runs although it was to end.
-    resists: str = ""
+    # Why it still runs although it was to end, and what can be done.
+    resists: tuple[str, str] = ("", "")
     # How its shell was reached (listener.py), and where our hooks are not in that shell: its process group,
     # its kind, and its prompt.
     level: int = 1
@@ -174,9 +174,9 @@ class Execution:
         """That signal was sent to end it; "" for none."""
         self.signal_sent = name or self.signal_sent
 
-    def resisted(self, why: str) -> None:
-        """It was to end, and still runs."""
-        self.resists = why
+    def resisted(self, why: str, remedy: str) -> None:
+        """It was to end, and still runs; "" if it does not resist any more."""
+        self.resists = why, remedy
 
     def finish(
         self, ending: Ending, now: float, *,

@@ -92,7 +92,8 @@ def said_idle(result: ExecutionResult, idle: float) -> ExecutionResult:
     """The same with a note that silence ended the call, if the command still runs and nothing else is said of that."""
     if not result.running or result.note:
         return result
-    return replace(result, note=f"nothing new came for {idle:g} s; it still runs: `command_result` has the rest")
+    why = f"nothing new came for {idle:g} s"
+    return replace(result, note=f"{why}; it still runs: `command_result` has the rest", why_running=why)
 
 
 @final
