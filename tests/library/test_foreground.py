@@ -38,15 +38,20 @@ def no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(look, "SEES_WAITS", False)
 
 
-@pytest.mark.usefixtures("no_proc")
-def test_the_processes_of_a_session_are_not_those_of_the_next_on_its_tty() -> None:
+@pytest.mark.parametrize("proc", [foreground.HAS_PROC, False])
+def test_the_processes_of_a_session_are_not_those_of_the_next_on_its_tty(
+    monkeypatch: pytest.MonkeyPatch, proc: bool
+) -> None:
+    monkeypatch.setattr(foreground, "HAS_PROC", proc)
     master, slave = os.openpty()
     tty = os.ttyname(slave)
-    with subprocess.Popen(["setsid", "-c", "sh", "-c", "echo up; cat"], stdin=slave, stdout=slave) as leader:
+    argv = ["setsid", "-c", "sh", "-c", "sleep 30 & echo up; wait"]
+    with subprocess.Popen(argv, stdin=slave, stdout=slave) as leader:
         os.close(slave)
         assert os.read(master, 100) == b"up\r\n"
         mine = foreground.session_processes(leader.pid, tty)
-        assert mine[-1] == leader.pid
+        assert mine == [foreground.child_of(leader.pid), leader.pid]
+        assert set(foreground.group_members(leader.pid)) == set(mine)
         assert foreground.session_processes(os.getpid(), tty) == []
         assert foreground.foreground_pgrp(leader.pid) == leader.pid
         os.close(master)

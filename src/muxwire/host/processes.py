@@ -25,13 +25,13 @@ from muxwire.shell.look import Foreground, TtyModes
 
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 _PROC = Path("/proc")
 HAS_PROC = (_PROC / "self" / "stat").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
-_STAT_PPID, _STAT_PGRP, _STAT_SESSION, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 2, 3, 5, 6, 19
+_STAT_PPID, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 5, 6, 19
 # PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
 FORKED = 0x40
 # PF_KTHREAD: a thread of the kernel, which has no terminal and no files. All of them are children of the process 2.
@@ -92,8 +92,22 @@ def pids() -> list[int]:
     return [pid for pid in found if pid not in threads]
 
 
-def _members(field: int, value: int) -> list[int]:
-    return [pid for pid in pids() if (fields := _stat_fields(pid)) and int(fields[field]) == value]
+def _members(of: Callable[[int], int], value: int) -> list[int]:
+    """The processes of which `of` says that."""
+    return [pid for pid in pids() if _asked(of, pid) == value]
+
+
+def _asked(of: Callable[[int], int], pid: int) -> int:
+    """What the kernel answers about a process; 0 if it is gone. Beside a file of /proc, such a call costs nothing."""
+    try:
+        return of(pid)
+    except OSError:
+        return 0
+
+
+def _parent_of(pid: int) -> int:
+    fields = _stat_fields(pid)
+    return int(fields[_STAT_PPID]) if fields else 0
 
 
 def _ps(*arguments: str) -> list[list[str]]:
@@ -116,11 +130,11 @@ def foreground_pgrp(session_leader: int) -> int | None:
 def session_processes(session_leader: int, tty: str) -> list[int]:
     """Every process of the session that `session_leader` leads, the leader last."""
     if HAS_PROC:
-        mine = _members(_STAT_SESSION, session_leader)
+        mine = _members(os.getsid, session_leader)
     else:
         # The tty alone would not do: the next tab gets its name as soon as it is free.
         there = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
-        mine = [pid for pid in there if _session_of(pid) == session_leader]
+        mine = [pid for pid in there if _asked(os.getsid, pid) == session_leader]
     return sorted(mine, key=lambda pid: pid == session_leader)
 
 
@@ -134,18 +148,11 @@ def session_since(session_leader: int, since: float) -> list[tuple[int, str]]:
     ticks = os.sysconf("SC_CLK_TCK")
     since += time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()  # proc(5): starttime counts from boot
     found = []
-    for pid in _members(_STAT_SESSION, session_leader):
+    for pid in _members(os.getsid, session_leader):
         fields = _stat_fields(pid)
         if fields and fields[0] not in b"ZX" and int(fields[_STAT_STARTED]) + 1 > since * ticks:
             found.append((pid, shown_name(pid) or executable(pid)))
     return found
-
-
-def _session_of(pid: int) -> int:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return 0
 
 
 def foreground(session_leader: int, *, supervised: bool = False) -> Foreground | None:
@@ -161,13 +168,13 @@ def child_of(pid: int) -> int:
     if HAS_PROC:
         # A kernel without CONFIG_PROC_CHILDREN has no such file.
         children = [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
-        return next(iter(children or _members(_STAT_PPID, pid)), 0)
+        return next(iter(children or _members(_parent_of, pid)), 0)
     return next((int(child) for child, parent in _ps("-A", "-o", "pid=,ppid=") if parent == str(pid)), 0)
 
 
 def group_members(pgrp: int) -> list[int]:
     if HAS_PROC:
-        return _members(_STAT_PGRP, pgrp)
+        return _members(os.getpgid, pgrp)
     return [int(pid) for pid, group in _ps("-A", "-o", "pid=,pgid=") if group == str(pgrp)]
 
 
