@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -62,6 +63,8 @@ LOOK_SECONDS = 0.05
 RESTS_SECONDS = 0.5
 # Those whose line editor can be asked for the line that a person has begun.
 EDITED = ("bash", "zsh", "fish")
+# Of what a tab wrote, printed with what was not as promised there: some commands with their marks.
+LAST_BYTES = 4000
 _HOST = "there"
 
 
@@ -72,13 +75,15 @@ class Figures:
 
     done: Counter[tuple[str, str]] = field(default_factory=Counter)
     failed: Counter[tuple[str, str]] = field(default_factory=Counter)
-    details: list[str] = field(default_factory=list)
     missing: tuple[str, ...] = ()
 
     def fail(self, prompt: Prompt, what: str, detail: str) -> None:
-        """Count something that was not as promised."""
+        """Count something that was not as promised, and print it at once: a run takes an hour."""
         self.failed[prompt.name, what] += 1
-        self.details.append(f"{prompt.name}: {what}: {detail}")
+        now = datetime.now(tz=UTC)
+        print(
+            f"{now:%H:%M:%S}.{now.microsecond // 1000:03} not as promised: {prompt.name}: {what}: {detail}", flush=True
+        )
 
     def text(self) -> str:
         """A line for each prompt."""
@@ -157,7 +162,7 @@ class Everyday:
             try:
                 await action(tab)
             except muxwire.MuxwireError as error:
-                self._figures.fail(self._prompt, "refused", f"{what}: {error}")
+                self._fail(tab, "refused", f"{what}: {error}")
                 await self._close(tab, force=True)
         for tab in list(self._tabs):
             await self._close(tab)
@@ -203,14 +208,20 @@ class Everyday:
         try:
             await tab.close(force=self._random.random() < 0.5 if force is None else force)
         except muxwire.MuxwireError as error:
-            self._figures.fail(self._prompt, "not closed", str(error))
+            self._fail(tab, "not closed", str(error))
             await tab.close(force=True)
+
+    def _fail(self, tab: muxwire.Tab, what: str, detail: str) -> None:
+        """Count it, with what the tab has written at last, marks included."""
+        ring = tab.pane.stream.ring
+        written = ring.read(max(ring.start, ring.end - LAST_BYTES))
+        self._figures.fail(self._prompt, what, f"{detail}\n  {tab.window_id} wrote at last: {written!r}")
 
     async def _exact(self, tab: muxwire.Tab, command: str, output: str, code: int) -> None:
         result = await tab.execute(command, timeout=COMMAND_SECONDS)
         if (result.output, result.exit_code) != (output, code):
             said = f"{command!r}: {result.output[-200:]!r}, {result.exit_code}, {result.state} {result.note}"
-            self._figures.fail(self._prompt, "wrong results", said)
+            self._fail(tab, "wrong results", said)
         if result.running:
             await self._close(tab, force=True)
 
@@ -219,7 +230,7 @@ class Everyday:
         await tab.runner.settled()
         lines = (await tab.snapshot()).lines
         if found := [line for line in lines if any(word in line for word in HIDDEN_WORDS)]:
-            self._figures.fail(self._prompt, "screens not clean", repr(found))
+            self._fail(tab, "screens not clean", repr(found))
 
     async def _command(self, tab: muxwire.Tab) -> None:
         self._count += 1
@@ -240,7 +251,7 @@ class Everyday:
         await tab.send_keys(["echo who"], literal=True)
         await self._command(tab)
         if tab in self._tabs and self._prompt.shell in KEEP_TYPED and not await self._ends(tab, "echo who"):
-            self._figures.fail(self._prompt, "half-typed lines lost", f"{(await tab.snapshot()).lines[-4:]}")
+            self._fail(tab, "half-typed lines lost", f"{(await tab.snapshot()).lines[-4:]}")
 
     async def _person(self, tab: muxwire.Tab) -> None:
         """A person has begun a line when an agent's command comes; the line is finished afterwards, and runs whole."""
@@ -253,14 +264,14 @@ class Everyday:
             await tab.wait_for(stable=RESTS_SECONDS, timeout=STOP_SECONDS)
             os.write(keyboard, b"\x15" + first.encode() + (b"" if at_end else b"\x1b[D" * 3))  # on an empty line
             if not await self._shows(tab, first):
-                self._figures.fail(self._prompt, "not typed", first)
+                self._fail(tab, "not typed", first)
                 return
             await self._command(tab)
             await anyio.sleep(LOOK_SECONDS)
             os.write(keyboard, rest.encode() + b"\r")
             if not await self._shows(tab, word, whole_line=True):
                 lines = (await tab.snapshot()).lines[-4:]
-                self._figures.fail(self._prompt, "half-typed lines lost", f"{first!r}, at its end: {at_end}: {lines}")
+                self._fail(tab, "half-typed lines lost", f"{first!r}, at its end: {at_end}: {lines}")
                 await self._close(tab, force=True)
 
     async def _shows(self, tab: muxwire.Tab, text: str, *, whole_line: bool = False) -> bool:
@@ -287,7 +298,7 @@ class Everyday:
             result = await tab.execute(command, timeout=COMMAND_SECONDS)
             if result.exit_code != code or any(word in result.output for word in HIDDEN_WORDS):
                 said = f"{command!r}: {result.output[-200:]!r}, {result.exit_code}, {result.note}"
-                self._figures.fail(self._prompt, "wrong results", said)
+                self._fail(tab, "wrong results", said)
         await self._clean(tab)
 
     async def _script(self, tab: muxwire.Tab) -> None:
@@ -322,7 +333,7 @@ class Everyday:
         result = await tab.execute(f"{self._apt()} install -y {name}", timeout=COMMAND_SECONDS)
         if result.exit_code != 0 or f"Setting up {name}" not in result.output:
             said = f"{result.output[-200:]!r}, {result.exit_code}, {result.state} {result.note}"
-            self._figures.fail(self._prompt, "wrong results", said)
+            self._fail(tab, "wrong results", said)
             await self._close(tab, force=True)
 
     async def _install_asked(self, tab: muxwire.Tab) -> None:
@@ -333,12 +344,12 @@ class Everyday:
         asked = await tab.execute(command, timeout=COMMAND_SECONDS)
         if not asked.running or asked.state != "interactive":
             said = f"{command!r}: {asked.output[-200:]!r}, {asked.exit_code}, {asked.state} {asked.note}"
-            self._figures.fail(self._prompt, "questions not noticed", said)
+            self._fail(tab, "questions not noticed", said)
             await self._close(tab, force=True)
             return
         sent = await tab.send_keys(keys, wait=COMMAND_SECONDS)
         if sent.outcome != "ended" or sent.exit_code != code or shows not in sent.output:
-            self._figures.fail(self._prompt, "wrong answers", f"{command!r}: {sent}")
+            self._fail(tab, "wrong answers", f"{command!r}: {sent}")
             await self._close(tab, force=True)
 
     async def _repl(self, tab: muxwire.Tab) -> None:
@@ -349,7 +360,7 @@ class Everyday:
         right = started.state == "interactive" and "\n42\n" in sums.output and "\n48\n" in slow.output
         if not right or (ended.outcome, ended.exit_code) != ("ended", 0):
             said = f"{started.state} {started.note}, {sums.output!r}, {slow.output!r}, {ended}"
-            self._figures.fail(self._prompt, "wrong answers", said)
+            self._fail(tab, "wrong answers", said)
             await self._close(tab, force=True)
 
     async def _pinentry(self, tab: muxwire.Tab) -> None:
@@ -359,17 +370,17 @@ class Everyday:
         gpg = f"gpg -q --homedir {gnupg} -o secret.gpg -c file"
         asked = await tab.execute(f"sh -c 'GPG_TTY=$(tty) exec {gpg}'", timeout=COMMAND_SECONDS)
         if not asked.running or asked.state != "interactive":
-            self._figures.fail(self._prompt, "questions not noticed", f"{asked.output[-200:]!r}, {asked.state}")
+            self._fail(tab, "questions not noticed", f"{asked.output[-200:]!r}, {asked.state}")
             await self._close(tab, force=True)
             return
         try:
             taken = await tab.execute("echo typed into it", timeout=1.0)
-            self._figures.fail(self._prompt, "typed into a question", f"{taken}")
+            self._fail(tab, "typed into a question", f"{taken}")
         except muxwire.TabUnavailable:
             pass
         stopped = await tab.stop_process()
         if not stopped.success or stopped.state != "prompt":
-            self._figures.fail(self._prompt, "not stopped", f"pinentry: {stopped}")
+            self._fail(tab, "not stopped", f"pinentry: {stopped}")
             await self._close(tab, force=True)
         else:
             await self._command(tab)
@@ -380,7 +391,7 @@ class Everyday:
         await tab.start_process(f"sleep {length} & wait")
         stopped = await tab.stop_process()
         if running(f"sleep {length}") and stopped.success and not getattr(stopped, "left", ()):
-            self._figures.fail(self._prompt, "left running", f"a job: {stopped}")
+            self._fail(tab, "left running", f"a job: {stopped}")
         await self._close(tab, force=True)
 
     async def _stop(self, tab: muxwire.Tab) -> None:
@@ -396,9 +407,9 @@ class Everyday:
             await anyio.sleep(delay / 1000)
         stopped = await tab.stop_process(signal)
         if not stopped.success or stopped.state != "prompt":
-            self._figures.fail(self._prompt, "not stopped", f"{signal} after {delay} ms: {stopped}")
+            self._fail(tab, "not stopped", f"{signal} after {delay} ms: {stopped}")
         if running(f"sleep {length}"):
-            self._figures.fail(self._prompt, "left running", f"{signal} after {delay} ms: {stopped}")
+            self._fail(tab, "left running", f"{signal} after {delay} ms: {stopped}")
             await self._close(tab, force=True)
         else:
             await self._command(tab)
@@ -498,8 +509,6 @@ def main(argv: list[str]) -> int:
     users = given.users or len(chosen)
     figures = anyio.run(everyday, chosen, given.seconds, users, given.beside, given.seed, given.link)
     print(figures.text())
-    for line in figures.details:
-        print(f"not as promised: {line}")
     for line in figures.missing:
         print(f"not done here: {line}")
     return 1 if figures.failed else 0
