@@ -153,6 +153,8 @@ async def test_commands_are_exact_without_our_key(terminals: Terminals, shell: s
             result = await tab.execute(f"echo {number}; sh -c 'exit {number}'")
             assert (result.output, result.exit_code) == (f"{number}\n", number)
         assert tab.runner._retyped == KEY_LOST  # later commands do not wait for a key that nobody hears
+        shown = "\n".join((await tab.snapshot()).lines)
+        assert "_mux" not in shown, shown  # nor of the line that names a file, which is longer
 
 
 async def test_a_closed_tab_leaves_no_process(terminals: Terminals) -> None:

@@ -195,6 +195,34 @@ def test_an_answer_of_the_terminal_is_forgotten() -> None:
     assert not world.end.aside
 
 
+@pytest.mark.parametrize(
+    ("shell", "drawn"),
+    [
+        pytest.param("zsh", b"", id="zsh, not drawn yet"),
+        pytest.param("fish", b"", id="fish, not drawn yet"),
+        pytest.param(
+            "fish", b"[?1;\r\x1b[7C2c\x1b[6D\x1b[91m[?1\x1b[32m;\x1b[91m2c\x1b[30m\x1b[m\x0f", id="fish, in colour"
+        ),
+    ],
+)
+def test_an_answer_of_the_terminal_is_forgotten_where_it_would_come_back(shell: str, drawn: bytes) -> None:
+    """Also by fish, which takes no line of ours while more stands there than what it has brought back."""
+    prompt = b"\r" + PROMPT
+    world = at_prompt(shell, prompt)
+    ran = world.typed()
+    world.begins(ran)
+    world.write(b"\x1b[c")
+    world.ends(ran)
+    world.prompt(prompt + drawn)
+    world.time += 1.0
+    assert world.shell is not None
+    clear = world.shell.clear_key
+    world.pressed = lambda keys: world.write(CLEAR_SIGN if keys == clear else b"")
+    reached(world)
+    assert [one for one in world.done if "press" in one] == [f"press {clear!r}"]
+    assert not world.end.aside
+
+
 @pytest.mark.parametrize("sleeps", ["editor", "line"])
 def test_a_prompt_in_which_programs_run_is_waited_for(sleeps: str) -> None:
     world = World("ksh")

@@ -27,6 +27,7 @@ from muxwire.shell.prompt_line import PromptEnd, PromptLine, line_keys
 from muxwire.shell.ready import Ready
 from muxwire.shell.redraw import redraw, shown_again
 from muxwire.shell.request import Wait
+from muxwire.shell.shell import CLEAR_LINE
 from muxwire.shell.tab_state import starting
 
 if TYPE_CHECKING:
@@ -311,8 +312,7 @@ class Runner:
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
         drawn, ours = b"", shell if listener.level == 1 else None
         if ours is not None:
-            column, length = self._prompt_end.column, len(ours.typed_line) + ours.cursor_follows
-            drawn = redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
+            drawn = self._drawn_over(ours, ours.typed_line, shown, command_id)
         if session.dead:  # since it listened: nothing would ever say how the command ended
             raise pane.refusal()
         execution, typed_at, typed_time = None, pane.stream.end, time.monotonic()
@@ -347,11 +347,30 @@ class Runner:
             pane.prepare_id()
         session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
-        self._again = execution, functools.partial(self._press_path, wrap, session.prompt_status, shell)
+        drawn_over = shown if ours is not None else None
+        again = functools.partial(self._press_path, wrap, session.prompt_status, shell, drawn_over, command_id)
+        self._again = execution, again
         return execution
 
-    def _press_path(self, wrap: Callable[..., Wrapped], status: int, shell: Shell) -> None:
+    def _drawn_over(self, shell: Shell, line: bytes, shown: bytes, command_id: str) -> bytes:
+        """What the shell prints to show a command in place of the line that was typed at its prompt."""
+        length = len(line) + shell.cursor_follows
+        column = self._prompt_end.column
+        return redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
+
+    def _press_path(
+        self,
+        wrap: Callable[..., Wrapped],
+        status: int,
+        shell: Shell,
+        shown: bytes | None,
+        command_id: str,
+    ) -> None:
+        """Type the line that names the file, which is longer than the usual one; `shown` is drawn over it."""
         wrapped = wrap(again=status)
+        if shown is not None:
+            line = wrapped.typed.rpartition(CLEAR_LINE)[2].removesuffix(b"\r")
+            wrapped = wrap(again=status, redraw=self._drawn_over(shell, line, shown, command_id))
         self._press(wrapped.files, wrapped.typed, shell)
 
     def _execution(

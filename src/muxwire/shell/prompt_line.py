@@ -72,10 +72,9 @@ REACTION = 0.005
 # when it has drawn the prompt too (`zleread` in zle_main.c).
 _EDITOR_SIGN, _EDITOR_LEFT = b"\x1b[?2004h", b"\x1b[?2004l"
 _TELLS = ("bash", "zsh")
-# They begin a new line for their prompt if the output has not: with a CR, unless zsh was told to print none.
+# They begin a new line for their prompt if the output has not: with a CR, unless zsh was told to print none. And they
+# give back at their next prompt what was typed before our key.
 _NEW_LINE = ("zsh", "fish")
-# It gives back at its next prompt what was typed before our key.
-_SETS_ASIDE = "zsh"
 # The marks that end a command and begin a prompt, with a directory in each.
 _LINE_REACH = 1024
 _ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
@@ -89,8 +88,9 @@ _CURSOR_QUERY = b"\x1b[6n"
 # tmux); and how far back in an output it is looked for.
 _QUERY = re.compile(rb"\x1b(?:\[[0-9;?>=$]*[cnpqt]|P[+$]q|\][0-9;]*\?)")
 _QUERY_REACH = 64 << 10
-# What a line editor that does not know such an answer may make of it: its text without what looks like a key.
-_ANSWERED = re.compile(rb"(?:[]\[\\PO0-9;:?>=$|^cRnyt/a-f\a\b\r]|rgb:|tmux [\w.-]*|\x1b\[[0-9;?]*[A-Za-z]|\x1b\\)*")
+# What a line editor that does not know such an answer may make of it: its text without what looks like a key. With SI,
+# which is in the "no attributes" (sgr0) of tmux's and screen's terminfo entries, where it is drawn in colour.
+_ANSWERED = re.compile(rb"(?:[]\[\\PO0-9;:?>=$|^cRnyt/a-f\a\b\r\x0f]|rgb:|tmux [\w.-]*|\x1b\[[0-9;?]*[A-Za-z]|\x1b\\)*")
 # A key whose echo is in no such answer; in the command mode of vi it does nothing.
 _SHOWN_KEY = b","
 _RUBOUT = b"\x7f"
@@ -284,14 +284,15 @@ class PromptEnd:
         """Whether the column is known without asking tmux: of a prompt, on a line of its own, that was measured before.
 
         Not while keys that were sent since the prompt may not be drawn yet: on a busy machine that takes some ms. Nor
-        in zsh after a command that queried the terminal: zsh may have set the answer aside as typed text.
+        after a command that queried the terminal, in shells that may have set the answer aside as typed text; fish
+        would not take our line while more stands there than what it has brought back.
         """
         pane = self._pane
         self.cleared = self.aside = False
         if not pane.stream.holds(pane.session.prompt_end) or keys_at_prompt(pane.session):
             return False
         column = pane.prompts.column(drawn)
-        if column is None or not self._begins(shell, drawn) or (shell.name == _SETS_ASIDE and self._asked()):
+        if column is None or not self._begins(shell, drawn) or (shell.name in _NEW_LINE and self._asked()):
             return False
         self.column = column
         return True

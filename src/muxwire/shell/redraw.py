@@ -54,14 +54,15 @@ def shown_command(written: bytes) -> str:
 def redraw(command: bytes, command_id: str, *, column: int | None, columns: int, typed_length: int) -> bytes:
     """Return the bytes that turn our typed line into the readable command.
 
-    `column` is where the prompt ended (0-based), None if unknown: then a plain `$ ` stands in for the prompt.
-    `typed_length`: the columns of our line, and one for the cursor behind it where `Shell.cursor_follows`.
+    `column` is where the prompt ended (0-based), None if unknown: then a plain `$ ` stands in for the prompt, and as
+    many rows go as our line fills in any case. `typed_length`: the columns of our line, and one for the cursor behind
+    it where `Shell.cursor_follows`.
     Lines in shells without our hooks are hidden instead (pane/state.py).
     """
     mark = _TYPED + command_id.encode() + b"\x07"
+    rows = ((column or 0) + typed_length - 1) // max(columns, 1) + 1
     if column is None:
-        return b"\x1b[A\r" + _ERASE_FROM_START + mark + _STAND_IN + readable(command)
-    rows = (column + typed_length - 1) // max(columns, 1) + 1
+        return b"\x1b[%dA\r" % rows + _ERASE_FROM_START + mark + _STAND_IN + readable(command)
     erase = _ERASE if column else _ERASE_FROM_START
     return b"\x1b[%dA\x1b[%dG" % (rows, column + 1) + erase + mark + readable(command)
 
