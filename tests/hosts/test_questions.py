@@ -10,10 +10,15 @@ import pytest
 
 from muxwire.errors import HostUnavailable
 from muxwire.host import remote
+from muxwire.host.bootstrap import Facts
 from muxwire.host.remote import Helper, RemoteHost
+from muxwire.logs.store import LogStore
+from muxwire.pane.state import PaneState
+from muxwire.pane.stream import PaneStream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from muxwire.protocol.commands import Command
 
@@ -153,3 +158,83 @@ async def test_what_could_not_be_signalled_there_is_signalled_again(
             if not answers:
                 await host.signal_session(7, "", signal.SIGKILL)
     assert host.link.answers == answers
+
+
+async def test_looks_that_wait_are_one_and_those_of_nobody_are_not_asked_for() -> None:
+    """Each that was given up held up the next ones, until the helper had done it."""
+    helper, line = Helper(), Lines()
+    helper.connect(line, "%0")
+    rows, scopes = [], [anyio.CancelScope() for _ in range(6)]
+
+    async def ask(scope: anyio.CancelScope, pane: str) -> None:
+        with scope:
+            rows.append(await helper.ask("p", pane))
+
+    async def answered(number: int) -> None:
+        first = int(line.asked[0].partition(" ")[0])
+        helper.feed(b"%d\tm\t%d\n%d\t.\n" % (first + number, number, first + number))
+        await anyio.wait_all_tasks_blocked()
+
+    with anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            for scope in scopes[:5]:
+                tasks.start_soon(ask, scope, "7")
+            tasks.start_soon(ask, scopes[5], "8")
+            await anyio.wait_all_tasks_blocked()
+            assert [one.partition(" ")[2] for one in line.asked] == ["p 7\\012", "p 7\\012", "p 8\\012"]
+            for scope in scopes[:3]:  # two that were asked, one that waits
+                scope.cancel()
+            await anyio.wait_all_tasks_blocked()
+            await answered(0)
+            assert [one.partition(" ")[2] for one in line.asked[3:]] == ["p 7\\012"]
+            for number in (1, 2, 3):
+                await answered(number)
+    assert rows == [[["m", "2"]], [["m", "3"]], [["m", "3"]]]
+    assert len(line.asked) == 4
+
+
+SHELL = ["s", "5", "S", "1", "5", "7", "0", "do_wait", "/bin/bash"]
+WAITS = [["m", "icanon echo"], SHELL, ["s", "7", "S", "5", "7", "7", "0", "n_tty_read", "/bin/cat"]]
+SLEEPS = [["m", "icanon echo"], SHELL, ["s", "7", "S", "5", "7", "7", "0", "hrtimer_nanosleep", "/bin/sleep"]]
+ANOTHER = [*SLEEPS, ["o", "9", "S", "1", "9", "9", "n_tty_read", "/bin/cat"], ["d", "9", "read", "1", "", ""]]
+
+
+@pytest.mark.parametrize(
+    ("wide", "near", "all_of_them", "asked"),
+    [
+        (False, WAITS, ANOTHER, ["", ""]),
+        (False, SLEEPS, ANOTHER, ["", "w", "", "w"]),
+        (False, SLEEPS, SLEEPS, ["", "w", "w"]),  # no second round trip where the first is in vain
+        (False, SLEEPS, WAITS, ["", "w", "", "w"]),
+        (True, WAITS, WAITS, ["w", "w"]),
+    ],
+)
+async def test_all_processes_there_are_looked_at_only_if_those_in_front_do_not_wait(
+    folder: Path, wide: bool, near: list[list[str]], all_of_them: list[list[str]], asked: list[str]
+) -> None:
+    host, line = RemoteHost("box"), Lines()
+    host.connect(Facts("/", "/", "/bin/bash", "/bin/bash", "/", "/", "022", True, "tmux"), line, "%0")
+    host.link.up = True
+    pane = PaneState(host=host, pane_id="%1", nonce="0" * 16, shell=None, leader_pid=5, tty="/dev/pts/1", cwd="/")
+    seen: list[str] = []
+
+    async def answer() -> None:
+        while True:
+            while len(seen) < len(line.asked):
+                number, *words = line.asked[len(seen)].removesuffix("\\012").split(" ")
+                assert words[:4] == ["p", "5", "/dev/pts/1", "%1"]
+                seen.append(" ".join(words[4:]))
+                rows = [[number, *row] for row in (all_of_them if words[4:] else near)]
+                host.feed("".join("\t".join(row) + "\n" for row in [*rows, [number, "."]]).encode())
+            await anyio.sleep(0)
+
+    with anyio.fail_after(20):
+        async with LogStore() as store, anyio.create_task_group() as tasks:
+            pane.stream = PaneStream(store.open(folder / "log"), pane.on_mark)
+            tasks.start_soon(answer)
+            for _ in range(2):
+                await pane.look(wide=wide)
+            tasks.cancel_scope.cancel()
+    assert seen == asked
+    newest = all_of_them if asked[-1] else near
+    assert pane.waits_for_input() == ("" if newest is SLEEPS else "line")

@@ -99,6 +99,10 @@ class Host(Protocol):
         """Whether paths there are paths here."""
 
     @property
+    def answers_now(self) -> bool:
+        """Whether a question is put to the kernel when it is asked; else the newest `refresh` answers it."""
+
+    @property
     def sees_waits(self) -> bool:
         """Whether the kernel reports in which of its functions a process sleeps."""
 
@@ -116,7 +120,8 @@ class Host(Protocol):
     ) -> bool:
         """Bring the answers for that pane up to date: its first process, the path of its terminal, its id.
 
-        With `wide` another machine is asked of the processes of other sessions, too, that have the terminal open.
+        With `wide` another machine is asked of the processes of other sessions, too, that have the terminal open: it
+        looks at all of its processes for that.
         `begins` is called when another machine's answer begins to come: only then its processes are examined. It may be
         called again: an answer that did not come whole proves nothing. Return whether a new one is known.
         """

@@ -63,6 +63,7 @@ class LocalHost:
     supervisor_waits = staticmethod(processes.supervisor_waits)
 
     is_local = True
+    answers_now = True
     prefix = ""
     link = None
 

@@ -217,6 +217,13 @@ _SHORT_SECONDS, _SHORT_PAUSE = 5.0, 0.2
 _LINE_BYTES = 64 << 10
 # And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
 _ANSWER_BYTES = 2 << 20
+# The verb of a question for the processes of a pane, which takes the helper long on a machine with many of them.
+_LOOK = "p "
+# So many of the same looks are with the helper at a time, those among them whose asker has gone: while it works on one,
+# the next is on its way. More of them wait here, where who gives up leaves nothing, and become one.
+_LOOKS_THERE = 2
+# A look that has no answer for so long has none: the helper's terminal, or the line, has lost it.
+_LOST_SECONDS = 60.0
 _DIGITS = 9  # of a question's number
 # The number of a process's first question is below this. No process asks as many as are left.
 _FIRST_MAX = 9 * 10 ** (_DIGITS - 1)
@@ -233,8 +240,8 @@ class Line(Protocol):
 class Question:
     """A question that has not been answered yet."""
 
-    def __init__(self, begins: Callable[[], None] = lambda: None) -> None:
-        self.begins = begins  # called before the first row is taken
+    def __init__(self) -> None:
+        self.begins: list[Callable[[], None]] = []  # called before the first row is taken
         self.rows: list[list[str]] = []
         self.encoded: list[str] = []  # lines that are no rows
         self.size = 0
@@ -242,6 +249,8 @@ class Question:
         # rows prove nothing.
         self.answered = self.cut = self.short = False
         self.done = anyio.Event()
+        self.number = 0  # by which it was asked; 0 until then
+        self.askers = 0  # calls that wait for it
 
 
 @final
@@ -256,21 +265,28 @@ class Helper:
         self._number = secrets.randbelow(_FIRST_MAX)
         self._asked: dict[int, Question] = {}
         self._answering: Question | None = None  # whose encoded lines come now
+        self._looks: dict[int, tuple[str, float]] = {}  # without an answer: what was asked, and when
+        self._waiting: dict[str, Question] = {}  # looks that are still to be asked for
 
     def connect(self, line: Line, pane: str) -> None:
         """There is a connection: what is asked goes there. Questions to an earlier one are asked again."""
         self._line, self._pane, self._unread, self._answering = line, pane, b"", None
-        for question in self._asked.values():
+        self._looks.clear()
+        for question in (*self._asked.values(), *self._waiting.values()):
             question.cut = True
             question.done.set()
+        self._waiting.clear()
 
     def feed(self, data: bytes) -> None:
         """Take what the helper's pane wrote; what is no answer of the helper is ignored."""
         *lines, rest = (self._unread + data).split(b"\n")
         self._unread = rest[-_LINE_BYTES:]
         for line in lines:
-            number, *fields = line.decode("utf-8", "surrogateescape").split("\t")
-            question = self._asked.get(int(number)) if len(number) <= _DIGITS and number.isdecimal() else None
+            first, *fields = line.decode("utf-8", "surrogateescape").split("\t")
+            number = int(first) if len(first) <= _DIGITS and first.isdecimal() else 0
+            question = self._asked.get(number)
+            if number in self._looks and fields[:1] in (["."], ["!"]):
+                self._look_ended(number)
             if (asked := question or self._answering) is not None:
                 asked.size += len(line)
                 if asked.size > _ANSWER_BYTES:
@@ -285,7 +301,8 @@ class Helper:
                 question.done.set()
             else:
                 if not question.rows:
-                    question.begins()
+                    for begins in question.begins:
+                        begins()
                 self._answering = question
                 question.rows.append(fields)
 
@@ -310,37 +327,74 @@ class Helper:
         return found
 
     async def _answer(self, verb: str, *words: str, again: bool, begins: Callable[[], None]) -> Question | None:
-        cut = True
+        text, cut = " ".join((verb, *words)), True
         while cut:
-            question = Question(begins)
             try:
-                number = self._request(verb, *words, question=question)
+                question = self._question(text)
             except ConnectionClosed:
                 return None
+            question.begins.append(begins)
+            question.askers += 1
             try:
                 with anyio.move_on_after(_ANSWER_SECONDS):
                     await question.done.wait()
             finally:
-                self._asked.pop(number, None)
+                question.askers -= 1
+                if not question.askers:
+                    self._asked.pop(question.number, None)
+                    if self._waiting.get(text) is question:
+                        del self._waiting[text]
             if question.answered:
                 return question
             cut = question.cut and again
         return None
 
-    def _request(self, verb: str, *words: str, question: Question | None = None) -> int:
+    def _question(self, text: str) -> Question:
+        """The question of that text: a new one, or one that is still to be asked. ConnectionClosed."""
+        question = self._waiting.get(text)
+        if question is None:
+            question = Question()
+            if text.startswith(_LOOK) and not self._takes_look(text):
+                self._waiting[text] = question
+            else:
+                self._send(text, question)
+        return question
+
+    def _takes_look(self, text: str) -> bool:
+        """Whether the helper has not yet as many of these looks as it gets at a time."""
+        since = time.monotonic() - _LOST_SECONDS
+        return sum(text == asked and at > since for asked, at in self._looks.values()) < _LOOKS_THERE
+
+    def _look_ended(self, number: int) -> None:
+        """That look has its answer: what was asked before, the helper has answered too, or never will."""
+        self._looks = {later: look for later, look in self._looks.items() if later > number}
+        for text, question in tuple(self._waiting.items()):
+            if self._takes_look(text):
+                del self._waiting[text]
+                try:
+                    self._send(text, question)
+                except ConnectionClosed:
+                    question.done.set()  # without an answer
+
+    def _send(self, text: str, question: Question | None = None) -> None:
+        """Paste a question, or a request whose answer is not waited for. ConnectionClosed."""
         assert self._line is not None
         self._number += 1
+        line = command_list(
+            ("set-buffer", "-b", "muxwire-ask", "--", f"{self._number} {text}\n"),
+            ("paste-buffer", "-r", "-d", "-b", "muxwire-ask", "-t", self._pane),
+        )
+        self._line.submit_prepared((line,))
         if question is not None:
+            question.number = self._number
             self._asked[self._number] = question
-        text = " ".join((str(self._number), verb, *words)) + "\n"
-        paste = ("paste-buffer", "-r", "-d", "-b", "muxwire-ask", "-t", self._pane)
-        self._line.submit_prepared((command_list(("set-buffer", "-b", "muxwire-ask", "--", text), paste),))
-        return self._number
+        if text.startswith(_LOOK):
+            self._looks[self._number] = text, time.monotonic()
 
     def say(self, verb: str, *words: str) -> bool:
         """Have the helper do something; False between two connections."""
         try:
-            self._request(verb, *words)
+            self._send(" ".join((verb, *words)))
         except ConnectionClosed:
             return False
         return True
@@ -391,6 +445,7 @@ class RemoteHost:
         return {"HOME": self.facts.home, "SHELL": self.facts.shell}
 
     is_local = False
+    answers_now = False
 
     @property
     def prefix(self) -> str:

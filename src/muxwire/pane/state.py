@@ -184,6 +184,7 @@ class PaneState:
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
+        self._near_failed = False  # whether those in front showed nothing, the last time that all were asked for
         self.on_exit: Callable[[], None] | None = None
 
     @property
@@ -368,13 +369,13 @@ class PaneState:
             and _SECONDARY.fullmatch(strip_ansi(last.decode("utf-8", "replace"))) is not None
         )
 
-    async def refresh(self, *, wide: bool = False) -> None:
+    async def refresh(self) -> None:
         """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
-        asked_at = time.monotonic()
-        if self.asked_at > self.pressed_at and asked_at - self._answered_at < NEW_SECONDS and not wide:
-            return
+        if self.asked_at <= self.pressed_at or time.monotonic() - self._answered_at >= NEW_SECONDS:
+            await self._ask(wide=False)
 
-        begun = -1
+    async def _ask(self, *, wide: bool) -> None:
+        asked_at, begun = time.monotonic(), -1
 
         def begins() -> None:
             nonlocal begun
@@ -384,17 +385,26 @@ class PaneState:
             self.asked_at, self._answer_end, self._answered_at = asked_at, begun, time.monotonic()
 
     async def look(self, *, wide: bool = False) -> None:
-        """As `refresh`, and take a look at all processes: in steps, since that takes some ms with many of them.
+        """As `refresh`, and take a look at all processes, which takes some ms with many of them.
 
-        Not if the leaders alone show what is waited for, unless it is to be `wide`.
+        Not if the leaders alone show what is waited for, unless it is to be `wide`. Another machine is asked of all at
+        once where they did not show it the last time: one more question would cost one more round trip.
         """
-        await self.refresh(wide=True)
-        if not self.host.is_local:
+        if self.host.answers_now:
+            if wide or not self._decided(self.seen(near=True)):
+                self._look = await self.host.look_all(self.leader_pid, self.tty)
+                self._looked_at = time.monotonic()
             return
-        near = self.seen(near=True)
-        if wide or not judge(near, self.session.shell_pid, self.shown(near)).waiting:
-            self._look = await self.host.look_all(self.leader_pid, self.tty)
-            self._looked_at = time.monotonic()
+        if not (wide or self._near_failed):
+            await self._ask(wide=False)
+            if self._decided(self.seen()):
+                return
+        await self._ask(wide=True)
+        self._near_failed = not self._decided(self.seen())
+
+    def _decided(self, look: PaneLook) -> bool:
+        """Whether that look shows what is waited for."""
+        return bool(judge(look, self.session.shell_pid, self.shown(look)).waiting)
 
     @property
     def answered_whole(self) -> bool:
@@ -415,7 +425,7 @@ class PaneState:
 
     def seen(self, *, near: bool = False, age: float = NEW_SECONDS) -> PaneLook:
         """What the kernel says now, or said so many seconds ago; of another machine the newest answer."""
-        if near or not self.host.is_local:
+        if near or not self.host.answers_now:
             return self.host.look(self.leader_pid, self.tty, near=near)
         running = self.session.running
         typed = running.typed_time if running is not None else 0.0
@@ -431,7 +441,7 @@ class PaneState:
         at all processes may be old.
         """
         running = self.session.running
-        old = not self.host.is_local and running is not None and self.asked_at < running.typed_time
+        old = not self.host.answers_now and running is not None and self.asked_at < running.typed_time
         if old or not self.reachable:
             return Judgement()
         near, shell = self.seen(near=True), self.session.shell_pid
