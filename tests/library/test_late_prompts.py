@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, final
 import anyio
 import pytest
 
-import muxwire
 from muxwire.errors import TabUnavailable
 from muxwire.shell import prompt_line
 from muxwire.tabs import tab as tab_module
@@ -24,7 +23,7 @@ from tests.users import keep_fish_quiet
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from muxwire import Tab
+    from muxwire import Tab, Terminals
 
 pytestmark = pytest.mark.anyio
 
@@ -139,7 +138,7 @@ def same(shown: list[str], wanted: list[str]) -> bool:
 
 @asynccontextmanager
 async def late_screen(
-    folder: Path, environ: dict[str, str], home: Path, shell: str, kind: str, *, settled: bool = True
+    terminals: Terminals, home: Path, shell: str, kind: str, *, settled: bool = True, **env: str
 ) -> AsyncIterator[Screen]:
     """A new tab, where git asks in a repository, whose prompt is late; `settled`: commands have run in it."""
     if not shutil.which(shell):
@@ -155,16 +154,18 @@ async def late_screen(
         subprocess.run([*git, "init", "-q", "-b", "trunk"], check=True)
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
     keep_fish_quiet(home)
-    theirs = environ | {"HOME": str(home), "ENV": str(home / ".shrc")}
-    async with muxwire.open_terminals(state_dir=folder / "state", environ=theirs) as terminals:
-        tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(repository), size=SCREEN)
-        socket = str(terminals.folders.socket_path)
+    theirs = {"HOME": str(home), "ENV": str(home / ".shrc"), **env}
+    tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(repository), size=SCREEN, env=theirs)
+    socket = str(terminals.folders.socket_path)
+    try:
         with anyio.fail_after(DEADLINE):
             while settled and (await tab.execute("stty size")).output != f"{SCREEN[1]} {SCREEN[0]}\n":
                 pass
             if settled:
                 await tab.execute("clear")
             yield Screen(tab, ("tmux", "-u", "-S", socket), prompt)
+    finally:
+        await tab.close(force=True)
 
 
 # A shell without a hook has of these only the program in its prompt, as in the kinds that are tried with it.
@@ -176,9 +177,9 @@ NEED_A_HOOK = ("program before", "in pieces")
     [(kind, shell) for kind in LATE for shell in (HOOKED if kind in NEED_A_HOOK else SHELLS)],
 )
 async def test_nothing_of_ours_stays_beside_a_prompt(
-    folder: Path, environ: dict[str, str], tmp_path: Path, kind: str, shell: str
+    terminals: Terminals, tmp_path: Path, kind: str, shell: str
 ) -> None:
-    async with late_screen(folder, environ, tmp_path, shell, kind) as screen:
+    async with late_screen(terminals, tmp_path, shell, kind) as screen:
         entries: list[tuple[str, str]] = []
         for command, output in (
             ("echo first", "first\n"),
@@ -193,10 +194,8 @@ async def test_nothing_of_ours_stays_beside_a_prompt(
 
 
 @pytest.mark.parametrize("rows", ["at \\t\\n", "\n\\n$(echo at)\\n", "at "])
-async def test_nor_what_bash_prints_before_a_command(
-    folder: Path, environ: dict[str, str], tmp_path: Path, rows: str
-) -> None:
-    async with late_screen(folder, environ | {"PS0": rows}, tmp_path, "bash", "quick") as screen:
+async def test_nor_what_bash_prints_before_a_command(terminals: Terminals, tmp_path: Path, rows: str) -> None:
+    async with late_screen(terminals, tmp_path, "bash", "quick", PS0=rows) as screen:
         text = "x" * SCREEN[0] + "\n"
         for command, output in (("echo first", "first\n"), (f": {'long ' * 200}", ""), (f"echo {text[:-1]}", text)):
             await screen.tab.execute("clear")
@@ -212,9 +211,9 @@ async def test_nor_what_bash_prints_before_a_command(
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("kind", ["quick", "program in it", "git", "never the same"])
 async def test_what_a_person_has_half_typed_leaves_nothing_behind(
-    folder: Path, environ: dict[str, str], tmp_path: Path, kind: str, shell: str
+    terminals: Terminals, tmp_path: Path, kind: str, shell: str
 ) -> None:
-    async with late_screen(folder, environ, tmp_path, shell, kind) as screen:
+    async with late_screen(terminals, tmp_path, shell, kind) as screen:
         await screen.tab.execute("echo first")
         entries = [("echo first", "first\n")]
         await screen.shows(entries)
@@ -229,11 +228,11 @@ async def test_what_a_person_has_half_typed_leaves_nothing_behind(
 
 @pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell not in SET_ASIDE])
 async def test_a_shell_that_clears_a_half_typed_line_late_is_waited_for(
-    folder: Path, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str
+    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str
 ) -> None:
     """As on a busy machine: the key's first effect is not seen in its time."""
     monkeypatch.setattr(prompt_line, "CLEARED", 0.0)
-    async with late_screen(folder, environ, tmp_path, shell, "quick") as screen:
+    async with late_screen(terminals, tmp_path, shell, "quick") as screen:
         entries = []
         for number in range(5):
             assert (await screen.tab.execute(f"echo {number}")).output == f"{number}\n"
@@ -243,11 +242,9 @@ async def test_a_shell_that_clears_a_half_typed_line_late_is_waited_for(
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_what_runs_for_the_first_prompt_is_nobodys(
-    folder: Path, environ: dict[str, str], tmp_path: Path, shell: str
-) -> None:
+async def test_what_runs_for_the_first_prompt_is_nobodys(terminals: Terminals, tmp_path: Path, shell: str) -> None:
     """It takes longer than what a person runs is waited for."""
-    async with late_screen(folder, environ, tmp_path, shell, "long", settled=False) as screen:
+    async with late_screen(terminals, tmp_path, shell, "long", settled=False) as screen:
         result = await screen.tab.execute("echo first")
         assert (result.output, result.exit_code) == ("first\n", 0)
         banner = [row for row in await screen.rows() if row.startswith(("BusyBox", "Enter 'help'"))]
@@ -255,7 +252,7 @@ async def test_what_runs_for_the_first_prompt_is_nobodys(
 
 
 async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
-    folder: Path, environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call that waits only until its command is typed waits for the prompt as long as its own time lasts."""
     monkeypatch.setattr(tab_module, "TURN_SECONDS", 0.05)
@@ -264,7 +261,7 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
     async def typed_only() -> None:
         results.append(await screen.tab.execute("echo typed", wait=False, timeout=DEADLINE))
 
-    async with late_screen(folder, environ, tmp_path, "bash", "quick") as screen, anyio.create_task_group() as tasks:
+    async with late_screen(terminals, tmp_path, "bash", "quick") as screen, anyio.create_task_group() as tasks:
         (tmp_path / "slow").touch()
         await screen.tab.execute("PROMPT_COMMAND+='; [ ! -e ~/slow ] || sleep 30'")
         with pytest.raises(
@@ -281,10 +278,8 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
         assert (await screen.tab.command_result(results[0].command_id)).output == "typed\n"
 
 
-async def test_a_line_editor_that_is_off_is_no_late_prompt(
-    folder: Path, environ: dict[str, str], tmp_path: Path
-) -> None:
-    async with late_screen(folder, environ, tmp_path, "bash", "program before") as screen:
+async def test_a_line_editor_that_is_off_is_no_late_prompt(terminals: Terminals, tmp_path: Path) -> None:
+    async with late_screen(terminals, tmp_path, "bash", "program before") as screen:
         await screen.tab.execute("set +o emacs +o vi")
         await screen.tab.execute("clear")
         for number in range(3):
