@@ -38,8 +38,9 @@ def _make_initialisers() -> None:
         if name.partition(".")[0] == "muxwire":
             for kind in list(vars(module).values()):
                 if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+                    initialise: Any = kind.__init__
                     with contextlib.suppress(TypeError):  # of the argument that no class has, when it is made
-                        kind.__init__(object.__new__(kind), no_such_field=None)
+                        initialise(object.__new__(kind), no_such_field=None)
 
 
 _make_initialisers()
