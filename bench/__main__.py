@@ -48,6 +48,24 @@ def run_all(names: list[str], scale: Scale, kept: Path | None) -> dict[str, Any]
     return found
 
 
+def joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several runs, each of some of the scenarios, as one: all of them take hours.
+
+    Raises: ValueError: they measured different trees or machines, or a scenario stands in two of them.
+    """
+    first = min(runs, key=lambda run: str(run["machine"]["date"]))
+    measured = {**first["machine"], "date": ""}
+    if any({**run["machine"], "date": ""} != measured or run["short"] != first["short"] for run in runs):
+        raise ValueError("these runs are not of one commit on one machine: run the scenarios again")
+    reports = [report for run in runs for report in run["reports"]]
+    names = [report["name"] for report in reports]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{', '.join(twice)}: in more than one of these runs: leave one out")
+    order = list(SCENARIOS)
+    reports.sort(key=lambda report: order.index(report["name"]) if report["name"] in order else len(order))
+    return {**first, "broken": [name for run in runs for name in run["broken"]], "reports": reports}
+
+
 def nothing_left(belongings: Belongings) -> int:
     """Wait until what was started is gone; end what stays, and say so."""
     until = time.monotonic() + LEAVE_SECONDS
@@ -74,7 +92,13 @@ def options() -> argparse.ArgumentParser:
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, after each scenario")
     parser.add_argument("--docs", action="store_true", help="make docs/benchmarks.md and its pictures anew")
-    parser.add_argument("--docs-from", type=Path, metavar="FILE", help="make them from a --json file and run nothing")
+    parser.add_argument(
+        "--docs-from",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="make them from --json files, which runs of the same commit wrote, and run nothing",
+    )
     return parser
 
 
@@ -91,7 +115,11 @@ def main(argv: list[str] | None = None) -> int:
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:
         parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(SCENARIOS)}")
     if given.docs_from:
-        write(DOCS, json.loads(given.docs_from.read_text()))
+        try:
+            found = joined([json.loads(file.read_text()) for file in given.docs_from])
+        except ValueError as error:
+            parser.error(str(error))
+        write(DOCS, found)
         return 0
     if given.docs and given.scenarios:
         parser.error("--docs is of all scenarios: the page would lose the others")

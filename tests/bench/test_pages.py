@@ -113,6 +113,32 @@ def test_a_broken_scenario_does_not_end_the_run(
     assert "short True" in (tmp_path / "benchmarks.md").read_text()
 
 
+def run_of(names: list[str], **differs: object) -> dict[str, object]:
+    machine = {"commit": "1234567", "date": "2026-01-02"}
+    return {"machine": machine, "short": False, "broken": [], "reports": [{"name": name} for name in names], **differs}
+
+
+def test_runs_of_some_scenarios_each_make_one_page() -> None:
+    later, earlier = run_of(["latency"], broken=["idle: OSError"]), run_of(["jobs", "tabs"])
+    earlier["machine"] = {"commit": "1234567", "date": "2026-01-01"}
+    one = command.joined([later, earlier])
+    assert [report["name"] for report in one["reports"]] == ["latency", "tabs", "jobs"]
+    assert (one["broken"], one["machine"]["date"]) == (["idle: OSError"], "2026-01-01")
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (run_of(["jobs"], machine={"commit": "7654321", "date": "2026-01-02"}), "not of one commit"),
+        (run_of(["jobs"], short=True), "not of one commit"),
+        (run_of(["jobs", "tabs"]), "tabs: in more than one"),
+    ],
+)
+def test_runs_that_do_not_belong_together_make_no_page(second: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        command.joined([run_of(["tabs"]), second])
+
+
 @pytest.mark.parametrize("argv", [["--docs", "idle"], ["no-such-scenario"]])
 def test_what_makes_no_sense_is_refused(
     argv: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
