@@ -34,18 +34,12 @@ ASK = (
 BY_PERSON, BY_AGENT = "xyzzy-person", "xyzzy-agent"
 
 
-class _Host:
-    def __init__(self, *, is_local: bool) -> None:
-        self.is_local = is_local
-
-
 class _Server:
     """What the words are made of."""
 
-    def __init__(self, *, instance: str, state: str = "/s", adopted: str = "", local: bool = True) -> None:
+    def __init__(self, *, instance: str, state: str = "/s", adopted: str = "", within: str = "") -> None:
         there = Path(adopted) if adopted else None
-        self.folders = Folders(Path("/r"), Path("/m"), Path(state), instance, there)
-        self.host = _Host(is_local=local)
+        self.folders = Folders(Path("/r"), Path("/m"), Path(state), instance, there, within)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +49,7 @@ class _Server:
         (_Server(instance="e9339-7572b7"), "@3", "muxwire attach --name e9339-7572b7 -t @3"),
         (_Server(instance="work"), "%7", "muxwire attach --name work -t %7"),
         (
-            _Server(instance="gpu.0a0b0c0d", state="/s/work/hosts", local=False),
+            _Server(instance="gpu.0a0b0c0d", state="/s/work/hosts", within="work"),
             "gpu/@1",
             "muxwire attach --name work -t gpu/@1",
         ),

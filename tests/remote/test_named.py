@@ -94,7 +94,8 @@ async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], s
     go = folder / f"go-{user['MUXWIRE_HOSTS'][-8:]}"
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-            made = await first.create_tab(host="box", shell="bash", name="far")
+            made = await first.create_tab(host="box", shell="bash", name="before")
+            await first.run_operations([{"kind": "rename_window", "target": made.key, "name": "far"}])
             await made.execute("cd /usr; kept=yes")
             running = await made.execute(f"until [ -e {go} ]; do sleep 0.05; done; echo over; (exit 7)", wait=False)
         go.touch()

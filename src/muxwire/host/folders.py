@@ -48,7 +48,8 @@ _TEMPORARY = Path("/tmp")  # noqa: S108 - compared with
 class Folders:
     """The places of one instance: all of them exist and are private once `prepare` has returned.
 
-    `runtime` holds the socket, `memory` what shells read at every command, `state` the logs.
+    `runtime` holds the socket, `memory` what shells read at every command, `state` the logs. `within`: the instance
+    that a server on another machine is part of.
     """
 
     runtime: Path
@@ -56,6 +57,7 @@ class Folders:
     state: Path
     instance: str
     adopted: Path | None = None
+    within: str = ""
 
     @property
     def socket_path(self) -> Path:

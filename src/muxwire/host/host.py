@@ -87,6 +87,10 @@ class Host(Protocol):
         """The environment in which tmux and the shells are started."""
 
     @property
+    def settings(self) -> Mapping[str, str]:
+        """The environment in which a person has set how muxwire works: of another machine none."""
+
+    @property
     def prefix(self) -> str:
         """What stands before the ids of the tabs there: `HOST/`, "" for this machine."""
 
@@ -101,6 +105,10 @@ class Host(Protocol):
     @property
     def answers_now(self) -> bool:
         """Whether a question is put to the kernel when it is asked; else the newest `refresh` answers it."""
+
+    @property
+    def knows_again(self) -> bool:
+        """Whether `started` tells a process from a later one of the same number."""
 
     @property
     def sees_waits(self) -> bool:
@@ -253,6 +261,12 @@ class Host(Protocol):
 
     def checked_program(self, program: str, what: str) -> str:
         """Return the path of an executable; InvalidArgument if there is none of that name."""
+
+    def bring_script(self, kept: Path, path: Path, code: bytes) -> tuple[Path, Path, Callable[[], None] | None]:
+        """Have a script run that is kept on this machine at `kept`, or at `path` in the tab's directory.
+
+        Return where it is run, where it is kept, and what is to be done for it when the shell listens. OSError.
+        """
 
     def is_folder(self, path: str) -> bool:
         """Whether there is a directory at that path."""

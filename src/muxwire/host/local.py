@@ -32,7 +32,7 @@ class LocalHost:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         """`environ` is the environment of the program that opened the instance."""
-        self.environ = environ
+        self.environ = self.settings = environ
 
     # Asked several times a command: each is the function itself.
     foreground_pgrp = staticmethod(processes.foreground_pgrp)
@@ -64,6 +64,7 @@ class LocalHost:
 
     is_local = True
     answers_now = True
+    knows_again = True
     prefix = ""
     link = None
 
@@ -131,6 +132,11 @@ class LocalHost:
 
     def checked_program(self, program: str, what: str) -> str:
         return environment.checked_program(program, what, self.environ)
+
+    def bring_script(self, kept: Path, path: Path, code: bytes) -> tuple[Path, Path, Callable[[], None] | None]:
+        if kept == path:
+            self.write_file(path, code)
+        return kept, kept, None
 
     def is_folder(self, path: str) -> bool:
         return Path(path).is_dir()

@@ -12,8 +12,9 @@ import errno
 import secrets
 import time
 from dataclasses import field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, Protocol, final
 
 import anyio
@@ -446,6 +447,8 @@ class RemoteHost:
 
     is_local = False
     answers_now = False
+    knows_again = False
+    settings: Mapping[str, str] = MappingProxyType({})
 
     @property
     def prefix(self) -> str:
@@ -717,6 +720,11 @@ class RemoteHost:
                 remedy="give its full path there, or leave it out for the default",
             )
         return self._programs[program][0]
+
+    def bring_script(self, kept: Path, path: Path, code: bytes) -> tuple[Path, Path, Callable[[], None] | None]:
+        if b"\0" in code:
+            raise InvalidArgument("a script with a NUL byte cannot be sent to another machine", remedy="leave it out")
+        return path, kept, partial(self.write_file, path, code)
 
     def is_folder(self, path: str) -> bool:
         del path

@@ -27,7 +27,7 @@ from muxwire.shell.marks import INTRODUCER, MarkScanner
 from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, printed_name, shown_name
-from muxwire.tabs.record import RECORD_OPTION, TabRecord, note_name
+from muxwire.tabs.record import RECORD_OPTION, TabRecord
 from muxwire.tabs.windows import restore_sizes
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
@@ -237,8 +237,7 @@ async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Se
         given = shown_name(pane.record.name) or Path(pane.record.shell).name
         name = shown.get(tab.window_id, given)
         if given and name != given and not tab.is_split:
-            tab.name = name
-            note_name(tab.runner.folder, name)
+            tab.keep_name(name)
 
 
 async def sign_client(server: TmuxServer) -> None:

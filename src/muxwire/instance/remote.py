@@ -190,7 +190,8 @@ def remote_folders(local: Folders, host: str, *, lasting: bool) -> Folders:
     """The places of one host in an instance: its logs here, the same ones in every process if it is `lasting`."""
     token = hashlib.sha256(host.encode()).digest()[:_TOKEN_BYTES] if lasting else secrets.token_bytes(_TOKEN_BYTES)
     name = f"{_in_path(host)}.{token.hex()}"
-    return replace(local, state=local.state / local.instance / "hosts", instance=name, adopted=None)
+    state = local.state / local.instance / "hosts"
+    return replace(local, state=state, instance=name, adopted=None, within=local.instance)
 
 
 def _in_path(host: str) -> str:

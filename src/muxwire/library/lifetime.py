@@ -82,7 +82,7 @@ class Hosts(Generic[There]):
         """
         self._life = life
         self._folders, host = life.folders, life.host
-        self._environ = host.environ if host.is_local else {}
+        self._environ = host.settings
         self._make = make
         self._file = read_hosts(self._environ) if host.is_local else HostsFile(Path())
         self._given: dict[str, Carrier] = {}  # by the program

@@ -23,7 +23,6 @@ from muxwire.operations.operation import (
 from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs import waits
 from muxwire.tabs.maker import PANE_FORMAT, checked_request, window_name
-from muxwire.tabs.record import note_name
 from muxwire.tabs.waits import Wanted
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
@@ -605,9 +604,7 @@ def will_rename(book: TabBook, tab: Tab, count: int = 1) -> None:
 def was_renamed(book: TabBook, tab: Tab, name: str) -> None:
     """The window goes by that name now, for a later process too."""
     for one in book.panes(tab.window_id):
-        one.name = name
-        if one.pane.host.is_local:
-            note_name(one.runner.folder, name)
+        one.keep_name(name)
 
 
 # Operations that set and ask: options, formats, what a pane shows. Nothing here can run a program.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
@@ -86,13 +85,7 @@ def keep_script(
             kept.unlink()  # the beginning of it
         kept = folder / name
     log.note_script(len(code))
-    if not host.is_local:
-        if b"\0" in code:
-            raise InvalidArgument("a script with a NUL byte cannot be sent to another machine", remedy="leave it out")
-        return folder / name, kept, partial(host.write_file, folder / name, code)
-    if kept == folder / name:
-        host.write_file(kept, code)
-    return kept, kept, None
+    return host.bring_script(kept, folder / name, code)
 
 
 def script_command(language: Language, path: Path, args: Sequence[str], *, shell: str = "") -> tuple[bytes, bytes]:

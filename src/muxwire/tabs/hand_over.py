@@ -26,9 +26,7 @@ def attach_words(server: TmuxServer, key: str) -> str:
     if folders.adopted is not None:
         # The person's own server: `muxwire attach` would not select a window there.
         return shlex.join(["tmux", "-S", str(folders.adopted), "attach", "-t", key])
-    # The directories of another machine's server are below those of the instance: `INSTANCE/hosts` (remote_folders).
-    instance = folders.instance if server.host.is_local else folders.state.parent.name
-    return shlex.join([_program(), "attach", "--name", instance, "-t", key])
+    return shlex.join([_program(), "attach", "--name", folders.within or folders.instance, "-t", key])
 
 
 @functools.cache

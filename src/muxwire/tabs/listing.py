@@ -115,7 +115,7 @@ async def _asked(
         [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
     )
     commands = dict(panes)
-    if not server.host.is_local:
+    if not server.host.answers_now:
         async with create_task_group() as tasks:
             for tab in book.open.values():
                 tasks.start_soon(tab.pane.refresh)

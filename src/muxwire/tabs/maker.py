@@ -14,7 +14,6 @@ import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError, NotPermitted, TmuxSilent
 from muxwire.host.environment import check_size, checked_environment, whole_setting
-from muxwire.host.folders import private_folder
 from muxwire.ids import pane_id, window_id
 from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard, TypingLock
@@ -133,7 +132,7 @@ class TabMaker:
         self._server = server
         self._host = server.host
         self._book = book
-        settings = self._host.environ if self._host.is_local else {}  # the person's, not another machine's
+        settings = self._host.settings
         self._tabs_max = whole_setting(settings, "MUXWIRE_TABS", 0)
         self._ring = whole_setting(settings, "MUXWIRE_RING_BYTES", RING_CAPACITY, RING_MIN)
 
@@ -202,11 +201,7 @@ class TabMaker:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
         self.check_room()
         folder, nonce = self._server.folders.tab(label), secrets.token_hex(8)
-        if (
-            self._host.is_local and not self._server.folders.shells.is_dir()
-        ):  # removed, as at the end of the user's last login
-            self._server.folders.prepare()
-            self._host.install(self._server.folders.shells)
+        self._server.mend_folders()
         self._host.make_folder(folder)
         try:
             shell, argv, env = self._program(request, folder, nonce)
@@ -223,10 +218,8 @@ class TabMaker:
                 idle_timeout=request.idle_timeout,
             )
             # Before the window is: a process that hears of it can read which tab it is.
-            if self._server.access.persistent or self._host.is_local:
-                if not self._host.is_local:
-                    private_folder(self._server.record(label))
-                record.save(self._server.record(label))
+            if self._server.keeps_records:
+                record.save(self._server.make_record_folder(label))
         except BaseException:
             self._host.remove_folder(folder)
             raise
@@ -265,7 +258,7 @@ class TabMaker:
     def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The part of `register` that may be done while a read is processed; `close_at_end` follows."""
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
-        if self._server.access.persistent and self._host.is_local:  # nothing waits for that
+        if self._server.is_shared:  # nothing waits for that
             record = spec.record.packed()
             self._server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, record))
         if beside is not None:
@@ -333,9 +326,7 @@ class TabMaker:
         )
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
-        # On another machine only one process types.
-        shared = server.access.persistent and self._host.is_local
-        turn = TypingLock(folder, state, server.client, self._book.spawn) if shared else None
+        turn = TypingLock(folder, state, server.client, self._book.spawn) if server.is_shared else None
         book, client = self._book, server.client
         runner = Runner(state, keyboard, client, folder, lambda: tab.columns, book.alarm, book.spawn, turn)
         tab = Tab(

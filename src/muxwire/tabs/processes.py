@@ -106,7 +106,7 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
         # Programs of other sessions that read the terminal for it, as a pinentry does, are to end with it.
-        ends_readers = not tab.theirs and tab.pane.host.is_local
+        ends_readers = not tab.theirs and tab.pane.host.knows_again
         running = tab.pane.session.running
         asked = ends_readers and running is not None and running.asked_at >= 0
         readers = await reading_strangers(tab.pane) if asked else {}

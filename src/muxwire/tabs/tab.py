@@ -36,6 +36,7 @@ from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.processes import started_process, stop_process
+from muxwire.tabs.record import note_name
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
@@ -120,6 +121,7 @@ class Tab:
         self.strip_ansi = made.strip_ansi  # the default of what is read of it
         self.idle_timeout = made.idle_timeout  # seconds without use after which it is closed; 0: never
         self.prefix = server.host.prefix
+        self._record_folder = server.record(made.label)
         self.pane, self.runner = pane, runner
         self.generation = server.generation
         self.end_reason = ""
@@ -682,6 +684,11 @@ class Tab:
             self.renamings -= 1
         else:
             self.name = shown
+
+    def keep_name(self, name: str) -> None:
+        """It goes by that name now, and in a later process too."""
+        self.name = name
+        note_name(self._record_folder, name)
 
     def lost(self, reason: str) -> None:
         """Its window has gone, and not by us: what waits for it ends at once, its processes soon."""

@@ -28,7 +28,6 @@ from muxwire.protocol.events import (
     WindowRenamed,
 )
 from muxwire.tabs.event_log import EventFilter
-from muxwire.tabs.record import note_name
 from muxwire.tmux.server import DOING, DOING_CHARS, PREFIX_PRESSED
 from muxwire.tmux.start import COLUMNS, ROWS
 from muxwire.values import dataclass
@@ -218,8 +217,8 @@ def follow(event: Event, book: TabBook) -> None:
         case WindowRenamed(window, name) | UnlinkedWindowRenamed(window, name):
             for tab in book.panes(window):
                 tab.was_renamed(name.decode("utf-8", "replace"))
-                if tab.pane.host.is_local and tab.name != tab.window_id:
-                    note_name(tab.runner.folder, tab.name)
+                if tab.name != tab.window_id:
+                    tab.keep_name(tab.name)
                 book.renamed(tab)
         # Not in a person's own session (`muxwire attach`): what is selected there is the person's choice.
         case SessionWindowChanged(session, window) if shown := book.panes(window):

@@ -15,7 +15,7 @@ import anyio
 
 from muxwire.client.watchdog import ends_session, kill_command
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, InvalidArgument, TmuxSilent
-from muxwire.host.folders import how_to_use
+from muxwire.host.folders import how_to_use, private_folder
 from muxwire.host.locks import named_server, nobody_attaches
 from muxwire.logs.store import FollowerLog
 from muxwire.values import dataclass
@@ -309,6 +309,29 @@ class TmuxServer:
     def record(self, label: str) -> Path:
         """Where the record of a tab is: with what its shell reads, or beside the logs of another machine's."""
         return self.folders.tab(label) if self.host.is_local else self.records / label
+
+    @property
+    def keeps_records(self) -> bool:
+        """Whether another process may ask for the record of a tab: on this machine also a command of `muxwire`."""
+        return self.access.persistent or self.host.is_local
+
+    def make_record_folder(self, label: str) -> Path:
+        """The directory of `record`, which a pane here has made already (`Host.make_folder`)."""
+        folder = self.record(label)
+        if not self.host.is_local:
+            private_folder(folder)
+        return folder
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether other processes of muxwire type into its panes, too: into those of another machine only one does."""
+        return self.access.persistent and self.host.is_local
+
+    def mend_folders(self) -> None:
+        """Make what shells read anew, if it was removed, as at the end of the user's last login."""
+        if self.host.is_local and not self.folders.shells.is_dir():
+            self.folders.prepare()
+            self.host.install(self.folders.shells)
 
     @property
     def records(self) -> Path:
