@@ -300,6 +300,24 @@ def test_a_shell_that_starts_is_waited_for_as_long_as_the_call_gives_unless_it_a
     assert START_TIMEOUT <= world.time < START_TIMEOUT + 1
 
 
+def test_a_first_prompt_that_tmux_has_not_passed_on_yet_is_waited_for() -> None:
+    """On a busy machine. Its shell was taken for one that a start-up file began, and a half-typed line was lost."""
+    world = World()
+    world.program = "bash"
+    world.session.input_typed(b"echo half", world.stream.end)
+    world.write(b"echo half")  # the kernel's echo
+    world.time += 1.0
+
+    def asked(words: tuple[str, ...]) -> tuple[bytes, ...]:
+        if not world.session.integrated and words[0] == "display-message":
+            world.prompt(PROMPT + b"echo half")
+        return ()
+
+    world.submitted = asked
+    found = reached(world)
+    assert (found.level, world.end.cleared) == (1, True)
+
+
 def test_a_stopped_shell_continues() -> None:
     world = at_prompt("zsh")
     accept(world)

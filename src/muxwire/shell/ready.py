@@ -37,7 +37,7 @@ from muxwire.shell.request import (
     until,
 )
 from muxwire.shell.session_table import ShellState
-from muxwire.shell.tab_state import line_lost, not_begun
+from muxwire.shell.tab_state import line_lost, not_begun, starting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -175,8 +175,9 @@ class Ready:
         if (running := pane.session.running) is not None:
             yield from self._nested.settle_end(running)
         found = None if pane.session.dead else self._find_shell(waited)
-        if found is not None and found.pgrp == pane.session.shell_pid and not (yield from caught_up(pane)):
-            return None  # it may have said that it is at its prompt
+        if found is not None and (found.pgrp == pane.session.shell_pid or starting(pane.session)):
+            heard = yield from caught_up(pane)
+            return found if heard and not pane.takes_next else None  # it may have said that it is at its prompt
         return found
 
     def _in_vain(self, waited: float) -> Request[bool]:
