@@ -26,7 +26,6 @@ from muxwire.logs import store
 # What a pane writes, and how many bytes that is for an argument of %d.
 KINDS = {
     "lines": "read x; seq 1 %d",
-    "wide-lines": "read x; seq -f %%099.0f 1 %d",
     # So many lines a second, until there is a file called stop in the folder.
     "steady": """read x; exec python3 -u -c '
 import os, time

@@ -115,16 +115,6 @@ async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(ta
     assert "builtin" not in listed
 
 
-@pytest.mark.parametrize("kind", [*NESTED.values(), f"script -q -e -c '{NESTED['bare-bash']}' /dev/null"])
-async def test_no_bell_rings_for_a_command_in_a_nested_shell(terminals: Terminals, tab: Tab, kind: str) -> None:
-    """A person would hear it, and `wait_for` a bell would take it for the program's."""
-    await tab.execute(kind, timeout=5)
-    since = terminals.events.end
-    for _ in range(2):
-        assert (await tab.execute("echo quiet")).output == "quiet\n"
-    assert not (await terminals.watch_events([tab.key], kinds=["bell"], since=since, timeout=0)).events
-
-
 @pytest.mark.parametrize("kind", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
 async def test_an_interrupted_command_of_a_nested_shell_ends_with_its_status(tab: Tab, kind: str) -> None:
     await tab.execute(NESTED[kind], timeout=5)
