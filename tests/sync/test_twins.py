@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from pathlib import Path
 from typing import assert_type
 
@@ -18,10 +20,12 @@ import pytest
 import muxwire
 import muxwire.sync
 from muxwire.results import ExecutionResult, TabList
+from muxwire.sync.loop import AT_ONCE_MAX, loop_thread
 from tests.users import environ_of, short_folder
 
 # A start of Python, of tmux and of a shell, on a busy machine.
 SECONDS = 60
+number: ContextVar[int] = ContextVar("number")
 
 
 @pytest.fixture(scope="module")
@@ -105,15 +109,51 @@ def test_a_cell_of_a_notebook_may_call(tab: muxwire.sync.Tab) -> None:
     assert anyio.run(cell) == "in a loop\n"
 
 
+def test_a_call_sees_the_context_of_its_own_caller_and_not_of_the_one_before() -> None:
+    loop, calls = loop_thread(), range(100)
+
+    async def seen() -> int:
+        return number.get()
+
+    found = []
+    for call in calls:
+        number.set(call)
+        found.append(loop.run(lambda _: seen()))
+    assert found == [*calls]
+
+
+def test_calls_that_do_not_wait_leave_the_loop_its_turns() -> None:
+    """Each call counts the calls since the loop has last done something else."""
+    loop, since, counts = loop_thread(), 0, []
+
+    def turn() -> None:
+        nonlocal since
+        since = 0
+
+    async def count() -> None:
+        nonlocal since
+        if not since:
+            asyncio.get_running_loop().call_soon(turn)
+        since += 1
+        counts.append(since)
+
+    for _ in range(500):
+        loop.run(lambda _: count())
+    assert len(counts) == 500
+    assert max(counts) <= AT_ONCE_MAX + 1
+
+
 INTERRUPTED = """
 import os, signal, muxwire.sync
 
 with muxwire.sync.open_terminals() as terminals:
     tab = terminals.create_tab()
-    try:
-        tab.execute("sleep 1000", timeout=900, on_start=lambda _: os.kill(os.getpid(), signal.SIGINT))
-    except KeyboardInterrupt:
-        print("interrupted", tab.state)
+    for _ in range(2):  # the second one may be begun by the loop that waits for it
+        terminals.list_tabs()
+        try:
+            tab.execute("sleep 1000", timeout=900, on_start=lambda _: os.kill(os.getpid(), signal.SIGINT))
+        except KeyboardInterrupt:
+            print("interrupted", tab.state)
     print(tab.execute("echo after").output, end="")
 """
 
@@ -153,7 +193,7 @@ def run(program: str, environ: dict[str, str]) -> str:
 
 
 def test_an_interrupt_ends_the_command_and_leaves_the_tab_ready(environ: dict[str, str]) -> None:
-    assert run(INTERRUPTED, environ) == "interrupted prompt\nafter\n"
+    assert run(INTERRUPTED, environ) == "interrupted prompt\ninterrupted prompt\nafter\n"
 
 
 def runs(pid: int) -> bool:

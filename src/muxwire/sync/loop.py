@@ -1,8 +1,13 @@
-"""The thread with the event loop in which the twins' calls run, and how a call gets there and back."""
+"""The thread with the event loop in which the twins' calls run, and how a call gets there and back.
+
+A caller that makes one call after the other would wake the loop anew for each of them, behind what is left to be done
+of the one before. So the loop waits for the next call, for a moment, before it continues.
+"""
 
 from __future__ import annotations
 
 import asyncio  # a loop in a thread of its own: anyio has only portals, whose calls take three times as long
+import contextvars
 import os
 import queue
 import threading
@@ -22,6 +27,11 @@ T = TypeVar("T")
 
 # How long C-c waits for the tab to be ready again. The ladder of signals up to SIGKILL takes less.
 READY_SECONDS = 10.0
+# How long the loop waits for the next call when it runs no other. A caller wakes within 0.05 to 0.1 ms; commands of one
+# caller, one after the other, take 0.3 to 0.4 ms less than with a loop that continues at once.
+NEXT_CALL_SECONDS = 0.0002
+# Calls that end without waiting (a screen that is known) must not keep the loop from all else. A turn takes it 0.1 ms.
+AT_ONCE_MAX = 8
 # How long the end of the program waits for the end of what is open: tmux and the programs in it.
 CLOSE_SECONDS = 10.0
 
@@ -30,28 +40,33 @@ CLOSE_SECONDS = 10.0
 class Call(Generic[T]):
     """One call: made in the caller's thread, run in the loop's. Callbacks of it run in the caller's."""
 
-    __slots__ = ("_inbox", "_make", "_task")
+    __slots__ = ("_given_up", "_inbox", "_make", "_task", "context")
 
     def __init__(self, make: Callable[[Call[T]], Awaitable[T]]) -> None:
         self._make = make
         # Functions to run here, and in the end the outcome.
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None  # while it runs
+        self._given_up = False
+        self.context = contextvars.copy_context()
 
     # -- in the thread of the loop
 
-    def start(self) -> None:
-        self._task = asyncio.get_running_loop().create_task(self._run())
-
     def cancel(self) -> None:
+        self._given_up = True
         if self._task is not None:
             self._task.cancel()
 
-    async def _run(self) -> None:
-        try:
-            outcome: tuple[T | None, BaseException | None] = (await self._make(self), None)
-        except BaseException as error:  # noqa: BLE001 - it is raised in the thread that called
-            outcome = (None, error)
+    async def run_in(self, task: asyncio.Task[None]) -> None:
+        """Run it in this task, the current one."""
+        self._task = task
+        outcome: tuple[T | None, BaseException | None] = (None, asyncio.CancelledError())
+        if not self._given_up:
+            try:
+                outcome = (await self._make(self), None)
+            except BaseException as error:  # noqa: BLE001 - it is raised in the thread that called
+                outcome = (None, error)
+        self._task = None
         self._inbox.put((None, outcome))
 
     def awaited(self, function: Callable[..., object] | None) -> Callable[..., Awaitable[None]] | None:
@@ -121,6 +136,10 @@ class LoopThread:
         self._ready = threading.Event()
         self._over = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._calls: queue.SimpleQueue[Call[Any]] = queue.SimpleQueue()  # not begun
+        self._expects = False  # whether it waits for the next of them, and needs not be woken
+        self._running = 0
+        self._at_once = 0  # how many calls in a row were begun before all else that the loop has to do
         # A daemon, as the main thread's end would else wait for it; `_end` waits for the main thread in its turn.
         self._thread = threading.Thread(target=self._run, name="muxwire.sync", daemon=True)
         self._thread.start()
@@ -159,6 +178,55 @@ class LoopThread:
             del self._opened[terminals]
             await terminals.aclose()
 
+    # -- in the thread of the loop
+
+    def _begin_all(self) -> None:
+        while not self._calls.empty():
+            self._begin(self._calls.get_nowait())
+
+    def _begin(self, call: Call[Any]) -> None:
+        assert self._loop is not None
+        self._loop.create_task(self._run_calls(call), context=call.context)
+
+    async def _run_calls(self, call: Call[Any]) -> None:
+        """Run a call, and those that follow it at once in the same context."""
+        task = asyncio.current_task()
+        assert task is not None
+        following: Call[Any] | None = call
+        while following is not None:
+            self._running += 1
+            await following.run_in(task)
+            self._running -= 1
+            following = None if task.cancelling() else self._next(call.context)
+
+    def _next(self, context: contextvars.Context) -> Call[Any] | None:
+        """Hold the loop until the next call comes, for a moment; return it if the current task can run it.
+
+        A call of another context (spans of its caller, for example) gets a task of its own.
+        """
+        if self._running or self._at_once == AT_ONCE_MAX:
+            return None
+        self._expects = True
+        try:
+            call = self._calls.get(timeout=NEXT_CALL_SECONDS)
+        except queue.Empty:
+            call = None
+        self._expects = False
+        if call is not None and call.context != context:
+            self._begin(call)
+            call = None
+        self._begin_all()  # what came before it was known that the loop does not wait
+        if call is not None:
+            if not self._at_once:
+                asyncio.get_running_loop().call_soon(self._turn)
+            self._at_once += 1
+        return call
+
+    def _turn(self) -> None:
+        self._at_once = 0
+
+    # -- in the thread of the caller
+
     def run(self, make: Callable[[Call[T]], Awaitable[T]], ready: Callable[[], Awaitable[object]] | None = None) -> T:
         """Run a coroutine in the loop and return what it returns; the calling thread waits.
 
@@ -177,9 +245,14 @@ class LoopThread:
         assert loop is not None
         call: Call[T] = Call(make)
         try:
-            loop.call_soon_threadsafe(call.start)
+            self._calls.put(call)
+            if not self._expects:
+                loop.call_soon_threadsafe(self._begin_all)
         except RuntimeError:  # it is closed
             raise ConnectionClosed("the program is ending") from None
+        except KeyboardInterrupt:  # the loop may know of it or not
+            loop.call_soon_threadsafe(call.cancel)
+            raise
         try:
             return call.wait()
         except KeyboardInterrupt:
