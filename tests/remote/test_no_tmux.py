@@ -124,8 +124,9 @@ async def test_a_tab_works_as_any_other(opened: Terminals, roots: dict[str, Path
         ("noexec", "/bin", "is mounted noexec"),
         ("size=3m", "/bin", "no room for one in /tmp/muxwire-0"),
         ("size=99m", "/strange:/bin", r"is for \S+, this one is other"),
+        ("size=99m", "/few", "no wc to unpack one with"),
     ],
-    ids=["noexec", "room", "processor"],
+    ids=["noexec", "room", "processor", "no wc"],
 )
 async def test_where_it_cannot_run_the_reason_is_given(
     opened: Terminals, roots: dict[str, Path], options: str, path: str, why: str
@@ -134,6 +135,8 @@ async def test_where_it_cannot_run_the_reason_is_given(
     (root / "strange").mkdir(exist_ok=True)
     (root / "strange" / "uname").write_text("#!/bin/sh\necho other\n")
     (root / "strange" / "uname").chmod(0o755)
+    if not (root / "few").exists():
+        shutil.copytree(root / "bin", root / "few", copy_function=os.link, ignore=shutil.ignore_patterns("wc"))
     carrier = into(root, f"mount -t tmpfs -o {options} none {root}/tmp", path)
     with anyio.fail_after(DEADLINE), pytest.raises(HostUnavailable, match=why) as caught:
         await opened.create_tab(host=carrier)

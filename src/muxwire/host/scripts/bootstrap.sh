@@ -37,7 +37,9 @@ bring() {
   [ ! -h "$b" ] && own "$b" || fail directory "$b is a link, or not yours alone"
   h=$b/tmux-$digest
   if ! [ -x "$h/tmux" ]; then
-    command -v gzip >/dev/null || fail tmux_missing "no tmux in $PATH, and no gzip to unpack one with"
+    for x in gzip head tail wc dirname; do
+      command -v "$x" >/dev/null || fail tmux_missing "no tmux in $PATH, and no $x to unpack one with"
+    done
     k=$h.$$
     mkdir "$k" && printf 'muxwire:%s\tsend\n' "$id" && head -c "$packed" | gzip -dc >"$k/all" 2>/dev/null
     [ "$(wc -c <"$k/all")" -eq "$size" ] || {
