@@ -37,7 +37,7 @@ from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.processes import started_process, stop_process
 from muxwire.tabs.record import note_name
-from muxwire.tabs.waits import Wanted, wait_for
+from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
 
@@ -352,8 +352,7 @@ class Tab:
         self, execution: Execution, timeout: float, idle: float | None, *, progress: Progress | None = None
     ) -> WaitEnd:
         """Wait for a command as `Runner.wait`, or until nothing new came for `idle` s; InvalidArgument."""
-        if idle is not None and idle <= 0:
-            raise InvalidArgument(f"idle is {idle} s", remedy="give more than 0: how long nothing is to be written")
+        check_idle_time(idle)
         begun = time.monotonic()
         while idle is not None:
             left = begun + timeout - time.monotonic()

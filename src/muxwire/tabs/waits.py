@@ -63,6 +63,12 @@ _TAIL_BYTES = 4 * TAIL_CHARACTERS
 _ROWS_WITHIN = 0.5
 
 
+def check_idle_time(idle: float | None) -> None:
+    """InvalidArgument unless it is a time, in seconds, that a silence can last."""
+    if idle is not None and idle <= 0:
+        raise InvalidArgument(f"idle is {idle} s", remedy="give more than 0: how long nothing is to be written")
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Wanted:
@@ -91,8 +97,7 @@ class Wanted:
             raise InvalidArgument("until and regex are both given", remedy="put both into one regex: a|b")
         if gone and not (until or regex):
             raise InvalidArgument("gone needs a text or a regex", remedy="name it with until or regex")
-        if idle is not None and idle <= 0:
-            raise InvalidArgument(f"idle is {idle} s", remedy="give more than 0: how long nothing is to be written")
+        check_idle_time(idle)
         if stable is not None and stable <= 0:
             raise InvalidArgument(
                 f"stable is {stable} s", remedy="give more than 0: how long the screen is to stay as it is"
