@@ -24,8 +24,7 @@ def tabs(place: Place) -> Iterator[tuple[str, str]]:
     for window in (first, second):
         place.ok("run", "-t", window, "true")
     yield first, second
-    for window in (first, second):
-        place.run("kill", "--force", window)
+    place.run("kill", "--force", first, second)
 
 
 def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: tuple[str, str]) -> None:
@@ -136,19 +135,14 @@ def test_read_only_is_only_looking(place: Place, tabs: tuple[str, str]) -> None:
         screen.shows("left with 0")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
+def test_what_cannot_be_attached_is_said(place: Place, tabs: tuple[str, str]) -> None:
+    for words, message in (
         (("nosuchtab",), "no tab is called 'nosuchtab'"),
         (("--name", "nosuch"), "there is no instance nosuch"),
         (("alpha", "--nonsense"), "unrecognized arguments: --nonsense"),
-    ],
-)
-def test_what_cannot_be_attached_is_said(
-    place: Place, tabs: tuple[str, str], words: tuple[str, ...], message: str
-) -> None:
-    with person(place, *words) as screen:
-        screen.shows(message, "left with")
+    ):
+        with person(place, *words) as screen:
+            screen.shows(message, "left with")
 
 
 def test_the_only_instance_that_runs_is_meant(place: Place) -> None:
