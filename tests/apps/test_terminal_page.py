@@ -207,7 +207,7 @@ async def survives_a_flood(talk: Conversation) -> None:
     await page.presses("c", modifiers=2)
     await page.shows(f"\n{OVER} {OVER}")
     pictures = sum(one["name"] == "snapshot" for one in talk.calls)
-    assert 2 < pictures <= 20 * (anyio.current_time() - began) + 2
+    assert pictures <= 20 * (anyio.current_time() - began) + 2
 
 
 async def gone(page: Browser, text: str) -> None:
