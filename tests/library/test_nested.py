@@ -226,7 +226,8 @@ async def test_what_a_script_reads_is_no_command_line(
 
 
 async def test_a_password_prompt_behind_a_relay_gets_no_probe(tab: Tab) -> None:
-    await tab.execute("script -q -c 'stty -echo; printf \"Password: \"; read secret' /dev/null", timeout=1)
+    asked = await tab.execute("script -q -c 'stty -echo; printf \"Password: \"; read secret' /dev/null", timeout=LONG)
+    assert asked.state == "interactive", asked
     with pytest.raises(TabUnavailable):
         await tab.execute("echo no", timeout=2)
     assert tab.pane.stream.ring.find(b"no", tab.next_byte - 20) < 0

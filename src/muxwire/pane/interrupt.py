@@ -139,9 +139,9 @@ class Interrupter:
             since=since,
         )  # fmt: skip
 
-    async def carry_out(self, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None]) -> None:
+    def carry_out(self, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None]) -> Awaitable[None]:
         """Do what `stop` decides, until it has ended; `sent` is told of the newest signal."""
-        await self._loop.run(stopped(self._pane, stop, view, sent))
+        return self._loop.run(stopped(self._pane, stop, view, sent))
 
     async def _while_answered(self, scope: anyio.CancelScope) -> None:
         """Cancel that scope once tmux does not answer."""

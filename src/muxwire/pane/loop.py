@@ -98,7 +98,8 @@ class Loop:
                 action = request.send(answer) if failure is None else request.throw(failure)
                 answer = failure = None
                 try:
-                    answer = await self._carry_out(action)
+                    waits = self._waits(action)
+                    answer = self._done_at_once(action) if waits is None else await waits
                 except Exception as error:  # noqa: BLE001 - what an error means is for the request to decide
                     failure = error
         except StopIteration as end:
@@ -107,32 +108,36 @@ class Loop:
         finally:
             request.close()
 
-    async def _carry_out(self, action: Action) -> object:
+    def _waits(self, action: Action) -> Awaitable[object] | None:
+        """What an action has to wait for; None for one that is done at once."""
         match action:
             case Wait():
-                return await self._pane.stream.changed_within(action.seconds)
+                return self._pane.stream.changed_within(action.seconds)
             case Poll():
-                await self._client.poll(action.holds)
+                return self._client.poll(action.holds)
             case Within():
-                with anyio.move_on_after(action.seconds):
-                    return await self.run(action.request)
+                return self._within(action)
             case AnswerOf():
                 assert isinstance(action.asked, _Sent)
-                return await action.asked.lines(action.seconds)
+                return action.asked.lines(action.seconds)
             case Press(taken=True):
-                await self._keyboard.type(action.keys)
+                return self._keyboard.type(action.keys)
             case Pause():
-                await anyio.sleep(action.seconds)
+                return anyio.sleep(action.seconds)
             case Refresh():
-                await self._pane.refresh()
+                return self._pane.refresh()
             case LookAll():
-                await self._pane.look(wide=action.wide)
+                return self._pane.look(wide=action.wide)
             case LookAtScreen():
-                return await self.picture()
+                return self.picture()
             case Settle():
-                await self._pane.host.done()
+                return self._pane.host.done()
             case _:
-                return self._done_at_once(action)
+                return None
+
+    async def _within(self, action: Within) -> object:
+        with anyio.move_on_after(action.seconds):
+            return await self.run(action.request)
         return None
 
     def _done_at_once(self, action: Action) -> object:

@@ -139,20 +139,21 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
     size, before, first = end - begin, b"", begin
     if not size:
         return _NOTHING
-    if not (how.readable or how.ours) and (max_chars is None or size <= max_chars):  # nearly always
-        raw, lost = await stream.read(begin, end)
-        if how.drawing or (how.since >= begin and b"\x1b[?" not in raw):
-            return OutputText(undo_onlcr(raw).decode("utf-8", "replace"), 0, lost)
+    whole_max = None if max_chars is None else max(max_chars * _BYTES_PER_CHAR, PLAYED_MAX if how.knows_screens else 0)
+    is_whole = whole_max is None or size <= whole_max
+    if is_whole:
+        whole, lost = await stream.read(begin, end)
+        plain = not (how.readable or how.ours) and (max_chars is None or size <= max_chars)  # nearly always
+        if plain and (how.drawing or (how.since >= begin and b"\x1b[?" not in whole)):
+            return OutputText(undo_onlcr(whole).decode("utf-8", "replace"), 0, lost)
     if how.knows_screens and how.since < begin:
         first = max(how.since, begin - _BEFORE_MAX)
-        raw, lost = await stream.read(first, begin)
-        first += lost
-        before = without(raw, first, how.ours)
+        earlier, missing = await stream.read(first, begin)
+        first += missing
+        before = without(earlier, first, how.ours)
     alternate = bool(how.knows_screens and stream.screens.at(first, how.since))
-    whole_max = None if max_chars is None else max(max_chars * _BYTES_PER_CHAR, PLAYED_MAX if how.knows_screens else 0)
-    if whole_max is None or size <= whole_max:
-        raw, lost = await stream.read(begin, end)
-        head = tail = await how.text(without(raw, begin + lost, how.ours), before, alternate=alternate)
+    if is_whole:
+        head = tail = await how.text(without(whole, begin + lost, how.ours), before, alternate=alternate)
         if max_chars is None or len(head.text) <= max_chars:
             return OutputText(head.text, 0, lost, head.note)
     else:

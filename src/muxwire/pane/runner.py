@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import signal
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell, Wrapped
     from muxwire.shell.left_shell import LeftShell
+    from muxwire.shell.request import Request
 
 Progress = Callable[[Execution], Awaitable[None]]
 
@@ -119,43 +120,41 @@ class Runner:
         deadline = given + turn_timeout
         self._starting += 1
         try:
-            return await self._start(command, given, deadline, turn_timeout, env=env, cwd=cwd, shown=shown, write=write)
+            try:
+                self.turn.acquire_nowait()  # nearly always: a scope with its timer would cost more than all else here
+            except anyio.WouldBlock:
+                with anyio.move_on_after(turn_timeout) as in_time:
+                    await self.turn.acquire()
+                if in_time.cancelled_caught:
+                    raise self.pane.refusal() from None
+            try:
+                found = self.ready.at_once()
+                listener, prompt = (found, b"") if found else await self.loop.run(self._reached(deadline, env, cwd))
+                self._check_place(given)
+                if write is not None:
+                    write()
+                hidden = None
+                if listener.level > 1:
+                    hidden = self._hidden(command, shown or command, listener, prompt)
+                    await self.pane.host.done()
+                return self._type(command, shown or command, listener, hidden, env=env, cwd=cwd)
+            except BaseException:
+                self.pane.hidden.give_up(seen=True)
+                raise
+            finally:
+                self.turn.release()
         finally:
             self._starting -= 1
             self.pane.stream.wake()
 
-    async def _start(
-        self,
-        command: bytes,
-        given: float,
-        deadline: float,
-        turn_timeout: float,
-        *,
-        env: Mapping[str, str],
-        cwd: str | None,
-        shown: bytes | None,
-        write: Callable[[], None] | None,
-    ) -> Execution:
-        try:
-            self.turn.acquire_nowait()  # nearly always: a scope and its timer would cost more than all the rest here
-        except anyio.WouldBlock:
-            await self._wait_turn(turn_timeout)
-        try:
-            listener = self.ready.at_once()
-            if listener is None:
-                listener = await self.loop.run(self.ready.reached(deadline, env, cwd))
-            prompt = await self.loop.run(self._nested.prompt(listener)) if listener.level > 1 else b""
-            self._check_place(given)
-            if write is not None:
-                write()
-            return await self._type(command, shown or command, listener, prompt, env=env, cwd=cwd)
-        except BaseException:
-            self.pane.hidden.give_up(seen=True)
-            raise
-        finally:
-            self.turn.release()
+    def _reached(
+        self, deadline: float, env: Mapping[str, str], cwd: str | None
+    ) -> Request[tuple[ForegroundShell, bytes]]:
+        """The shell that listens, and of a nested one its prompt; raises as `Ready.reached`."""
+        listener = yield from self.ready.reached(deadline, env, cwd)
+        return listener, (yield from self._nested.prompt(listener)) if listener.level > 1 else b""
 
-    async def typed_first(self, seconds: float) -> None:
+    def typed_first(self, seconds: float) -> Awaitable[bool]:
         """Let calls that came before type their command, if nothing but their own prompt keeps them; for so long."""
         pane, session = self.pane, self.pane.session
 
@@ -164,39 +163,28 @@ class Runner:
                 return False
             return session.at_prompt or starting(session) or pane.on_its_way()
 
-        await pane.stream.until(lambda: not under_way(), seconds)
-
-    async def _wait_turn(self, timeout: float) -> None:
-        """Wait until no other call types into this pane; TabUnavailable if that takes too long."""
-        with anyio.move_on_after(timeout):
-            await self.turn.acquire()
-            return
-        raise self.pane.refusal()
+        return pane.stream.until(lambda: not under_way(), seconds)
 
     async def wait(self, execution: Execution, timeout: float, *, progress: Progress | None = None) -> Outcome:
         """Wait for the command's end; `interactive` as soon as it waits for input of a person or a key.
 
         `silent` where that cannot be seen, after a question and some silence. Both are returned once for each output.
         """
-        self._client.waiters += 1
+        client, stream = self._client, self.pane.stream
+        client.waiters += 1
         try:
-            await self._polled(execution)
+            stream.settle()  # while the shell works
+            stream.hold()  # what records the pane's events hears of a quick end after the caller has it
+            try:
+                await client.poll(lambda: execution.ending != "")
+            finally:
+                if execution.ending:
+                    client.soon(stream.settle)
+                else:
+                    stream.settle()
             return await self._wait(execution, timeout, progress) if execution.running else "ended"
         finally:
-            self._client.waiters -= 1
-
-    async def _polled(self, execution: Execution) -> None:
-        """Wait a moment for the command's end. What records the pane's events hears of it after the caller has it."""
-        stream = self.pane.stream
-        stream.settle()  # while the shell works
-        stream.hold()
-        try:
-            await self._client.poll(lambda: execution.ending != "")
-        finally:
-            if execution.ending:
-                self._client.soon(stream.settle)
-            else:
-                stream.settle()
+            client.waiters -= 1
 
     async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
         pane = self.pane
@@ -226,13 +214,13 @@ class Runner:
         """A limit for a question to a machine, or a tmux, that may not answer."""
         return anyio.move_on_after(watch.deadline + PROMPT_GRACE - time.monotonic())
 
-    async def examine(self, execution: Execution) -> None:
+    def examine(self, execution: Execution) -> Awaitable[None]:
         """Find out whether a command waits for input, for a result of it."""
-        await self.loop.run(self._examiner.for_result(execution))
+        return self.loop.run(self._examiner.for_result(execution))
 
-    async def awaits_input(self) -> Literal["met", "silent", ""]:
+    def awaits_input(self) -> Awaitable[Literal["met", "silent", ""]]:
         """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
-        return await self.loop.run(self._examiner.awaits_input())
+        return self.loop.run(self._examiner.awaits_input())
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
@@ -269,12 +257,13 @@ class Runner:
             silent = self._client.patience.explain()
             execution.resisted(str(silent), f"{silent.remedy}; `command_result` reports what became of it")
 
-    async def hang_up_inside(self) -> None:
+    def hang_up_inside(self) -> Coroutine[object, object, None]:
         """End a shell in a container that would go on there when the tab is closed; `NestedShells.hang_up`."""
-        await self.loop.run(self._nested.hang_up())
+        return self.loop.run(self._nested.hang_up())
 
-    async def settled(self, seconds: float = PROMPT_GRACE) -> None:
-        await self.pane.stream.until(lambda: self.pane.is_back, seconds)
+    def settled(self, seconds: float = PROMPT_GRACE) -> Awaitable[bool]:
+        """Wait, for so long at most, until nothing that was typed into the shell runs; return whether that is so."""
+        return self.pane.stream.until(lambda: self.pane.is_back, seconds)
 
     def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its directory goes."""
@@ -297,29 +286,36 @@ class Runner:
 
     # -- typing
 
-    async def _type(
+    def _hidden(
+        self, command: bytes, shown: bytes, listener: ForegroundShell, prompt: bytes
+    ) -> tuple[Execution, bytes]:
+        """A command of a shell that our hooks do not reach, whose line is hidden, and what that shell has to print."""
+        pane = self.pane
+        if pane.session.dead:
+            raise pane.refusal()
+        execution = self._execution(command, pane.new_id(), listener, prompt, pane.stream.end, time.monotonic())
+        return execution, self._hide_line(execution, shown)
+
+    def _type(
         self,
         command: bytes,
         shown: bytes,
         listener: ForegroundShell,
-        prompt: bytes,
+        hidden: tuple[Execution, bytes] | None,
         *,
         env: Mapping[str, str],
         cwd: str | None,
     ) -> Execution:
         pane, session, shell = self.pane, self.pane.session, listener.shell
-        command_id = pane.new_id()
+        execution, drawn = hidden or (None, b"")
+        command_id = execution.command_id if execution is not None else pane.new_id()
         # Before the command counts as typed: it may refuse, or find out that it cannot be done.
-        drawn, ours = b"", shell if listener.level == 1 else None
+        ours = shell if listener.level == 1 else None
         if ours is not None:
             drawn = self._drawn_over(ours, ours.typed_line, shown, command_id)
         if session.dead:  # since it listened: nothing would ever say how the command ended
             raise pane.refusal()
-        execution, typed_at, typed_time = None, pane.stream.end, time.monotonic()
-        if ours is None:
-            execution = self._execution(command, command_id, listener, prompt, typed_at, typed_time)
-            drawn = self._hide_line(execution, shown)
-            await pane.host.done()
+        typed_at, typed_time = pane.stream.end, time.monotonic()
         if shell is None:
             assert execution is not None
             self._typed = self.keyboard.press(typed_lines(command, command_id, listener, drawn))
@@ -343,7 +339,7 @@ class Runner:
         self._typed_on = self._client.connections
         self._press(wrapped.files, typed, shell)
         if execution is None:  # while the shell works
-            execution = self._execution(command, command_id, listener, prompt, typed_at, typed_time)
+            execution = self._execution(command, command_id, listener, b"", typed_at, typed_time)
             pane.prepare_id()
         session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.

@@ -286,23 +286,25 @@ class ScreenView:
         kept = self._kept
         if scrollback is None and kept is not None and (kept.styled or not cells) and self._is_current(kept):
             return kept
-        styled = cells or self._draws_lines
-        question: tuple[Command, ...] = ()
-        if scrollback is not None:
-            flags = (*(("-e",) if styled else ()), *(("-J",) if unwrap else ()))
-            first = str(-scrollback) if scrollback else "-"
-            question = prepared_lists(self._commands((*flags, "-S", first, "-E", "-1"), styled=styled, wraps=True))
-        for _ in range(tries):
+        left = tries
+        while True:
+            styled = cells or self._draws_lines
+            question: tuple[Command, ...] = ()
+            if scrollback is not None:
+                flags = (*(("-e",) if styled else ()), *(("-J",) if unwrap else ()))
+                first = str(-scrollback) if scrollback else "-"
+                question = prepared_lists(self._commands((*flags, "-S", first, "-E", "-1"), styled=styled, wraps=True))
             asked_at, self._kept, self._connection = stream.end, None, self._client.connections
             look = await self._asked(question, asked_at, styled=styled)
-            if stream.end == asked_at:
+            left -= 1
+            if self._draws_lines and not styled:  # as the output has shown meanwhile
+                left = tries
+            elif stream.end == asked_at:
                 self._kept = look
-                break
-        if self._draws_lines and not styled:
-            self._kept = None
-            return await self._look(scrollback, cells=cells, unwrap=unwrap, tries=tries)
-        # Of what came while tmux was asked it is not known how much the picture shows: the next reader gets it.
-        return look
+                return look
+            elif not left:
+                # Of what came while tmux was asked it is not known how much the picture shows: the next reader gets it.
+                return look
 
     def _is_current(self, look: _Look) -> bool:
         client = self._client
@@ -323,20 +325,21 @@ class ScreenView:
         return [said, *capture_commands(self._version, self._pane.pane_id, (*flags, "-J"), *rows, *above)]
 
     async def _asked(self, question: tuple[Command, ...], asked_at: int, *, styled: bool) -> _Look:
-        (answer,) = self._client.submit_prepared(question or self._questions[styled, self._wraps])
-        self._search_lines()  # while tmux works: it takes as long for 1 MB
-        await self._client.poll(lambda: answer.done)
-        await answer.wait()
-        words, *outputs = (block.output for block in answer.blocks)
-        *fields, title = b" ".join(words).decode("utf-8", "replace").split(" ", 7)
-        if not fields[0]:  # display-message does not complain of a pane that is gone: it says nothing in each field
-            raise CommandError("display-message", (b"can't find pane",))
-        said = tuple(map(int, fields))
-        joined, *more = captured(self._version, outputs)
-        wraps = len(joined) != said[1]
-        if wraps and not more:
+        while True:
+            (answer,) = self._client.submit_prepared(question or self._questions[styled, self._wraps])
+            self._search_lines()  # while tmux works: it takes as long for 1 MB
+            await self._client.poll(lambda: answer.done)  # noqa: B023 - it is called in this round only
+            await answer.wait()
+            words, *outputs = (block.output for block in answer.blocks)
+            *fields, title = b" ".join(words).decode("utf-8", "replace").split(" ", 7)
+            if not fields[0]:  # display-message does not complain of a pane that is gone: it says nothing in each field
+                raise CommandError("display-message", (b"can't find pane",))
+            said = tuple(map(int, fields))
+            joined, *more = captured(self._version, outputs)
+            wraps = len(joined) != said[1]
+            if more or not wraps:
+                break
             self._wraps = True
-            return await self._asked(question, asked_at, styled=styled)
         self._wraps = wraps
         rows, *above = more or [joined]
         look = _Look(said, title, rows, joined, above[0] if above else (), asked_at, styled)

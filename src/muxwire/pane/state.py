@@ -395,12 +395,11 @@ class PaneState:
                 self._look = await self.host.look_all(self.leader_pid, self.tty)
                 self._looked_at = time.monotonic()
             return
-        if not (wide or self._near_failed):
-            await self._ask(wide=False)
-            if self._decided(self.seen()):
-                return
-        await self._ask(wide=True)
-        self._near_failed = not self._decided(self.seen())
+        for of_all in (True,) if wide or self._near_failed else (False, True):
+            await self._ask(wide=of_all)
+            if decided := self._decided(self.seen()):
+                break
+        self._near_failed = not decided
 
     def _decided(self, look: PaneLook) -> bool:
         """Whether that look shows what is waited for."""
