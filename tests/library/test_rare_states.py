@@ -11,6 +11,7 @@ import pytest
 from muxwire import InvalidArgument, TabUnavailable
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.execution import SHELL_NOTES
+from muxwire.shell.request import LOOK_SECONDS
 from tests.library.opened import begun, tab_for
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ async def test_the_current_job_of_zsh_is_the_users_own_after_bg_and_fg(terminals
     async def stop_after(command: str) -> None:
         await tab.execute(command, wait=False)
         await begun(tab)
+        while not tab.pane.is_program(tab.pane.foreground_group()):  # until then C-z would go to zsh, which ignores it
+            await tab.pane.stream.changed_within(LOOK_SECONDS)
         await tab.send_keys(["C-z"])
         await tab.runner.settled(DEADLINE)
 
