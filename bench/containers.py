@@ -56,8 +56,9 @@ def make_root(root: Path) -> None:
             raise Unavailable(f"there is no {name} here")
         program = Path(found).resolve()
         shutil.copy(program, root / "bin" / program.name)
-        if program.name != name:  # sh is a link to a shell, by whose name it is known
-            (root / "bin" / name).symlink_to(program.name)
+        link = root / "bin" / name
+        if program.name != name and not link.is_symlink():  # sh is a link to a shell, by whose name it is known
+            link.symlink_to(program.name)
         libraries = subprocess.run(["ldd", found], capture_output=True, text=True, check=False).stdout
         for library in re.findall(r"/\S+", libraries):
             place = root / library[1:]
