@@ -112,7 +112,7 @@ def _report(found: dict[str, Timing]) -> Report:
         ),
         (
             f"{MANY} independent steps take {many.p50 / single.p50:.1f} times as long as one",
-            (f"with ten steps that type, each of which asks the pane's modes first: {typed_each.p50 / typed.p50:.1f} "
-            "times as fast as a process each"),
+            (f"where ten of the steps type, and each of those first asks tmux for the pane's modes: "
+            f"{typed_each.p50 / typed.p50:.1f} times as fast as a tmux process for each step"),
         ),
     )  # fmt: skip

@@ -107,8 +107,8 @@ class Host(Protocol):
         """Whether a question is put to the kernel when it is asked; else the newest `refresh` answers it."""
 
     @property
-    def knows_again(self) -> bool:
-        """Whether `started` tells a process from a later one of the same number."""
+    def detects_pid_reuse(self) -> bool:
+        """Whether `started` tells a process from a later one that got the same pid."""
 
     @property
     def sees_waits(self) -> bool:

@@ -64,7 +64,7 @@ class LocalHost:
 
     is_local = True
     answers_now = True
-    knows_again = True
+    detects_pid_reuse = True
     prefix = ""
     link = None
 

@@ -447,7 +447,7 @@ class RemoteHost:
 
     is_local = False
     answers_now = False
-    knows_again = False
+    detects_pid_reuse = False
     settings: Mapping[str, str] = MappingProxyType({})
 
     @property

@@ -430,7 +430,7 @@ class Adopted:
             if tab.shown_name not in (None, row.name):
                 tab.name = row.name
             tab.shown_name = row.name
-            if not tab.theirs and tab.pane.session.exit_status is not None:  # it was the only window of a session
+            if not tab.is_adopted and tab.pane.session.exit_status is not None:  # it was the only window of a session
                 self._book.spawn(tab.reap)
         known = {tab.window_id for tab in self._book.open.values()}
         for window, row in rows.items():
@@ -464,7 +464,7 @@ class Adopted:
             cwd=row.cwd, sized=True,
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.label))
-        pane = RunningPane(row.place, row.session_id, record, theirs=ours is None)
+        pane = RunningPane(row.place, row.session_id, record, is_adopted=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # it was attached before, and detached by another client: its output since then was not read
             expect_gap(tab)

@@ -169,12 +169,12 @@ _READ_BYTES = 4 << 20
 @final
 @dataclass(frozen=True, slots=True)
 class RunningPane:
-    """A pane that runs: one that muxwire started, this process or another, or one of `theirs` on a person's server."""
+    """A pane that runs: started by muxwire, in this process or another, or, if `is_adopted`, by a person."""
 
     place: PanePlace
     session_id: str
     record: TabRecord
-    theirs: bool = False
+    is_adopted: bool = False
 
 
 async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPane]:
@@ -298,8 +298,8 @@ async def reattach_panes(
     maker = TabMaker(server, book)
     tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
     for pane, tab in zip(panes, tabs, strict=True):
-        if pane.theirs:
-            tab.theirs = True
+        if pane.is_adopted:
+            tab.is_adopted = True
             tab.pane.adopt(server.host.shell_for(server.host.program_of(pane.place.pid)))
         elif just_made and server.access.role == "follower":
             begin_stream(tab, 0)

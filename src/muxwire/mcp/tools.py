@@ -129,7 +129,7 @@ async def _agree_to_end(call: Call, given: CloseTab) -> None:
         keys = [row.window_id for row in (await call.terminals.list_tabs(closed=False, session=given.session)).tabs]
     for key in dict.fromkeys(keys):
         tab = await call.terminals.known_tab(key)
-        if tab.theirs or tab.state in ("prompt", "starting", "dead") or not tab.is_persons:
+        if tab.is_adopted or tab.state in ("prompt", "starting", "dead") or not tab.is_persons:
             continue
         await call.agreed(
             f"Close the tab {tab.key} ({tab.name}), and end what runs in it?",
@@ -281,7 +281,7 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
 @tool(StopProcess, returns=ProcessStop, hints=Hints(destructive=True))
 async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
     tab = await call.terminals.tab(given.target)
-    if tab.runs_persons_line and not tab.theirs:
+    if tab.runs_persons_line and not tab.is_adopted:
         await call.agreed(
             f"Stop what you have started in the tab {tab.key} ({tab.name})?",
             refusal=f"a person has started what runs in {tab.key}",

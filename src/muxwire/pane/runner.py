@@ -152,7 +152,8 @@ class Runner:
     ) -> Request[tuple[ForegroundShell, bytes]]:
         """The shell that listens, and of a nested one its prompt; raises as `Ready.reached`."""
         listener = yield from self.ready.reached(deadline, env, cwd)
-        return listener, (yield from self._nested.prompt(listener)) if listener.level > 1 else b""
+        prompt = (yield from self._nested.prompt(listener)) if listener.level > 1 else b""
+        return listener, prompt
 
     def typed_first(self, seconds: float) -> Awaitable[bool]:
         """Let calls that came before type their command, if nothing but their own prompt keeps them; for so long."""

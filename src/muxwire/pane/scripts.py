@@ -50,7 +50,7 @@ def _kind(language: str, suffix: str, names: tuple[str, ...], launcher: str = ""
 
 _KINDS: dict[str, _Kind] = {
     "python": _kind("python", ".py", ("python3", "python")),
-    # .mts: an ES module whatever package.json lies above it, so that import works, and a top-level await.
+    # .mts: an ES module whatever package.json lies above it, so that import and a top-level `await` work.
     "typescript": _kind("typescript", ".mts", ("tsx", "deno", "bun", "node 22.6 or newer"), _TYPESCRIPT),
     "javascript": _kind("javascript", ".mjs", ("node", "bun", "deno")),
     "shell": _kind("shell", ".sh", ("bash", "sh")),

@@ -287,7 +287,7 @@ class ScreenView:
         if scrollback is None and kept is not None and (kept.styled or not cells) and self._is_current(kept):
             return kept
         left = tries
-        while True:
+        while left:
             styled = cells or self._draws_lines
             question: tuple[Command, ...] = ()
             if scrollback is not None:
@@ -301,10 +301,9 @@ class ScreenView:
                 left = tries
             elif stream.end == asked_at:
                 self._kept = look
-                return look
-            elif not left:
-                # Of what came while tmux was asked it is not known how much the picture shows: the next reader gets it.
-                return look
+                break
+        # Of what came while tmux was asked it is not known how much the picture shows: the next reader gets it.
+        return look
 
     def _is_current(self, look: _Look) -> bool:
         client = self._client

@@ -375,6 +375,7 @@ class PaneState:
             await self._ask(wide=False)
 
     async def _ask(self, *, wide: bool) -> None:
+        """Have the machine answer for this pane; `Host.refresh`."""
         asked_at, begun = time.monotonic(), -1
 
         def begins() -> None:
@@ -395,7 +396,8 @@ class PaneState:
                 self._look = await self.host.look_all(self.leader_pid, self.tty)
                 self._looked_at = time.monotonic()
             return
-        for of_all in (True,) if wide or self._near_failed else (False, True):
+        questions = (True,) if wide or self._near_failed else (False, True)
+        for of_all in questions:
             await self._ask(wide=of_all)
             if decided := self._decided(self.seen()):
                 break

@@ -72,9 +72,10 @@ REACTION = 0.005
 # when it has drawn the prompt too (`zleread` in zle_main.c).
 _EDITOR_SIGN, _EDITOR_LEFT = b"\x1b[?2004h", b"\x1b[?2004l"
 _TELLS = ("bash", "zsh")
-# They begin a new line for their prompt if the output has not: with a CR, unless zsh was told to print none. And they
-# give back at their next prompt what was typed before our key.
+# They begin a new line for their prompt if the output has not: with a CR, unless zsh was told to print none.
 _NEW_LINE = ("zsh", "fish")
+# They give back at their next prompt what was typed before our key.
+_SET_ASIDE = ("zsh", "fish")
 # The marks that end a command and begin a prompt, with a directory in each.
 _LINE_REACH = 1024
 _ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
@@ -292,7 +293,7 @@ class PromptEnd:
         if not pane.stream.holds(pane.session.prompt_end) or keys_at_prompt(pane.session):
             return False
         column = pane.prompts.column(drawn)
-        if column is None or not self._begins(shell, drawn) or (shell.name in _NEW_LINE and self._asked()):
+        if column is None or not self._begins(shell, drawn) or (shell.name in _SET_ASIDE and self._asked()):
             return False
         self.column = column
         return True

@@ -165,7 +165,7 @@ class TabBook:
         if tab.events is None:
             tab.events = TabEvents(tab, self.events, self.spawn, self.history)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
-            if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.theirs:
+            if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.is_adopted:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab), self.alarm))
         tab.pane.stream.listener = tab.events
 
@@ -188,7 +188,7 @@ class TabBook:
     def beside(self, tab: Tab) -> list[Tab]:
         if tab.is_split or tab.generation != self.generation:
             return []
-        return [one for one in self.panes(tab.window_id) if one.is_split and one.theirs == tab.theirs]
+        return [one for one in self.panes(tab.window_id) if one.is_split and one.is_adopted == tab.is_adopted]
 
     def rename_key(self, tab: Tab, *, window: str, is_split: bool) -> None:
         """A pane of muxwire is in another window now, or is what that window goes by."""

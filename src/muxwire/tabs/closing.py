@@ -71,7 +71,7 @@ async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id:
     """
     if await server.ends_session(pane_id):
         return False
-    if pane.host.knows_again and (pane.session.running is not None or may_be_read(pane.session)):
+    if pane.host.detects_pid_reuse and (pane.session.running is not None or may_be_read(pane.session)):
         await end_strangers(pane, {})
     if not pane.session.dead:
         await runner.hang_up_inside()

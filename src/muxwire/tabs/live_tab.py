@@ -24,7 +24,7 @@ class LiveTab(Protocol):
 
     name: str
     generation: int
-    theirs: bool
+    is_adopted: bool
     strip_ansi: bool
     log_path: Path
     server: TmuxServer

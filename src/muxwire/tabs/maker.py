@@ -231,7 +231,7 @@ class TabMaker:
         """NotPermitted if so many more panes are more than may be open."""
         if not self._tabs_max:
             return
-        ours = sum(not tab.theirs for tab in self._book.open.values()) + len(self._book.coming)
+        ours = sum(not tab.is_adopted for tab in self._book.open.values()) + len(self._book.coming)
         if ours + count > self._tabs_max:
             raise NotPermitted(
                 f"{ours} tabs are open, as many as MUXWIRE_TABS={self._tabs_max} allows",
@@ -355,7 +355,7 @@ class TabMaker:
         self._server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
-        tab.pane.stream.log.resized(*tab.size, blank=not tab.theirs or tab.next_byte > 0)
+        tab.pane.stream.log.resized(*tab.size, blank=not tab.is_adopted or tab.next_byte > 0)
 
     def _hear(self, tab: Tab, *, connections: int | None = None) -> None:
         """The first part of `listen`. `connections`: how often we had reconnected when the pane was asked for."""

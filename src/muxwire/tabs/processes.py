@@ -97,7 +97,7 @@ async def _begun(runner: Runner, execution: Execution) -> None:
 async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
     first = _stopping_signal(name)
     await tab.runner.typed_first(_TYPED_WITHIN)
-    if tab.theirs and tab.pane.session.running is None:
+    if tab.is_adopted and tab.pane.session.running is None:
         if (state := tab.state) != "prompt":
             raise NotPermitted(
                 f"what runs in {tab.key} was not started by muxwire, and the tmux server is a person's",
@@ -106,7 +106,7 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
         # Programs of other sessions that read the terminal for it, as a pinentry does, are to end with it.
-        ends_readers = not tab.theirs and tab.pane.host.knows_again
+        ends_readers = not tab.is_adopted and tab.pane.host.detects_pid_reuse
         running = tab.pane.session.running
         asked = ends_readers and running is not None and running.asked_at >= 0
         readers = await reading_strangers(tab.pane) if asked else {}

@@ -125,7 +125,7 @@ class Tab:
         self.pane, self.runner = pane, runner
         self.generation = server.generation
         self.end_reason = ""
-        self.theirs = False  # a window of the person whose tmux server it is
+        self.is_adopted = False  # it is a window of a person's own tmux server, and muxwire did not make it
         self.renamings = 0  # by muxwire, which tmux has not reported yet
         self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last asked
         self.events: TabEvents | None = None  # from its registration to its end
@@ -643,7 +643,7 @@ class Tab:
 
         NotPermitted for a window of the person whose tmux server it is, and where their session would end with it.
         """
-        if self.theirs:
+        if self.is_adopted:
             raise NotPermitted(
                 f"{self.key} ({self.name}) was made by the person who runs this tmux server, not by muxwire",
                 remedy=f"leave it open; its owner closes it with `tmux kill-window -t {self.window_id}`",
@@ -693,7 +693,7 @@ class Tab:
         """Its window has gone, and not by us: what waits for it ends at once, its processes soon."""
         if not self.end_reason:
             self._book.retire(self, reason)
-            if not self.theirs:
+            if not self.is_adopted:
                 self._book.spawn(lambda: end_rest(self.pane, self.server))
 
     async def _end(self, reason: str = "") -> bool:
