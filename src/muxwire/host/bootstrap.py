@@ -25,6 +25,8 @@ _SPOOLS = """\
 set-hook -g after-new-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
 set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
 """
+# The names that `file_of.sh` looks for.
+_SHELLS = f'shells="{" ".join(SHELLS)}"\n'
 
 
 @final
@@ -63,7 +65,7 @@ def bootstrap_line(
     columns, rows = map(str, size)
     variables = {"id": connection, "name": name, "keep": str(carrier.keep), "columns": columns, "rows": rows}
     variables["start"] = carrier.cwd or ("." if carrier.enters_container else "")
-    variables |= {"again": "1" if again else "", "shells": " ".join(SHELLS)}
+    variables["again"] = "1" if again else ""
     files = {
         "tmux.conf": _SPOOLS + config,
         "spool": f"limit={carrier.spool}\n" + _script("spool"),
@@ -81,13 +83,13 @@ def bootstrap_line(
     text += "put_files() {\n"
     # By the shell's own printf: no process is started for a file.
     text += "".join(f'printf %s {quoted(content)} >"{path}" || return\n' for path, content in files.items())
-    text += "}\n" + _script("file_of", "bootstrap")
+    text += "}\n" + _SHELLS + _script("file_of", "bootstrap")
     return text.replace("\\", "\\\\").replace("\n", "\\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
 def helper_script() -> str:
     """What answers questions there."""
-    return _script("file_of", "helper")
+    return _SHELLS + _script("file_of", "helper")
 
 
 def _script(*names: str) -> str:
