@@ -27,7 +27,7 @@ from muxwire.shell.prompt_line import PromptEnd, PromptLine, line_keys
 from muxwire.shell.ready import Ready
 from muxwire.shell.redraw import redraw, shown_again
 from muxwire.shell.request import Wait
-from muxwire.shell.shell import CLEAR_LINE
+from muxwire.shell.shell import own_wrapper
 from muxwire.shell.tab_state import starting
 
 if TYPE_CHECKING:
@@ -119,33 +119,43 @@ class Runner:
         given = time.monotonic()
         deadline = given + turn_timeout
         self._starting += 1
+        ours = False
         try:
-            try:
-                self.turn.acquire_nowait()  # nearly always: a scope with its timer would cost more than all else here
-            except anyio.WouldBlock:
-                with anyio.move_on_after(turn_timeout) as in_time:
-                    await self.turn.acquire()
-                if in_time.cancelled_caught:
-                    raise self.pane.refusal() from None
-            try:
-                found = self.ready.at_once()
-                listener, prompt = (found, b"") if found else await self.loop.run(self._reached(deadline, env, cwd))
-                self._check_place(given)
-                if write is not None:
-                    write()
-                hidden = None
-                if listener.level > 1:
-                    hidden = self._hidden(command, shown or command, listener, prompt)
-                    await self.pane.host.done()
-                return self._type(command, shown or command, listener, hidden, env=env, cwd=cwd)
-            except BaseException:
+            ours = self._turn_at_once() or await self._turn_within(turn_timeout)
+            found = self.ready.at_once()
+            listener, prompt = (found, b"") if found else await self.loop.run(self._reached(deadline, env, cwd))
+            self._check_place(given)
+            if write is not None:
+                write()
+            hidden = None
+            if listener.level > 1:
+                hidden = self._hidden(command, shown or command, listener, prompt)
+                await self.pane.host.done()
+            return self._type(command, shown or command, listener, hidden, env=env, cwd=cwd)
+        except BaseException:
+            if ours:
                 self.pane.hidden.give_up(seen=True)
-                raise
-            finally:
-                self.turn.release()
+            raise
         finally:
+            if ours:
+                self.turn.release()
             self._starting -= 1
             self.pane.stream.wake()
+
+    def _turn_at_once(self) -> bool:
+        """Take the turn if nobody has it: nearly always, and a scope with its timer would cost more than all of it."""
+        try:
+            self.turn.acquire_nowait()
+        except anyio.WouldBlock:
+            return False
+        return True
+
+    async def _turn_within(self, seconds: float) -> Literal[True]:
+        """Wait for the turn; TabUnavailable if others have it for so long."""
+        with anyio.move_on_after(seconds):
+            await self.turn.acquire()
+            return True
+        raise self.pane.refusal()
 
     def _reached(
         self, deadline: float, env: Mapping[str, str], cwd: str | None
@@ -364,10 +374,11 @@ class Runner:
         command_id: str,
     ) -> None:
         """Type the line that names the file, which is longer than the usual one; `shown` is drawn over it."""
-        wrapped = wrap(again=status)
+        wrap = functools.partial(wrap, again=status)
         if shown is not None:
-            line = wrapped.typed.rpartition(CLEAR_LINE)[2].removesuffix(b"\r")
-            wrapped = wrap(again=status, redraw=self._drawn_over(shell, line, shown, command_id))
+            line = shell.path_line(self.folder / own_wrapper(command_id), status)
+            wrap = functools.partial(wrap, redraw=self._drawn_over(shell, line, shown, command_id))
+        wrapped = wrap()
         self._press(wrapped.files, wrapped.typed, shell)
 
     def _execution(

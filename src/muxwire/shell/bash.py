@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, one_file, source_line
 from muxwire.shell.quoting import posix_quote, start_formats
-from muxwire.shell.shell import CLEAR_SIGN, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_SIGN, CLEAR_TYPED, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,8 +68,12 @@ class Bash(Shell):
         if request.nested:
             files = ((request.stem, one_file(request, BUILTIN, first=_FORGET % request.stem.encode())),)
             # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
-            return Wrapped(files, b" " + source_line(request, BUILTIN) + b"\r")
+            return Wrapped(files, CLEAR_TYPED + self.path_line(request.file, request.again) + b"\r")
         return Wrapped(((request.stem, self._text(request)),), CLEAR_KEY + LINE_KEY)
+
+    def path_line(self, file: PurePath, again: int | None) -> bytes:
+        """A dot script, whose path is all that has to be typed."""
+        return source_line(file, again, BUILTIN)
 
     @staticmethod
     def _text(request: Request) -> bytes:

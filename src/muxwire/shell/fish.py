@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Return to the directory that a command with one of its own was started from; `$status` is kept.
 BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwire_w; end; "
+# What the file that prints E has at the end of its name.
+_ENDS = "e"
 # A command that may erase functions, muxwire's too, and what puts those back behind it; `$status` is kept.
 _MAY_ERASE = re.compile(rb"\bfunctions\b")
 _PUT_BACK = (
@@ -68,15 +70,18 @@ class Fish(Shell):
         )  # fmt: skip
         if not request.nested:
             return Wrapped((*files, (request.stem, start)), self.private_key)
-        ends = request.stem + "e"
         end = (
             b"set -l s $status\n" + BACK + b"\nbuiltin printf '" + end_format(request.command_id)
             + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
         )  # fmt: skip
-        first, last = (fish_quote(os_bytes(str(request.tab_folder / name))) for name in (request.stem, ends))
-        line = b" __muxwire_h %d;" % request.again if request.again is not None else b""
-        line += b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
-        return Wrapped((*files, (request.stem, start), (ends, end)), CLEAR_LINE + line + b"\r")
+        typed = CLEAR_LINE + self.path_line(request.file, request.again) + b"\r"
+        return Wrapped((*files, (request.stem, start), (request.stem + _ENDS, end)), typed)
+
+    def path_line(self, file: PurePath, again: int | None) -> bytes:
+        """Two files, with the body between: `eval` in a sourced one would name it in each error."""
+        first, last = (fish_quote(os_bytes(str(path))) for path in (file, file.with_name(file.name + _ENDS)))
+        line = b" __muxwire_h %d;" % again if again is not None else b""
+        return line + b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
 
     def _apart(self, request: Request, script: str) -> bytes:
         """Run the body's file in a function ; only what it sets globally stays, as there is no subshell."""

@@ -71,17 +71,16 @@ def end_group(request: Request, words: Words) -> bytes:
     )  # fmt: skip
 
 
-def source_line(request: Request, words: Words) -> bytes:
-    """The line, without Enter, that names the wrapper's file.
+def source_line(file: PurePath, again: int | None, words: Words) -> bytes:
+    """The line that names the wrapper's file.
 
     It is for a shell that muxwire did not start, or for its own where the line that uses its variables was not run
     (`again`): then a function puts back what was in its way.
     """
     mend = b""
-    if request.again is not None:
-        mend = b"__muxwire_h '" + words.builtin + b". /dev/null && ' %d&&:;" % request.again
-    path = posix_quote(os_bytes(str(request.tab_folder / request.stem)))
-    return CLEAR_LINE + b" " + mend + words.builtin + b". " + path
+    if again is not None:
+        mend = b"__muxwire_h '" + words.builtin + b". /dev/null && ' %d&&:;" % again
+    return b" " + mend + words.builtin + b". " + posix_quote(os_bytes(str(file)))
 
 
 def body_to_eval(request: Request, words: Words) -> bytes:
@@ -178,8 +177,12 @@ class PlainSh(Shell):
 
     def typed(self, request: Request) -> bytes:
         """The line that runs the wrapper."""
-        line = source_line(request, COMMAND) if request.nested else CLEAR_LINE + self.typed_line
-        return line + self.enter
+        line = self.path_line(request.file, request.again) if request.nested else self.typed_line
+        return CLEAR_LINE + line + self.enter
+
+    def path_line(self, file: PurePath, again: int | None) -> bytes:
+        """As for bash."""
+        return source_line(file, again, COMMAND)
 
 
 @final

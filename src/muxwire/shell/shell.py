@@ -31,6 +31,11 @@ BODY = f"{WRAPPER}b"
 WRAPPERS = (WRAPPER, BODY)
 
 
+def own_wrapper(command_id: str) -> str:
+    """The name of a wrapper that no other command has."""
+    return f"{WRAPPER}-{command_id}"
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -68,7 +73,12 @@ class Request:
     @property
     def stem(self) -> str:
         """The wrapper's name. A nested shell may not overwrite the file that its outer shell still reads."""
-        return f"{WRAPPER}-{self.command_id.decode()}" if self.nested else WRAPPER
+        return own_wrapper(self.command_id.decode()) if self.nested else WRAPPER
+
+    @property
+    def file(self) -> PurePath:
+        """The wrapper."""
+        return self.tab_folder / self.stem
 
     @property
     def other_pids(self) -> bytes:
@@ -159,6 +169,10 @@ class Shell(ABC):
         return self.compose(
             Request(command, name, tab_folder, redraw, env or {}, cwd, repair_tty, nested, again, others)
         )
+
+    @abstractmethod
+    def path_line(self, file: PurePath, again: int | None) -> bytes:
+        """The line, as a line editor shows it, that runs the wrapper by its path; `again` as for `wrap`."""
 
     @abstractmethod
     def compose(self, request: Request) -> Wrapped:

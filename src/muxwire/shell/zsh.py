@@ -86,7 +86,11 @@ class Zsh(Shell):
         line = b"case $$ in %b) ;; *)\n" % request.other_pids
         line += BUILTIN.builtin + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN) + b";; esac\n"
         files = ((name, self._start(request, b"") + body), (request.stem, line))
-        return Wrapped(files, source_line(request, BUILTIN) + b"\r")
+        return Wrapped(files, CLEAR_LINE + self.path_line(request.file, request.again) + b"\r")
+
+    def path_line(self, file: PurePath, again: int | None) -> bytes:
+        """As for bash."""
+        return source_line(file, again, BUILTIN)
 
     def _start(self, request: Request, script: bytes, *, ends: bool = False) -> bytes:
         """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
