@@ -142,6 +142,29 @@ async def test_a_shell_behind_script_runs_commands_exactly(terminals: Terminals,
     await works(terminals, tab, outer.command_id, fish=kind == "fish")
 
 
+@pytest.mark.parametrize("inner", ["bash --norc", "dash", f"script -q -e -c '{SHELLS['bash']}' /dev/null"])
+async def test_a_shell_that_a_command_over_a_relay_begins_takes_commands(
+    terminals: Terminals, tab: Tab, inner: str
+) -> None:
+    """Where it is seen to wait at its prompt; and not while it, or a script that it runs, reads for a command."""
+    await tab.execute(f"script -q -e -c '{SHELLS['bash']}' /dev/null", timeout=DEADLINE)
+    outer = await tab.execute("echo $$")
+    begun = await tab.execute(inner, timeout=DEADLINE)
+    assert (begun.running, begun.state) == (True, "interactive"), begun
+    for number in range(2):
+        done = await tab.execute(f"echo {number}; echo $$; (exit 3)", timeout=DEADLINE)
+        assert (done.exit_code, done.output == f"{number}\n{outer.output}") == (3, False), done
+    for asks in ("read x; echo $x" if inner == "dash" else "read -e x; echo $x", "bash -c 'read -e x; echo $x'"):
+        asked = await tab.execute(f"printf name:; {asks}", timeout=DEADLINE)
+        assert asked.state == "interactive", asked
+        with pytest.raises(TabUnavailable, match="waits for input"):
+            await tab.execute("echo no", timeout=DEADLINE)
+        assert "bob\nbob\n" in (await tab.send_keys(["bob", "Enter"], wait=DEADLINE)).output
+    assert (await tab.execute("exit 4", timeout=DEADLINE)).exit_code == 4
+    assert (await terminals.command_result(begun.command_id, wait=DEADLINE)).exit_code == 4
+    assert (await tab.execute("echo $$", timeout=DEADLINE)).output == outer.output
+
+
 async def test_an_empty_prompt_is_waited_for_once(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float | None] = []
     within = anyio.move_on_after

@@ -56,6 +56,13 @@ def nested(driven: Driven) -> None:
     driven.begin()
 
 
+def over_relay(driven: Driven) -> None:
+    """A command runs in a shell over a relay."""
+    running(driven)
+    driven.type(level=3)
+    driven.begin()
+
+
 def nested_ended(driven: Driven) -> None:
     nested(driven)
     driven.finish()
@@ -111,6 +118,9 @@ def own(name: str, waiting: Waiting = "editor", **more: object) -> InFront:
         ("zsh", running, front("ssh", found=HIDDEN, raw=True, secret=True), 0),
         ("zsh", running, front("ssh", found=HIDDEN, raw=True, silent=QUIET / 2), 0),
         ("zsh", nested, front("ssh", found=HIDDEN, raw=True), 0),
+        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID), 0),  # a `read` of that very shell
+        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID, begun=True), 3),
+        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID, begun=True, silent=QUIET / 2), 0),
         ("zsh", running, front("python3", "raw", raw=True), 0),
         ("zsh", running, front("psql", "editor", raw=True), 0),
         # The tab's own shell, without a prompt of ours.
@@ -313,6 +323,13 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
         (at_prompt, Refused("prompt", "git"), "not drawn its prompt yet: git was started", "more time", "busy"),
         (running, Refused("running", "top"), "'x' (command_id", "command_result", "running"),
         (running, Refused("interactive", "cat"), "and cat waits for input", "wait_for", "interactive"),
+        (
+            over_relay,
+            Refused("interactive", "script"),
+            "script waits for input",
+            "begin it with `send_keys`",
+            "interactive",
+        ),
         (entered, Refused("busy", "make"), "make runs in the foreground, started by a person", "stop_process", "busy"),
         (at_prompt, Refused("busy", "make"), "not started by execute_command", "stop_process", "busy"),
         (at_prompt, Refused("busy", ""), "a program runs", "stop_process", "busy"),

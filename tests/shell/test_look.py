@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from muxwire.shell.look import (
@@ -16,6 +18,7 @@ from muxwire.shell.look import (
     asks_secret,
     descends,
     front,
+    innermost,
     judge,
     reads,
     strangers,
@@ -170,6 +173,27 @@ def test_who_reads_from_another_session() -> None:
     look = pane(RAW, program(NANOSLEEP), child)
     assert descends(look, child, PROGRAM)
     assert not descends(look, asks_here, PROGRAM)
+
+
+def test_who_is_in_front_over_relays() -> None:
+    there = inside(RAW, READ)
+    for inner, expected in (
+        ((there,), INSIDE),
+        ((there, EMPTY), INSIDE),  # nothing runs in the other one
+        ((there, there), 0),  # which one is shown is not known
+        ((there, None), 0),
+        ((EMPTY,), 0),
+        ((), 0),
+    ):
+        found = innermost(pane(RAW, program(POLL, name="script", inner=inner)))
+        assert (found.foreground if found is not None else 0) == expected, inner
+    relay = Process(INSIDE, PROGRAM, INSIDE, INSIDE, program="script", inner=(inside(LINES, READ),))
+    for hidden, modes in (((), LINES), ((None,), None)):
+        middle = PaneLook(0, RAW, INSIDE, (replace(relay, inner=relay.inner + hidden),))
+        deeper = innermost(pane(RAW, stranger(READ), program(POLL, name="sudo", inner=(middle,))))
+        assert (deeper.modes if deeper is not None else None) == modes
+        assert deeper is None or OTHER not in [one.pid for one in deeper.processes]
+        assert deeper is None or descends(deeper, deeper.processes[-1], SHELL)
 
 
 def test_what_is_in_front() -> None:

@@ -397,6 +397,7 @@ class Runner:
             shell_name=listener.name,
             shell_prompt=prompt,
             shell_token=listener.token,
+            shell_inner=listener.inner,
         )
         execution.ends_with(self.pane.stream.wake)
         return execution

@@ -30,12 +30,25 @@ from muxwire.shell.listener import (
     prompt_after,
     refusal,
 )
-from muxwire.shell.look import Front, Judgement, PaneLook, Shown, asks, asks_secret, judge, may_read, reads
+from muxwire.shell.look import (
+    RELAYS,
+    Front,
+    Judgement,
+    PaneLook,
+    Shown,
+    asks,
+    asks_secret,
+    descends,
+    innermost,
+    judge,
+    may_read,
+    reads,
+)
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_again
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone
-from muxwire.shell.tab_state import listens, not_begun, tab_state
+from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -573,7 +586,7 @@ class PaneState:
             return None
         host, now = self.host, time.monotonic()
         own = self.shell if front.pgrp == self.session.shell_pid else None
-        modes = self.tty_modes()
+        modes, running, inner = self.tty_modes(), self.session.running, self._inner_shell(front)
         seen = InFront(
             front,
             found,
@@ -582,10 +595,29 @@ class PaneState:
             script=own is None and host.runs_script(front.pgrp),
             reads=host.shares_folder(front.pgrp, folder),
             secret=self.asks_secret(),
+            inner=inner,
+            begun=running is not None and self._began(running, inner),
             silent=self.silent_for(now),
             waited=waited,
         )
         return find_listener(self.session, seen, now)
+
+    def _inner_shell(self, front: Foreground) -> int:
+        """The shell that waits for a line over a relay; 0 if none is seen to. Another machine does not say enough."""
+        look = None if self.is_remote or front.program not in RELAYS else innermost(self.seen())
+        inner = look.process(look.foreground) if look is not None else None
+        if look is None or inner is None or self.host.runs_script(inner.pid):
+            return 0
+        found = judge(look, 0, self.shown(look))
+        return inner.pid if takes_line(self.host.shell_for(inner.program), found.waiting) else 0
+
+    def _began(self, execution: Execution, inner: int) -> bool:
+        """Whether that shell over a relay was begun by a command in another one there."""
+        own, look = execution.shell_inner, innermost(self.seen())
+        if not (execution.started and own and inner and look is not None) or inner == own:
+            return False
+        process = look.process(inner)
+        return process is not None and descends(look, process, own)
 
     def waited_for(self) -> str:
         """What the program in the foreground, which waits, is waiting for, in words."""
@@ -684,6 +716,8 @@ class PaneState:
             return -1
         front = self.host.foreground(self.leader_pid)
         if front is None or front.pgrp != execution.shell_pgrp or not self.may_wait():
+            return -1
+        if execution.level == 3 and self._began(execution, self._inner_shell(front)):
             return -1
         return self.prompt_after(execution, execution.begin)
 

@@ -79,6 +79,8 @@ class Execution:
     shell_prompt: bytes = b""
     # What tells a shell over a relay from every other one (`shell/foreign.py`); "" for the rest.
     shell_token: str = ""
+    # That shell's process, where it was seen over a relay; 0 if it was not.
+    shell_inner: int = 0
     # Where the code of a script is kept; "" for a command.
     script_path: str = ""
     # Where its output ends although the end mark comes later, because it had to be asked for; -1 if it was not.

@@ -11,7 +11,8 @@ its executable; 3 a shell over a program that relays a terminal (ssh, docker), k
 3. The tab's own shell without a prompt mark is level 2 only after a command of muxwire was over for a while: the mark
    of its prompt may be on its way. Not while a line that a person entered may read by itself.
 4. A relay, and a shell that cannot read the tab's directory, get all of a command typed, after a probe (level 3), and
-   only when they have been silent.
+   only when they have been silent. While a command runs over a relay, that is done only for another shell than its own:
+   one which descends from that, and is seen to wait for a line in the inner terminal.
 5. A start-up file that became another shell (`exec zsh`) is known by an editor that is up and silent.
 """
 
@@ -74,7 +75,7 @@ class ForegroundShell:
     `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
     `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: no program can
     have typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it
-    from every other shell then.
+    from every other shell then. `inner`: its process, where it is seen over a relay; 0 if it is not.
     """
 
     shell: Shell | None
@@ -85,6 +86,7 @@ class ForegroundShell:
     fish: bool = False
     status: int = 0
     token: str = ""
+    inner: int = 0
 
     @property
     def name(self) -> str:
@@ -99,8 +101,9 @@ class InFront:
 
     `found`: what is waited for there. `shell`: the kind of shell that it is, None if it is none that we know; `raw`:
     the terminal is known to be in no line mode; `script`: the shell was started with a script or with `-c`; `reads`: it
-    finds the tab's directory where we do. `secret`: the line that stands open asks for a secret. Seconds: `silent`
-    since anything was written, `waited` since the caller has waited for a listener.
+    finds the tab's directory where we do. `secret`: the line that stands open asks for a secret. `inner`: the shell
+    that is seen to wait for a line over a relay, 0 for none; `begun`: the command that runs has begun that one.
+    Seconds: `silent` since anything was written, `waited` since the caller has waited for a listener.
     """
 
     front: Foreground
@@ -110,6 +113,8 @@ class InFront:
     script: bool = False
     reads: bool = True
     secret: bool = False
+    inner: int = 0
+    begun: bool = False
     silent: float = 0.0
     waited: float = 0.0
 
@@ -124,7 +129,7 @@ def find_listener(session: ShellSession, seen: InFront, now: float) -> Foregroun
         return None
     if shell is None:
         relay = seen.front.program in RELAYS and seen.raw and seen.silent >= QUIET and not seen.secret
-        return ForegroundShell(None, 3, group) if relay and not busy else None
+        return ForegroundShell(None, 3, group, inner=seen.inner) if relay and (seen.begun or not busy) else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own and kind == "line" and running is None and unaccepted:
         return ForegroundShell(shell, 1, edits=False)  # `unsetopt zle`: a line that was not accepted continues below
@@ -347,4 +352,6 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
     elif state == "interactive":
         what += f", and {program} waits for input"
         remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"
+        if running is not None and running.level > 2:  # its shell may not be seen
+            remedy += "; if it is a shell, end it, and begin it with `send_keys`: then it takes commands"
     return TabUnavailable(what, state=state, remedy=remedy)

@@ -20,6 +20,7 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.values import dataclass
@@ -268,6 +269,21 @@ def strangers(look: PaneLook) -> list[Process]:
     """
     own = {one.session for one in look.processes if one.controls}
     return [one for one in look.processes if one.session not in own and any(s.tty and _is_call(s) for s in one.sleeps)]
+
+
+def innermost(look: PaneLook) -> PaneLook | None:
+    """Who is in front behind the relays, with all processes on the way there; None without a relay, or if hidden.
+
+    A relay that holds several inner terminals in which something runs is not followed: it is not known which is shown.
+    """
+    inner = [one for process in look.group(look.foreground) for one in process.inner]
+    used = [one for one in inner if one is not None and one.processes]
+    if None in inner or len(used) != 1:
+        return None
+    (there,) = used
+    deeper = innermost(there) or (there if not any(one.inner for one in there.group(there.foreground)) else None)
+    before = (one for one in look.processes if one.controls)  # others are no readers of the inner terminal
+    return None if deeper is None else replace(deeper, processes=(*before, *deeper.processes))
 
 
 def descends(look: PaneLook, process: Process, pid: int) -> bool:
