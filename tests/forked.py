@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 import anyio._backends._asyncio
+import anyio.to_thread
 
 import muxwire
 import muxwire.mcp
@@ -66,6 +67,22 @@ def run_muxwire(
     with start_muxwire(arguments, environ, **pipes, **options) as started:
         try:
             said, errors = started.communicate(given, timeout=seconds)
+        except BaseException:
+            started.kill()
+            raise
+    return subprocess.CompletedProcess(["muxwire", *arguments], started.returncode, said, errors)
+
+
+async def muxwire_beside(
+    arguments: Sequence[str], environ: Mapping[str, str], seconds: float
+) -> subprocess.CompletedProcess[str]:
+    """Run `muxwire` without input to its end, while the event loop of the caller goes on."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # Forked here: of a process that is forked in a thread, the others are gone, and what they hold stays locked.
+    with start_muxwire(arguments, environ, **pipes) as started:
+        try:
+            wait = partial(started.communicate, timeout=seconds)
+            said, errors = await anyio.to_thread.run_sync(wait)
         except BaseException:
             started.kill()
             raise

@@ -12,6 +12,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
+from tests.forked import run_muxwire
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -57,10 +59,7 @@ async def test_an_agent_works_there_with_the_same_tools(environ: dict[str, str],
 
 
 def muxwire(environ: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "muxwire", *words],
-        env=environ, capture_output=True, text=True, timeout=DEADLINE, check=False,
-    )  # fmt: skip
+    return run_muxwire(words, environ, DEADLINE)
 
 
 def test_run_mirrors_a_command_there(environ: dict[str, str]) -> None:

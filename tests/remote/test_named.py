@@ -16,7 +16,7 @@ import pytest
 
 import muxwire
 from muxwire.host.hosts_file import links_of
-from tests.forked import run_muxwire
+from tests.forked import muxwire_beside, run_muxwire
 from tests.sshd import ssh_server
 
 if TYPE_CHECKING:
@@ -76,12 +76,10 @@ async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
     run_muxwire(["kill", "--all", "-f", "--name", NAME], user, DEADLINE)
 
 
-def muxwire_verb(user: dict[str, str], state: Path, *words: str, name: str = NAME) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "muxwire", *words],
-        env=user | {"MUXWIRE_STATE_DIR": str(state), "MUXWIRE_NAME": name},
-        capture_output=True, text=True, timeout=DEADLINE, check=False,
-    )  # fmt: skip
+async def muxwire_verb(
+    user: dict[str, str], state: Path, *words: str, name: str = NAME
+) -> subprocess.CompletedProcess[str]:
+    return await muxwire_beside(words, user | {"MUXWIRE_STATE_DIR": str(state), "MUXWIRE_NAME": name}, DEADLINE)
 
 
 async def written(opened: Terminals, tab: Tab) -> bytes:
@@ -133,24 +131,21 @@ async def test_a_killed_process_loses_and_doubles_nothing(user: dict[str, str], 
 
 
 async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], state: Path) -> None:
-    def use() -> None:
-        made = muxwire_verb(user, state, "new", "--host", "box", "-n", "far", "--shell", "bash")
-        assert (made.stdout, made.returncode) == ("box/@1\n", 0), made
-        ran = muxwire_verb(user, state, "run", "-t", "box/@1", "x=5; echo hi; (exit 4)")
-        assert (ran.stdout, ran.returncode) == ("hi\n", 4), ran
-        again = muxwire_verb(user, state, "run", "-t", "box/@1", "echo $x")
-        assert (again.stdout, again.returncode) == ("5\n", 0), again
-        # In a tab of its own, which ends with the command.
-        assert muxwire_verb(user, state, "run", "--host", "box", "echo own").stdout == "own\n"
-        listed = json.loads(muxwire_verb(user, state, "ls", "--json").stdout)["tabs"]
-        assert [(row["window_id"], row["host"], row["state"]) for row in listed] == [("box/@1", "box", "prompt")]
-        # Who names no instance means this one: it has nothing on this machine, but it is the only one.
-        assert "hi" in muxwire_verb(user, state, "snapshot", "box/@1", name="").stdout
-        assert "hi" in muxwire_verb(user, state, "logs", "box/@1").stdout
-        closed = muxwire_verb(user, state, "kill", "box/@1")
-        assert closed.returncode == 0, closed
-
-    await anyio.to_thread.run_sync(use)
+    made = await muxwire_verb(user, state, "new", "--host", "box", "-n", "far", "--shell", "bash")
+    assert (made.stdout, made.returncode) == ("box/@1\n", 0), made
+    ran = await muxwire_verb(user, state, "run", "-t", "box/@1", "x=5; echo hi; (exit 4)")
+    assert (ran.stdout, ran.returncode) == ("hi\n", 4), ran
+    again = await muxwire_verb(user, state, "run", "-t", "box/@1", "echo $x")
+    assert (again.stdout, again.returncode) == ("5\n", 0), again
+    # In a tab of its own, which ends with the command.
+    assert (await muxwire_verb(user, state, "run", "--host", "box", "echo own")).stdout == "own\n"
+    listed = json.loads((await muxwire_verb(user, state, "ls", "--json")).stdout)["tabs"]
+    assert [(row["window_id"], row["host"], row["state"]) for row in listed] == [("box/@1", "box", "prompt")]
+    # Who names no instance means this one: it has nothing on this machine, but it is the only one.
+    assert "hi" in (await muxwire_verb(user, state, "snapshot", "box/@1", name="")).stdout
+    assert "hi" in (await muxwire_verb(user, state, "logs", "box/@1")).stdout
+    closed = await muxwire_verb(user, state, "kill", "box/@1")
+    assert closed.returncode == 0, closed
     assert links_of(state / NAME) == []  # without a tab the server there ends with the verb
 
 
@@ -158,10 +153,10 @@ async def test_tabs_that_another_process_drives_stay_with_it(user: dict[str, str
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
             made = await first.create_tab(host="box", shell="bash")
-            refused = await anyio.to_thread.run_sync(muxwire_verb, user, state, "new", "--host", "box")
+            refused = await muxwire_verb(user, state, "new", "--host", "box")
             assert refused.returncode == FAILED, refused
             assert "another process has the tabs" in refused.stderr
-            ran = await anyio.to_thread.run_sync(muxwire_verb, user, state, "run", "--host", "box", "echo own")
+            ran = await muxwire_verb(user, state, "run", "--host", "box", "echo own")
             assert (ran.stdout, ran.returncode) == ("own\n", 0), ran
             assert (await made.execute("echo well")).output == "well\n"
 

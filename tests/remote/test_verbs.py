@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ import muxwire
 from muxwire.host.carriers import Carrier
 from muxwire.host.hosts_file import HostsFile, links_to
 from tests.cli.screen import at_terminal
+from tests.forked import muxwire_beside
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -41,15 +41,15 @@ def user(environ: dict[str, str], folder: Path) -> dict[str, str]:
     return environ | {"MUXWIRE_STATE_DIR": str(folder / "state"), "TERM": "xterm-256color"}
 
 
-async def run(user: dict[str, str], *words: str) -> subprocess.CompletedProcess[bytes]:
+async def run(user: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
     """Run a verb, while the tabs that it asks for are used in this process."""
-    return await anyio.run_process([sys.executable, "-m", "muxwire", *words], env=user, check=False)
+    return await muxwire_beside(words, user, DEADLINE)
 
 
 async def test_ls_shows_the_tabs_that_a_process_has_there(tab: Tab, user: dict[str, str]) -> None:
     listed = await run(user, "ls", "--host", "box")
     assert listed.returncode == 0, listed
-    rows = [line.split() for line in listed.stdout.decode().splitlines()]
+    rows = [line.split() for line in listed.stdout.splitlines()]
     assert rows == [["TAB", "NAME", "SESSION", "COMMAND", "DIRECTORY"], [f"{tab.key}*", "far", "hub", "bash", "/usr"]]
     told = json.loads((await run(user, "ls", "--host", "box", "--json")).stdout)
     assert [(row["window_id"], row["host"], row["cwd"]) for row in told["tabs"]] == [(tab.key, "box", "/usr")]
@@ -85,7 +85,7 @@ async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Te
     ):
         done = await run(user, *words)
         assert done.returncode == code, done
-        happened, _, remedy = done.stderr.decode().partition("\n")
+        happened, _, remedy = done.stderr.partition("\n")
         assert said in happened + remedy
         assert remedy.strip(), done
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import anyio.to_thread
 import pytest
 
 import muxwire
+from tests.forked import run_muxwire
 
 Script = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -30,8 +30,7 @@ def _end_server(home: Path) -> Iterator[None]:
 def test_what_one_leaves_the_next_finds(script: Script, environ: dict[str, str], home: Path) -> None:
     absent = script(arguments=NAME)
     assert (absent.returncode, "there is no instance dbg" in absent.stderr) == (1, True)
-    made = [sys.executable, "-m", "muxwire", "new", *NAME]
-    subprocess.run(made, env=environ, cwd=home, capture_output=True, timeout=DEADLINE_S, check=True)
+    assert run_muxwire(["new", *NAME], environ, DEADLINE_S, cwd=home).returncode == 0
     first = script(":tab kept", ":exec -t kept X=here", arguments=NAME)
     assert re.search(r"^instance dbg \(owner\), tmux ", first.stdout, re.MULTILINE)
     second = script(":panes", ":exec -t kept echo $X", ":log -t kept 3", arguments=NAME)
