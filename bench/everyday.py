@@ -156,7 +156,11 @@ class Everyday:
         """Use tabs until that time of the monotonic clock."""
         actions = list(self._actions())
         while time.monotonic() < until:
-            tab = await self._tab()
+            try:
+                tab = await self._tab()
+            except muxwire.MuxwireError as error:
+                self._figures.fail(self._prompt, "no fresh tab", str(error))
+                continue
             what, action = self._random.choice(actions)
             self._figures.done[self._prompt.name, what] += 1
             try:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import signal
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+from muxwire.host import local
 from muxwire.host.processes import HAS_PROC
+from muxwire.shell.look import PaneLook, TtyModes
 from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
@@ -159,6 +162,47 @@ async def test_what_read_before_and_does_something_else_as_its_caller_is_stopped
         while await anyio.Path(f"/proc/{pid}").exists():
             await anyio.sleep(0.01)
         assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
+
+
+async def test_what_is_about_to_run_when_it_is_looked_at_ends_too(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a pinentry on a busy machine: two looks missed it, and the next commands were refused."""
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        left = await tab.execute("(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)", timeout=DEADLINE)
+        assert left.state == "interactive", left
+        host = tab.pane.host
+        look_all, missed = host.look_all, 0
+
+        async def misses(leader: int, tty: str) -> PaneLook:
+            nonlocal missed
+            missed += 1
+            seen, sees = await look_all(leader, tty), missed == 2 and tab.pane.session.running is not None
+            return replace(seen, processes=tuple(one for one in seen.processes if one.controls or sees))
+
+        monkeypatch.setattr(type(host), "look_all", staticmethod(misses))
+        assert (await tab.stop_process()).success
+        monkeypatch.undo()
+        while await anyio.Path(f"/proc/{int(left.output.split()[0])}").exists():
+            await anyio.sleep(0.01)
+
+
+@pytest.mark.parametrize("changes", range(4))
+async def test_a_look_during_which_the_front_changes_is_taken_again(
+    monkeypatch: pytest.MonkeyPatch, changes: int
+) -> None:
+    """It shows no process, so that a pinentry was not seen, and a program that waits was looked at seconds later."""
+    looks = []
+
+    class Look(list[None]):
+        def __init__(self, leader: int, tty: str) -> None:
+            looks.append(tty)
+            foreground = 0 if len(looks) <= changes else leader
+            self.seen = PaneLook(leader, TtyModes(icanon=True, echo=True, isig=True), foreground)
+
+    monkeypatch.setattr("muxwire.host.look.LookInSteps", Look)
+    seen = await local.LocalHost(environ={}).look_all(7, "/dev/pts/0")
+    assert (seen.foreground, len(looks)) == ((7, changes + 1) if changes < 3 else (0, 3))
 
 
 async def test_it_ends_with_its_tab(terminals: Terminals) -> None:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # A directory whose name tmux would expand as a format is still the directory that was asked for.
 _CD = 'cd -- "$1" && shift && exec "$@"'
+# How often a look is taken in a row while what is in front changes. It takes some ms, more beside many processes.
+_LOOKS = 3
 
 
 @final
@@ -73,9 +75,12 @@ class LocalHost:
         return looking.SEES_WAITS
 
     async def look_all(self, leader: int, tty: str) -> PaneLook:
-        steps = looking.LookInSteps(leader, tty)
-        for _ in steps:
-            await anyio.lowlevel.checkpoint()
+        for _ in range(_LOOKS):
+            steps = looking.LookInSteps(leader, tty)
+            for _ in steps:
+                await anyio.lowlevel.checkpoint()
+            if steps.seen.foreground > 0 or steps.seen.modes is None:
+                break  # else what is in front has changed meanwhile: that proves nothing of what waits
         return steps.seen
 
     def forget(self, leader: int) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # What a shell and its jobs get to write their history and end after SIGHUP; they take a few ms.
 HANGUP_GRACE = 0.5
+# Between two looks at all processes, which take some ms, for one that waits.
+_LOOK_AGAIN = 0.02
 
 
 async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
@@ -40,6 +42,18 @@ async def reading_strangers(pane: PaneState) -> dict[int, str]:
     """What reads the terminal from another session: the number of each process, and what tells it from a later one."""
     await pane.look(wide=True)
     return {one.pid: pane.host.started(one.pid) for one in strangers(pane.seen())}
+
+
+async def asking_strangers(pane: PaneState) -> dict[int, str]:
+    """The same of a command that was proved to wait for input: looked for until something is seen to wait again.
+
+    On a busy machine a program that draws or polls is often about to run, and not asleep, when it is looked at.
+    """
+    with anyio.move_on_after(HANGUP_GRACE):
+        while not (found := await reading_strangers(pane)) and not pane.waits_for_input():
+            await pane.stream.changed_within(_LOOK_AGAIN)
+        return found
+    return {}
 
 
 async def end_strangers(pane: PaneState, seen: Mapping[int, str]) -> bool:
