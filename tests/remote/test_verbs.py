@@ -55,6 +55,18 @@ async def test_ls_shows_the_tabs_that_a_process_has_there(tab: Tab, user: dict[s
     assert [(row["window_id"], row["host"], row["cwd"]) for row in told["tabs"]] == [(tab.key, "box", "/usr")]
 
 
+@pytest.mark.parametrize(
+    "name", ["", "bash", "back\\slash # and #{pid}", "a name that is longer than what tmux shows of it"]
+)
+async def test_every_list_calls_a_tab_the_same(terminals: Terminals, user: dict[str, str], name: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        made = await terminals.create_tab(host="box", shell="bash", name=name)
+        await made.execute("true")
+        listed = json.loads((await run(user, "ls", "--host", "box", "--json")).stdout)["tabs"]
+        assert [row["name"] for row in listed] == [made.name] == [name or made.window_id]
+        await made.close(force=True)
+
+
 @pytest.mark.parametrize("by", ["id", "option", "name"])
 async def test_a_person_attaches_by_the_carrier(tab: Tab, folder: Path, user: dict[str, str], by: str) -> None:
     words = {"id": [tab.key], "option": ["--host", "box"], "name": ["--host", "box", "far"]}[by]

@@ -152,7 +152,7 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
 
 def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str]:
     """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
-    from muxwire.tabs.maker import shown_name
+    from muxwire.tabs.record import shown_name
 
     in_hub = [row for row in rows if row.session == hub]
     if not in_hub:
@@ -163,12 +163,12 @@ def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str
     session, _, rest = target.partition(":")
     meant = (
         [row for row in in_hub if target in (row.window, row.pane)]
-        or [row for row in in_hub if row.name == shown]
+        or [row for row in in_hub if shown_name(row.name) == shown]
         or [row for row in rows if row.session == session and rest in ("", row.index, row.name)]
     )
     if not meant:
         raise NoSuchTarget(f"no tab is called {target!r}", remedy="muxwire ls shows every tab; muxwire new makes one")
-    if len(meant) > 1 and (rest or meant[0].name == shown):
+    if len(meant) > 1 and (rest or shown_name(meant[0].name) == shown):
         ids = ", ".join(row.window for row in meant)
         raise NoSuchTarget(f"{target!r} names {len(meant)} tabs: {ids}", remedy="use one of these ids")
     return meant[0].session, meant[0].window

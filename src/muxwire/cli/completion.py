@@ -149,4 +149,5 @@ def _tabs(before: list[str]) -> list[Candidate]:
     except MuxwireError:
         return []
     tabs = [tab for tab in tabs if tab.session == HUB]
-    return [(tab.name, tab.window) for tab in tabs] + [(tab.window, tab.name) for tab in tabs]
+    by_name = [(tab.name, tab.window) for tab in tabs if tab.name != tab.window]
+    return by_name + [(tab.window, tab.name) for tab in tabs]

@@ -13,6 +13,7 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple, final
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
+from muxwire.tabs.record import RECORD_OPTION, TabRecord, name_of, printed_name
 from muxwire.tmux.server import ACTIVE_TAB
 from muxwire.values import dataclass
 
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
 # No session's name holds a colon.
-WINDOWS = f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} #{{session_name}}:#{{window_name}}"
+WINDOWS = (
+    f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} =#{{P:#{{{RECORD_OPTION}}}|}} "
+    "#{session_name}:#{window_name}"
+)
 # A cold handshake over a slow link takes seconds; a person waits for no longer at a prompt.
 _HANDSHAKE_SECONDS = 30
 # What the directory of a server is called: it is part of a script.
@@ -108,9 +112,14 @@ def tab_of(line: str) -> ListedTab | None:
     """The tab that a line of `WINDOWS` is about; None for the keeper."""
     from muxwire.tmux.start import KEEPER_NAME
 
-    window, index, pane, used, rest = line.split(" ", 4)
-    session, _, name = rest.partition(":")
-    return ListedTab(window, index, pane, used[1:] == window, session, name) if name != KEEPER_NAME else None
+    window, index, pane, used, packed, rest = line.split(" ", 5)
+    session, _, printed = rest.partition(":")
+    if printed == KEEPER_NAME:
+        return None
+    records = filter(None, map(TabRecord.unpacked, packed[1:].split("|")))
+    record = next((record for record in records if not record.is_split), None)
+    name = printed_name(printed) if record is None else name_of(record, window, printed)
+    return ListedTab(window, index, pane, used[1:] == window, session, name)
 
 
 class There(NamedTuple):

@@ -11,7 +11,6 @@ import re
 import signal
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -26,8 +25,8 @@ from muxwire.shell.listener import PROMPT_REACH
 from muxwire.shell.marks import INTRODUCER, MarkScanner
 from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
-from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, printed_name, shown_name
-from muxwire.tabs.record import RECORD_OPTION, TabRecord
+from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
+from muxwire.tabs.record import RECORD_OPTION, TabRecord, name_of
 from muxwire.tabs.windows import restore_sizes
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
@@ -199,8 +198,8 @@ def _noted(command: str) -> str:
 
 
 def _recorded(server: TmuxServer, packed: str) -> TabRecord | None:
-    """The record that tmux keeps of a pane, saved again: the runtime directory was removed meanwhile."""
-    record = TabRecord.unpacked(packed)
+    """The record that tmux keeps of a pane here, saved again: the runtime directory was removed meanwhile."""
+    record = TabRecord.unpacked(packed) if server.host.is_local else None
     if record is not None:
         folder = server.record(record.label)
         server.host.make_folder(folder)
@@ -231,12 +230,12 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
 async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Sequence[Tab]) -> None:
     """Have tabs go by the names that a person gave their windows while no process was attached."""
     rows = await server.client.command("list-windows", "-a", "-F", "#{window_id} #{window_name}")
-    shown = dict(printed_name(row).partition(" ")[::2] for row in rows)
+    printed = dict(row.decode("utf-8", "replace").partition(" ")[::2] for row in rows)
     for pane, tab in zip(panes, tabs, strict=True):
-        # What tmux shows if it was not renamed; not known of a tab that has no name and runs a program.
-        given = shown_name(pane.record.name) or Path(pane.record.shell).name
-        name = shown.get(tab.window_id, given)
-        if given and name != given and not tab.is_split:
+        if tab.is_split or tab.window_id not in printed:
+            continue
+        name = name_of(pane.record, tab.window_id, printed[tab.window_id])
+        if name != tab.name:
             tab.keep_name(name)
 
 

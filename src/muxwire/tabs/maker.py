@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import secrets
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -23,7 +22,7 @@ from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.shell import Shell, supervisor_argv
 from muxwire.tabs.book import checked_idle
 from muxwire.tabs.log_access import log_names
-from muxwire.tabs.record import RECORD_OPTION, CommandBook, TabRecord, kept_log_name
+from muxwire.tabs.record import RECORD_OPTION, CommandBook, TabRecord, kept_log_name, shown_name
 from muxwire.tabs.tab import Tab
 from muxwire.tmux.server import checked_session
 from muxwire.values import dataclass
@@ -74,9 +73,6 @@ PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{p
 _FULL = os.strerror(errno.EMFILE)
 # The first tmux that does not crash when a window is made while the global option window-size is `manual`.
 _MANUAL_SIZE_WORKS = (3, 7)
-# A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
-_SHOWN_NAME = 40
-_FORMAT_SIGN = re.compile(r"#(?=[\[({])")
 
 
 @final
@@ -258,7 +254,7 @@ class TabMaker:
     def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The part of `register` that may be done while a read is processed; `close_at_end` follows."""
         tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
-        if self._server.is_shared:  # nothing waits for that
+        if self._server.lists_records:  # nothing waits for that
             record = spec.record.packed()
             self._server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, record))
         if beside is not None:
@@ -422,14 +418,3 @@ def listen_again(tab: Tab, **gap: object) -> None:
 def window_name(name: str) -> str:
     """`shown_name` as new-window and rename-window take it: a format, in which a doubled # stands for itself."""
     return shown_name(name).replace("#", "##")
-
-
-def shown_name(name: str) -> str:
-    """What tmux shows of a tab's name in its status line: one line, not too long, in which no `#` means anything."""
-    text = _FORMAT_SIGN.sub("# ", "".join(sign if sign.isprintable() else " " for sign in name)).strip()
-    return text[:_SHOWN_NAME]
-
-
-def printed_name(printed: bytes) -> str:
-    """A window's name from what tmux printed for `#{window_name}`: it doubles backslashes."""
-    return printed.decode("utf-8", "replace").replace("\\\\", "\\")

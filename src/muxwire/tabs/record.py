@@ -13,9 +13,11 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import time
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import InstanceUnavailable, remedy_for
@@ -26,10 +28,12 @@ from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 # Only who may use tmux's socket can read a user option (tmux(1), OPTIONS).
 RECORD_OPTION = "@muxwire-record"
+# A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
+_SHOWN_NAME = 40
+_FORMAT_SIGN = re.compile(r"#(?=[\[({])")
 _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # What a later process cannot learn of a command from the marks; and its bytes, with so many of them as are kept: of the
 # text enough to say which one it was.
@@ -94,6 +98,27 @@ class TabRecord:
         found = json.loads(text)
         found.setdefault("label", found["nonce"])  # of a version that had one word for both, in public
         return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
+
+
+def shown_name(name: str) -> str:
+    """What tmux shows of a tab's name in its status line: one line, not too long, in which no `#` means anything."""
+    text = _FORMAT_SIGN.sub("# ", "".join(sign if sign.isprintable() else " " for sign in name)).strip()
+    return text[:_SHOWN_NAME]
+
+
+def name_of(record: TabRecord, window: str, printed: str) -> str:
+    """The name of a tab, which is its window's id if it was given none.
+
+    `printed` is what tmux prints for `#{window_name}`: a person may have changed that.
+    """
+    given = shown_name(record.name) or Path(record.shell).name  # not known of a tab that runs a program
+    found = printed_name(printed)
+    return found if given and found != given else record.name or window
+
+
+def printed_name(printed: str) -> str:
+    """A window's name from what tmux prints for it: it doubles backslashes."""
+    return printed.replace("\\\\", "\\")
 
 
 def note_name(folder: Path, name: str) -> None:

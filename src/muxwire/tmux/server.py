@@ -327,6 +327,11 @@ class TmuxServer:
         """Whether other processes of muxwire type into its panes, too: into those of another machine only one does."""
         return self.access.persistent and self.host.is_local
 
+    @property
+    def lists_records(self) -> bool:
+        """Whether other processes of muxwire list its tabs by what tmux says of them."""
+        return self.is_shared or not self.host.is_local
+
     def mend_folders(self) -> None:
         """Make what shells read anew, if it was removed, as at the end of the user's last login."""
         if self.host.is_local and not self.folders.shells.is_dir():
