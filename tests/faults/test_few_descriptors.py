@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import shutil
+import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,6 +96,25 @@ async def test_with_none_left_tabs_work_and_can_be_closed(alone: muxwire.Termina
             assert [tab.state for tab in (await alone.list_tabs()).tabs if not tab.closed] == ["prompt", "prompt"]
         new = await alone.create_tab(shell=shutil.which("bash"))
         assert (await new.execute("echo new")).output == "new\n"
+
+
+async def test_with_none_left_a_line_that_was_corrected_is_taken(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What plays such a line is imported by the reader of all output, which must not end by it."""
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab(shell=shutil.which("bash"))
+        await tab.execute("true")
+        prompt = tab.pane.session.prompt_seq
+        monkeypatch.delitem(sys.modules, "muxwire.vt.replay", raising=False)
+        monkeypatch.setattr(OURS, "_free_one", lambda: False)
+        monkeypatch.setattr(OURS, "_give_spare", lambda: False)
+        with no_descriptors():
+            await tab.send_keys(["tru3", "BSpace", "e", "Enter"])
+            while tab.pane.session.prompt_seq == prompt:
+                await tab.pane.stream.changed()
+        monkeypatch.undo()
+        assert (await tab.execute("echo on")).output == "on\n"
 
 
 async def test_who_cannot_look_says_so(alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> None:

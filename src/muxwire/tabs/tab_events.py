@@ -263,7 +263,10 @@ class TabEvents:
         """The line that was accepted last as it stood on the screen, with its prompt; "" where that is not known."""
         begin, end = max(self._line_from, self._line_began[1] - _LINE_BYTES), self._line_began[1]
         drawn = self._tab.pane.stream.ring.read(begin, end).decode("utf-8", "replace")
-        text = readable(drawn, columns=self._tab.columns).text.rstrip()
+        try:
+            text = readable(drawn, columns=self._tab.columns).text.rstrip()
+        except OSError:  # what plays it could not be imported: no file may be opened, and the reader must go on
+            return ""
         return text.rpartition("\n")[2].strip()[:COMMAND_SHOWN]
 
     def _on_prompt(self, prompt: PromptBegan) -> None:
