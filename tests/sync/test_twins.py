@@ -184,6 +184,28 @@ with muxwire.sync.open_terminals() as terminals:
 """
 
 
+AT_THE_END = """
+import asyncio, os, threading
+from muxwire.errors import ConnectionClosed
+from muxwire.sync.loop import loop_thread
+
+thread, began = loop_thread(), threading.Barrier(9)
+
+def work():
+    try:
+        thread.run(lambda _: asyncio.sleep(0))
+        began.wait()
+        while True:
+            thread.run(lambda _: asyncio.sleep(0))
+    except ConnectionClosed as error:
+        os.write(1, f"{error}\\n".encode())
+
+for _ in range(8):
+    threading.Thread(target=work).start()
+began.wait()
+"""
+
+
 def run(program: str, environ: dict[str, str]) -> str:
     done = subprocess.run(
         [sys.executable, "-c", program], env=environ, capture_output=True, text=True, timeout=SECONDS, check=False
@@ -208,6 +230,12 @@ def test_the_end_of_the_program_ends_what_is_open(environ: dict[str, str], home:
     sleeping = int(run(LEFT_OPEN, environ))
     assert not runs(sleeping)
     assert not [path for path in (home / "run" / "muxwire").glob("*.sock") if f"e{os.getpid()}-" not in path.name]
+
+
+def test_calls_of_other_threads_at_the_end_of_the_program_are_told(environ: dict[str, str]) -> None:
+    for _ in range(5):  # without an answer to each, one of two programs went on for ever
+        told = run(AT_THE_END, environ)
+        assert told == "the tmux connection ended: the main thread of the program has ended\n" * 8
 
 
 def test_a_forked_process_is_told_and_may_open_its_own(environ: dict[str, str]) -> None:

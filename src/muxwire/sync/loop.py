@@ -57,6 +57,10 @@ class Call(Generic[T]):
         if self._task is not None:
             self._task.cancel()
 
+    def refuse(self) -> None:
+        """The loop has ended: there will be no other outcome, unless there was one."""
+        self._inbox.put((None, (None, asyncio.CancelledError())))
+
     async def run_in(self, task: asyncio.Task[None]) -> None:
         """Run it in this task, the current one."""
         self._task = task
@@ -86,7 +90,8 @@ class Call(Generic[T]):
                     if not isinstance(error, Exception):
                         raise
                 finally:
-                    loop.call_soon_threadsafe(done.set)
+                    with suppress(RuntimeError):  # it is closed
+                        loop.call_soon_threadsafe(done.set)
 
             self._inbox.put((work, None))
             await done.wait()
@@ -114,7 +119,7 @@ class Call(Generic[T]):
             if error is None:
                 return result  # type: ignore[no-any-return]
             if isinstance(error, asyncio.CancelledError):
-                raise ConnectionClosed("the event loop was ended while the call was waiting")
+                raise _ended()
             raise error
 
     def drain(self) -> None:
@@ -124,6 +129,12 @@ class Call(Generic[T]):
             if outcome is not None:
                 return
             del work
+
+
+def _ended() -> ConnectionClosed:
+    return ConnectionClosed(
+        "the main thread of the program has ended", remedy="let it wait for the threads that make calls (`join`)"
+    )
 
 
 @final
@@ -138,6 +149,7 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._calls: queue.SimpleQueue[Call[Any]] = queue.SimpleQueue()  # not begun
         self._expects = False  # whether it waits for the next of them, and needs not be woken
+        self._unanswered: set[Call[Any]] = set()
         self._running = 0
         self._at_once = 0  # how many calls in a row were begun before all else that the loop has to do
         # A daemon, as the main thread's end would else wait for it; `_end` waits for the main thread in its turn.
@@ -148,6 +160,9 @@ class LoopThread:
 
     def _run(self) -> None:
         asyncio.run(self._main())
+        # What came after the loop had taken its last call, or was cancelled before its first step.
+        for call in tuple(self._unanswered):
+            call.refuse()
 
     async def _main(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -185,6 +200,9 @@ class LoopThread:
             self._begin(self._calls.get_nowait())
 
     def _begin(self, call: Call[Any]) -> None:
+        if self._over.is_set():  # nobody would end the task
+            call.refuse()
+            return
         assert self._loop is not None
         self._loop.create_task(self._run_calls(call), context=call.context)
 
@@ -244,13 +262,16 @@ class LoopThread:
             )
         assert loop is not None
         call: Call[T] = Call(make)
+        self._unanswered.add(call)
         try:
             self._calls.put(call)
             if not self._expects:
                 loop.call_soon_threadsafe(self._begin_all)
         except RuntimeError:  # it is closed
-            raise ConnectionClosed("the program is ending") from None
+            self._unanswered.discard(call)
+            raise _ended() from None
         except KeyboardInterrupt:  # the loop may know of it or not
+            self._unanswered.discard(call)
             loop.call_soon_threadsafe(call.cancel)
             raise
         try:
@@ -262,6 +283,8 @@ class LoopThread:
                 with suppress(Exception):  # what went wrong the next call says
                     self.run(lambda _: ready())
             raise
+        finally:
+            self._unanswered.discard(call)
 
 
 _lock = threading.Lock()
