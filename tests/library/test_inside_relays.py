@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
+    from muxwire.shell.look import PaneLook
 
 pytestmark = pytest.mark.anyio
 
@@ -184,3 +185,21 @@ async def ready(tab: Tab) -> None:
         except TabUnavailable:
             continue
         return
+
+
+async def test_one_look_proves_that_input_is_waited_for(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine each decision came so late after its look that the whole thread looked once more for it."""
+    monkeypatch.setattr(state.PaneState.judgement, "__defaults__", (0.0,))  # each look is old at once
+    async with a_tab(terminals) as tab:
+        host, looks = tab.pane.host, 0
+        look = host.look
+
+        def counted(leader: int, tty: str, *, near: bool = False) -> PaneLook:
+            nonlocal looks
+            looks += not near
+            return look(leader, tty, near=near)
+
+        monkeypatch.setattr(type(host), "look", staticmethod(counted))
+        asked = await tab.execute("script -qec 'printf \"name: \"; read x' /dev/null", timeout=DEADLINE)
+        assert (asked.state, looks) == ("interactive", 0), (asked, looks)
+        await tab.stop_process()

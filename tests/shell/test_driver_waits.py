@@ -26,6 +26,7 @@ from muxwire.shell.driver import (
     RetryView,
     Retype,
     TryAgain,
+    WaitWritten,
     Watch,
     WatchView,
 )
@@ -181,9 +182,10 @@ class Command:
     def run(self, timeout: float, *, reports: bool = False, delay: float = 0.0) -> str:
         watch = Watch(self.now, timeout, reports=reports, delay=delay)
         while not isinstance(action := watch.next(self.view(), self.now), Ended):
-            if isinstance(action, Wait):
+            if isinstance(action, Wait | WaitWritten):
                 assert action.seconds > 0
-                self.now = min(self.now + action.seconds, self.ends if self.ends > self.now else NEVER)
+                writes = self.writes if isinstance(action, WaitWritten) else ()
+                self.now = min(self.now + action.seconds, *(at for at in (self.ends, *writes) if at > self.now))
                 continue
             self.done.append((type(action).__name__, round(self.now, 2)))
             if isinstance(action, LookNear):
@@ -206,8 +208,9 @@ class Command:
         (Command(), 0.0, "timed_out", 0.0),
         (Command(asks={0.0: "interactive"}), 5, "interactive", LOOKS[0]),
         (Command(asks={0.0: "silent"}), 5, "silent", LOOKS[0]),
-        # What it asks later, after it has written something, is noticed within a tick and the first look.
-        (Command(writes=(0.0, 60.0), asks={60.0: "interactive"}), 100, "interactive", 60 + TICK_SECONDS + LOOKS[0]),
+        # What it asks later, after it has written something, is noticed at the first look after that.
+        (Command(writes=(0.0, 60.0), asks={60.0: "interactive"}), 100, "interactive", 60 + LOOKS[0]),
+        (Command(writes=(0.0, 3.3, 3.4), asks={3.4: "interactive"}), 100, "interactive", 3.3 + 2 * LOOKS[0]),
         # And without a word, by the look that costs little.
         (Command(asks={60.0: "interactive"}, near=60.0), 100, "interactive", 60 + TICK_SECONDS),
         # Without either, at the next look.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 import anyio
 
+from muxwire.shell.look import PaneLook
 from muxwire.shell.request import (
     AnswerOf,
     Continue,
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
     from muxwire.vt.drawn import Picture
 
 _Result = TypeVar("_Result")
+# After these a request decides by the look that it took before: on a busy machine tmux's answers take a while, and one
+# more look takes longer.
+_KEEPS_LOOK = (Submit, AnswerOf, Refresh)
 
 
 @final
@@ -93,15 +97,24 @@ class Loop:
         """Do what the request asks for until it ends; return its result, or raise its error."""
         answer: object = None
         failure: Exception | None = None
+        seen: PaneLook | None = None  # the newest look of this request, until it waits or types
         try:
             while True:
-                action = request.send(answer) if failure is None else request.throw(failure)
+                self._pane.held_look = seen
+                try:
+                    action = request.send(answer) if failure is None else request.throw(failure)
+                finally:
+                    self._pane.held_look = None
                 answer = failure = None
                 try:
                     waits = self._waits(action)
                     answer = self._done_at_once(action) if waits is None else await waits
                 except Exception as error:  # noqa: BLE001 - what an error means is for the request to decide
                     failure = error
+                if isinstance(action, LookAll):
+                    seen = answer if isinstance(answer, PaneLook) else None
+                elif not isinstance(action, _KEEPS_LOOK):
+                    seen = None
         except StopIteration as end:
             result: _Result = end.value
             return result

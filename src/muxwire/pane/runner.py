@@ -18,7 +18,7 @@ from muxwire.host.environment import check_command
 from muxwire.host.host import round_trip
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.loop import Loop
-from muxwire.shell.driver import Examine, LookNear, Outcome, Report, TryAgain, Watch, WatchView
+from muxwire.shell.driver import Examine, LookNear, Outcome, Report, TryAgain, WaitWritten, Watch, WatchView
 from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import PROMPT_GRACE, ForegroundShell
@@ -206,6 +206,9 @@ class Runner:
             view = WatchView(execution.running, execution.started, pane.stream.end, pane.quiet())
             match watch.next(view, time.monotonic()):
                 case Wait(seconds):
+                    await self._alarm.wait(waiting.next(), seconds)
+                case WaitWritten(seconds):
+                    pane.stream.once(waiting.ring)
                     await self._alarm.wait(waiting.next(), seconds)
                 case Report():
                     assert progress is not None

@@ -197,6 +197,7 @@ class PaneState:
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
+        self.held_look: PaneLook | None = None  # by which a request decides that took it, however late it comes to that
         self._near_failed = False  # whether those in front showed nothing, the last time that all were asked for
         self.on_exit: Callable[[], None] | None = None
 
@@ -398,8 +399,9 @@ class PaneState:
         if await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins, wide=wide):
             self.asked_at, self._answer_end, self._answered_at = asked_at, begun, time.monotonic()
 
-    async def look(self, *, wide: bool = False) -> None:
-        """As `refresh`, and take a look at all processes, which takes some ms with many of them.
+    async def look(self, *, wide: bool = False) -> PaneLook | None:
+        """As `refresh`, and take a look at all processes, which takes some ms with many of them: returned if it was
+        taken on this machine.
 
         Not if the leaders alone show what is waited for, unless it is to be `wide`. Another machine is asked of all at
         once where they did not show it the last time: one more question would cost one more round trip.
@@ -408,13 +410,15 @@ class PaneState:
             if wide or not self._decided(self.seen(near=True)):
                 self._look = await self.host.look_all(self.leader_pid, self.tty)
                 self._looked_at = time.monotonic()
-            return
+                return self._look
+            return None
         questions = (True,) if wide or self._near_failed else (False, True)
         for of_all in questions:
             await self._ask(wide=of_all)
             if decided := self._decided(self.seen()):
                 break
         self._near_failed = not decided
+        return None
 
     def _decided(self, look: PaneLook) -> bool:
         """Whether that look shows what is waited for."""
@@ -443,6 +447,8 @@ class PaneState:
             return self.host.look(self.leader_pid, self.tty, near=near)
         running = self.session.running
         typed = running.typed_time if running is not None else 0.0
+        if self.held_look is not None and self.held_look.seen_at > max(typed, self.pressed_at):
+            return self.held_look
         if self._looked_at < typed or time.monotonic() - self._looked_at > age:
             self._look = self.host.look(self.leader_pid, self.tty)
             self._looked_at = time.monotonic()

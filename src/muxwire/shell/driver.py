@@ -574,8 +574,8 @@ class Retry:
 # no interval is longer than the 2 s within which a question is to be noticed.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 2.0, 2.0, 2.0)
 LOOK_EVERY = 5.0
-# A question is to be noticed within 2 s, whenever it comes: so often it is seen whether something was written, and
-# whether the leader of the foreground group reads. That takes 0.1 ms.
+# A question is to be noticed within 2 s, also one for which nothing is written: so often it is seen whether the leader
+# of the foreground group reads. That takes 0.1 ms.
 TICK_SECONDS = 1.0
 
 
@@ -621,9 +621,17 @@ class Examine:
     """Find out, with proof, whether the command waits for input; for `on_found`."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class WaitWritten:
+    """Wait for so many seconds, or until something is written: all that was, has been examined."""
+
+    seconds: float
+
+
 # How a wait for a command ended. `silent`: what runs may wait for input, where that cannot be seen.
 Outcome = Literal["ended", "timed_out", "interactive", "silent"]
-WatchAction = Report | LookNear | TryAgain | Examine | Wait | Ended
+WatchAction = Report | LookNear | TryAgain | Examine | Wait | WaitWritten | Ended
 
 
 @final
@@ -677,7 +685,9 @@ class Watch:
     def _next(self, view: WatchView, now: float) -> WatchAction:
         if not self._woken:
             self._woken = True
-            return Wait(min(self.deadline - now, max(self._looks.due - now, 0.0), TICK_SECONDS))
+            seconds = min(self.deadline - now, max(self._looks.due - now, 0.0), TICK_SECONDS)
+            # A question that is written now is to be looked at when it has stood there for the first interval.
+            return WaitWritten(seconds) if view.end == self._examined else Wait(seconds)
         if self._reports is not None and self._reports.due <= now:
             self._reports.next(now)
             return Report()

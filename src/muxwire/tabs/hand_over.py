@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.host.environment import program_word
+from muxwire.shell.examine import waited_words
 from muxwire.shell.look import asks_secret
 
 if TYPE_CHECKING:
@@ -40,9 +41,17 @@ def secret_note(pane: PaneState, server: TmuxServer, key: str) -> str:
 
     A question for a secret on the screen is enough: these words claim nothing of the program.
     """
-    if asks_secret(pane.open_line()) or pane.waits_for_input() == "password":
+    if asks_secret(pane.open_line()) or _waits_for_secret(pane):
         return f"a person can type a secret unseen: {attach_words(server, key)}"
     return ""
+
+
+def _waits_for_secret(pane: PaneState) -> bool:
+    """Whether that is waited for; of what was just examined it is known already."""
+    running = pane.session.running
+    if running is not None and running.waits_at(pane.stream.written_end):
+        return running.asked_for == waited_words("password")
+    return pane.waits_for_input() == "password"
 
 
 def with_note(note: str, more: str) -> str:
