@@ -76,8 +76,9 @@ def test_options_are_read(words: list[str], name: str, value: object) -> None:
     ("words", "said"),
     [
         (["logs", "-n", "0"], "argument -n/--lines: must be 1 to 1000000, not '0'"),
-        (["wait", "--idle", "soon"], "argument --idle: must be seconds, as 2.5, not 'soon'"),
-        (["new", "--idle-timeout", "5"], "must be a number and s, m, h or d, as 30m, not '5'"),
+        (["wait", "--idle", "soon"], "argument --idle: must be seconds, 0 or more, as 2.5, not 'soon'"),
+        (["run", "--timeout", "-1", "x"], "argument --timeout: must be seconds, 0 or more, as 2.5, not '-1'"),
+        (["new", "--idle-timeout", "0s"], "must be 1 or more of s, m, h or d, as 30m, not '0s'"),
         (["new", "--size", "big"], "must be COLUMNSxROWS, as 120x40, not 'big'"),
         (["new", "--env", "A"], "must be NAME=VALUE, not 'A'"),
     ],

@@ -88,6 +88,23 @@ def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
     place.ok("kill", "--name", "nothing", "--all")
 
 
+def test_a_session_that_is_not_there_is_named(place: Place) -> None:
+    window = place.ok("new").strip()
+    done = place.run("ls", "--session", "nope")
+    assert done.stderr.decode().startswith("muxwire: there is no tab in the session 'nope' in the instance main\n")
+    place.ok("kill", "-f", window)
+
+
+def test_a_name_of_no_tab_closes_none(place: Place) -> None:
+    window = place.ok("new", "-n", "日本" + "x" * 50).strip()
+    done = place.run("kill", window, "nope")
+    assert (done.returncode, done.stdout) == (1, b"")
+    *_, head, row = place.ok("ls", "--name", "main").splitlines()
+    assert head.index("SESSION") == row.index("hub") + len("日本")
+    assert row.split()[1] == "日本" + "x" * 35 + "..."
+    place.ok("kill", "-f", window)
+
+
 def test_a_reader_of_an_instance_of_its_own_says_that_there_is_nothing_to_read(place: Place) -> None:
     done = place.run("serve", "--read-only")
     assert (done.returncode, done.stdout) == (2, b"")

@@ -38,6 +38,12 @@ _OTHER_WORDS = {
 }  # fmt: skip
 
 
+# From which part of equal letters on (`difflib`) a word is taken for a mistyped one: less has --tail mean --plain.
+_ALIKE = 0.7
+# Where `_Tab` leaves two tabs that are named: an unknown option, whose value the second one may be, comes first.
+_TWICE = "two_tabs"
+
+
 @final
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong as every other error is said, with `--json` too.
@@ -91,6 +97,8 @@ class Parser(argparse.ArgumentParser):
             known = [name for action in self._actions for name in action.option_strings]
             meant = _nearest(left[0].partition("=")[0], known) if left[0].startswith("-") else ""
             self.refuse(f"unrecognized arguments: {' '.join(left)}", f"did you mean {meant}?" if meant else "")
+        if twice := vars(parsed).pop(_TWICE, None):
+            self.refuse(f"two tabs are named: {' and '.join(twice)}")
         return parsed, left
 
     def error(self, message: str) -> NoReturn:
@@ -113,7 +121,9 @@ def meant_verb(word: str, verbs: list[str]) -> str:
 def _nearest(word: str, known: list[str]) -> str:
     import difflib  # late: only a mistake needs it
 
-    return next(iter(difflib.get_close_matches(word, known, n=1)), "")
+    longer = [one for one in known if word.startswith(one) and one.strip("-")]
+    alike = difflib.get_close_matches(word, known, n=1, cutoff=_ALIKE)
+    return max(longer, key=len, default="") or next(iter(alike), "")
 
 
 def add_verb(
@@ -182,11 +192,11 @@ class _Tab(argparse.Action):
     """One tab; to name two is a mistake, not a change of mind."""
 
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, _: str | None = None
+        self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, __: str | None = None
     ) -> None:
         before = getattr(namespace, self.dest, ACTIVE)
         if before != ACTIVE:
-            parser.error(f"two tabs are named: {before} and {values}")
+            setattr(namespace, _TWICE, (before, str(values)))
         setattr(namespace, self.dest, values)
 
 
@@ -235,7 +245,7 @@ def seconds(text: str) -> float:
     except ValueError:
         value = math.nan
     if not value >= 0:  # also for nan
-        raise argparse.ArgumentTypeError(f"must be seconds, as 2.5, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be seconds, 0 or more, as 2.5, not {text!r}")
     return value
 
 
@@ -245,7 +255,7 @@ def duration(text: str) -> float:
 
     number, unit = text[:-1], text[-1:]
     if not (number.isdecimal() and int(number) and unit in UNITS):
-        raise argparse.ArgumentTypeError(f"must be a number and s, m, h or d, as 30m, not {text!r}")
+        raise argparse.ArgumentTypeError(f"must be 1 or more of s, m, h or d, as 30m, not {text!r}")
     return float(int(number) * UNITS[unit])
 
 

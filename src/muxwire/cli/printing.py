@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from muxwire.errors import MuxwireError, remedy_for
 from muxwire.verbs.words import spelled
+from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
     import argparse
@@ -27,6 +28,9 @@ USAGE = 2
 
 # Raised by one for every change of a document that a reader could stumble over.
 SCHEMA_VERSION = 1
+
+# A table shows so much of a tab's name, as tmux does: one of a thousand letters would make every row as long.
+_NAME_MAX, _CUT = 40, "..."
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 _NAMES = {STDOUT: ("stdout",)}
@@ -117,6 +121,14 @@ def shown(text: str) -> str:
     return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
+def _columns(cell: str) -> int:
+    return len(cell) if cell.isascii() else sum(map(guessed_width, cell))
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _NAME_MAX else name[: _NAME_MAX - len(_CUT)] + _CUT
+
+
 # SGR (ECMA-48 8.3.117) by name.
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
 
@@ -146,13 +158,16 @@ def table(
     by_column: Mapping[str, Callable[[str], str]] | None = None,
 ) -> list[str]:
     """The lines of a table; `by_column` has what names the colour of a cell, by the column's head."""
-    cells = [[shown(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
+    cells = [
+        [_shortened(shown(cell)) if column == "NAME" else shown(cell) for column, cell in zip(head, row, strict=True)]
+        for row in rows
+    ]
+    widths = [max(map(_columns, column)) for column in zip(head, *cells, strict=True)]
     paint = colours if colours is not None else Colours(wanted=False)
 
     def line(row: Sequence[str], names: Sequence[str]) -> str:
         padded = zip(row, widths, names, strict=True)
-        return "  ".join(paint(name, cell) + " " * (width - len(cell)) for cell, width, name in padded).rstrip()
+        return "  ".join(paint(name, cell) + " " * (width - _columns(cell)) for cell, width, name in padded).rstrip()
 
     names = by_column or {}
     painted = [

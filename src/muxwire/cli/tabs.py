@@ -145,7 +145,8 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.faces and tabs:
         say("")
     if not tabs:
-        warn(f"muxwire: there is no tab{_where(arguments)}\n  muxwire new makes one")
+        within = f" in the session {arguments.session!r}" if arguments.session else ""
+        warn(f"muxwire: there is no tab{within}{_where(arguments)}\n  muxwire new makes one")
         return 0
     firsts = {tab.window_id: tab.pane_id for tab in reversed(tabs)}
     rows = [
@@ -283,6 +284,8 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:
+        for target in targets[1:]:  # a wrong name closes none
+            await terminals.known_tab(target)
         for target in targets:
             await terminals.close_tab(target, force=arguments.force)
     if arguments.json:

@@ -71,7 +71,7 @@ def check_columns(columns: int) -> None:
     """Refuse a pane in which a shell could die of its own line editor: InvalidArgument."""
     if not COLUMNS_MIN <= columns <= SIDE_MAX:
         raise InvalidArgument(
-            f"{columns} columns: shells crash in narrow terminals, and none has more than {SIDE_MAX}",
+            f"columns: {columns} is out of range: shells crash in narrow terminals, and none has more than {SIDE_MAX}",
             remedy=f"use {COLUMNS_MIN} to {SIDE_MAX}",
         )
 

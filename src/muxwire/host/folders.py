@@ -184,13 +184,14 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
 
     With `only_ours=False` a directory that exists keeps its mode, and must be one that we can write to.
     """
-    remedy = "remove it, or point XDG_RUNTIME_DIR and MUXWIRE_STATE_DIR at directories of your own"
+    elsewhere = "point XDG_RUNTIME_DIR (else TMPDIR) and MUXWIRE_STATE_DIR at directories of your own"
+    remedy = f"remove it, or {elsewhere}"
     try:
         make_private(path)
         found = path.lstat()
     except OSError as error:
         raise InstanceUnavailable(
-            f"cannot use the directory {path}: {error.strerror or error}", remedy=remedy_for(error) or remedy
+            f"cannot use the directory {path}: {error.strerror or error}", remedy=remedy_for(error) or elsewhere
         ) from error
     if not stat.S_ISDIR(found.st_mode):
         raise InstanceUnavailable(f"{path} is not a directory (a link is not followed)", remedy=remedy)
@@ -199,7 +200,7 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
     if only_ours and stat.S_IMODE(found.st_mode) != PRIVATE_FOLDER:
         path.chmod(PRIVATE_FOLDER)
     if not os.access(path, os.W_OK | os.X_OK):
-        raise InstanceUnavailable(f"cannot write to the directory {path}", remedy=remedy)
+        raise InstanceUnavailable(f"cannot write to the directory {path}", remedy=elsewhere)
 
 
 def remove_folders(home: Path, *, spare: Collection[str]) -> None:

@@ -76,7 +76,8 @@ def read_operation(given: object, where: str) -> Operation:
     kind = given.get("kind")
     made = KINDS.get(kind) if isinstance(kind, str) else None
     if made is None:
-        raise InvalidArgument(f"{where}: no operation of kind {kind!r}", remedy=f"use one of {', '.join(KINDS)}")
+        wrong = "kind is missing" if kind is None else f"no operation of kind {kind!r}"
+        raise InvalidArgument(f"{where}: {wrong}", remedy=f"use one of {', '.join(KINDS)}")
     known = json_names(made)
     # One schema may be that of several kinds: what is empty in it is not meant for this one.
     said = {name: value for name, value in given.items() if name in known or value not in _ABSENT}

@@ -345,7 +345,7 @@ async def unavailable(open_alone: Open, **given: object) -> str:
             with pytest.raises(InstanceUnavailable) as caught:
                 await terminals.create_tab(shell="/bin/sh")
     assert caught.value.remedy
-    return str(caught.value)
+    return f"{caught.value}\n{caught.value.remedy}"
 
 
 async def test_folders_that_cannot_be_ours(
@@ -353,7 +353,9 @@ async def test_folders_that_cannot_be_ours(
 ) -> None:
     (tmp_path / "file").write_text("")
     assert "Not a directory" in await unavailable(open_alone, state_dir=tmp_path / "file" / "state")
-    assert "cannot use the directory" in await unavailable(open_alone, state_dir="/proc/no-such-place")
+    text = await unavailable(open_alone, state_dir="/proc/no-such-place")
+    assert "cannot use the directory" in text
+    assert "remove it" not in text
     (tmp_path / "real").mkdir(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "real")
     assert "is not a directory (a link is not followed)" in await unavailable(open_alone, state_dir=tmp_path / "link")

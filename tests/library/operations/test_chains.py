@@ -262,6 +262,8 @@ async def open_dry(folder: Path, environ: dict[str, str]) -> Any:
     [
         ([], "0 operations"),
         ([{"kind": "kill_server"}], "no operation of kind 'kill_server'"),
+        ([{"name": "x"}], "kind is missing"),
+        ([{"kind": "new_window", "size": [1, 5]}], "columns: 1 is out of range"),
         ([{"kind": "send_keys", "keys": "x", "target": {"kind": "bogus"}}], "target: must be"),
         ([{"kind": "send_keys", "keys": "x", "target": {"ref": "missing"}}], "unknown ref: missing"),
         ([NOWHERE, {"kind": "select_pane", "target": {"ref": "missing"}}], "operations[1]"),
