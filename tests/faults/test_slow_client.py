@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import select
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ import anyio
 import pytest
 
 from muxwire.logs.read import read_raw
+from tests.forked import start_muxwire
 from tests.mcp.raw_client import RawClient
 
 pytestmark = pytest.mark.anyio
@@ -26,13 +26,8 @@ REQUESTS = 200
 
 @asynccontextmanager
 async def serving(environ: dict[str, str]) -> AsyncIterator[RawClient]:
-    child = subprocess.Popen(
-        [sys.executable, "-m", "muxwire", "serve"],
-        env=environ,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
+    child = start_muxwire(
+        ["serve"], environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
     )
     with child:
         assert child.stdin is not None

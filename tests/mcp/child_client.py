@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -22,11 +22,10 @@ END_SECONDS = 15
 
 
 class ChildClient(RawClient):
-    def __init__(self, argv: Sequence[str | Path], stderr: Path, **options: Any) -> None:
+    def __init__(self, start: Callable[..., subprocess.Popen[Any]], stderr: Path) -> None:
+        """`start` is called with the descriptors of the server, as options of `subprocess.Popen`."""
         with stderr.open("wb") as said:
-            self.child = subprocess.Popen(
-                argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, bufsize=0, **options
-            )
+            self.child = start(stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, bufsize=0)
         streams = cast("IO[bytes]", self.child.stdin), cast("IO[bytes]", self.child.stdout)
         super().__init__(os.dup(streams[0].fileno()), os.dup(streams[1].fileno()))
         for stream in streams:

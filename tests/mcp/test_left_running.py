@@ -16,7 +16,7 @@ from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 
 from tests.mcp.child_client import call, served_in
 from tests.mcp.raw_client import envelope
-from tests.mcp.test_serve import DEADLINE, SERVE, Served, environment
+from tests.mcp.test_serve import DEADLINE, Served
 
 pytestmark = pytest.mark.anyio
 
@@ -50,7 +50,7 @@ class Modern(Served):
 
 @asynccontextmanager
 async def modern(folder: Path, *options: str) -> AsyncIterator[Modern]:
-    client = Modern([*SERVE, *options], folder / "stderr", env=environment(folder))
+    client = Modern(folder, *options)
     try:
         with anyio.fail_after(DEADLINE):
             yield client

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from muxwire.client.watchdog import process_table
+from tests.forked import start_muxwire
 from tests.mcp.child_client import END_SECONDS, ENDINGS, ChildClient
 from tests.processes import gone
 
@@ -42,7 +44,13 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 class Served(ChildClient):
-    """The raw client of `muxwire serve`."""
+    """The raw client of `muxwire serve`, which is a fork of this process; `anew`: of a Python of its own."""
+
+    def __init__(self, folder: Path, *options: str, anew: bool = False) -> None:
+        environ = environment(folder)
+        forked = partial(start_muxwire, ["serve", *options], environ)
+        start = partial(subprocess.Popen[Any], [*SERVE, *options], env=environ) if anew else forked
+        super().__init__(start, folder / "stderr")
 
     async def done(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """The result of a call that succeeds."""
@@ -59,8 +67,8 @@ class Served(ChildClient):
 
 
 @asynccontextmanager
-async def serving(folder: Path, *options: str) -> AsyncIterator[Served]:
-    client = Served([*SERVE, *options], folder / "stderr", env=environment(folder))
+async def serving(folder: Path, *options: str, anew: bool = False) -> AsyncIterator[Served]:
+    client = Served(folder, *options, anew=anew)
     try:
         with anyio.fail_after(DEADLINE):
             await client.initialize()
@@ -198,7 +206,7 @@ async def test_what_a_named_instance_runs_outlives_the_server(folder: Path, endi
 
 @pytest.mark.parametrize("ending", ENDINGS)
 async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None:
-    async with serving(folder) as client:
+    async with serving(folder, anew=True) as client:
         window = (await client.done("create_tab"))["window_id"]
         command = "trap '' INT TERM HUP; sleep 1000 & echo $$ $! ${TMUX#*,}"
         told = await client.done("execute_command", window_id=window, command=command)
@@ -228,7 +236,7 @@ time.sleep(1000)'"""
 @pytest.mark.parametrize("state", ["jobs", "programs", "silent", "silent while a command runs"])
 async def test_an_end_is_quiet_and_leaves_nothing(folder: Path, ending: str, state: str) -> None:
     """Exit code 0 and a line on stderr at most, in the time that clients grant; what runs is ended, by the watchdog."""
-    async with serving(folder) as client:
+    async with serving(folder, anew=True) as client:
         window = (await client.done("create_tab"))["window_id"]
         told = await client.done("execute_command", window_id=window, command="echo ${TMUX#*,}")
         tmux = int(told["output"].split(",")[0])

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import anyio
 import anyio.to_thread
@@ -33,7 +33,8 @@ class Process(ChildClient):
 
     def __init__(self, folder: Path, *options: str) -> None:
         self._events = folder / "events"
-        super().__init__([sys.executable, *SERVER, self._events, *options], folder / "stderr", cwd=ROOT)
+        argv = [sys.executable, *SERVER, self._events, *options]
+        super().__init__(partial(subprocess.Popen[Any], argv, cwd=ROOT), folder / "stderr")
 
     @property
     def events(self) -> list[str]:
