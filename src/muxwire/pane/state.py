@@ -259,7 +259,7 @@ class PaneState:
     @property
     def listens(self) -> bool:
         """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
-        return listens(self.session, self, time.monotonic())
+        return listens(self.session, self, self._judged_at)
 
     @property
     def takes_next(self) -> bool:
@@ -320,7 +320,17 @@ class PaneState:
 
     def tab_state(self) -> State:
         """The state now; asks the kernel where the marks alone cannot tell."""
-        return tab_state(self.session, self, time.monotonic())
+        return tab_state(self.session, self, self._judged_at)
+
+    @property
+    def _judged_at(self) -> float:
+        """The moment of which the kernel's answers are, on the monotonic clock; another machine's may come much later.
+
+        What it said before the newest prompt says nothing of the shell now.
+        """
+        if self.host.answers_now or self.asked_at < self.session.prompt_time:
+            return time.monotonic()
+        return self.asked_at
 
     def known_state(self) -> State:
         """The same for who only reads it: nothing that tmux has to prove first.
@@ -329,7 +339,7 @@ class PaneState:
         perhaps only not here yet: a start mark, an end mark.
         """
         running = self.session.running
-        state = tab_state(self.session, self, time.monotonic(), waits=self._waits_lately)
+        state = tab_state(self.session, self, self._judged_at, waits=self._waits_lately)
         if running is None or state not in ("interactive", "incomplete"):
             return state
         if state == "incomplete":
@@ -687,7 +697,7 @@ class PaneState:
         if execution.level == 3:  # the tab's own rules know nothing of a shell over a relay
             return found.waiting
         # `editor`: a `read` of the tab's own shell, or the shell itself at a prompt whose mark is not here yet.
-        state = tab_state(self.session, self, time.monotonic(), waits=lambda: found.waiting)
+        state = tab_state(self.session, self, self._judged_at, waits=lambda: found.waiting)
         return found.waiting if state == "interactive" else ""
 
     def hidden_waiting(self) -> Waiting:
