@@ -235,11 +235,11 @@ ANOTHER = [*SLEEPS, ["o", "9", "S", "1", "9", "9", "n_tty_read", "/bin/cat"], ["
 @pytest.mark.parametrize(
     ("wide", "near", "all_of_them", "asked"),
     [
-        (False, WAITS, ANOTHER, ["", ""]),
-        (False, SLEEPS, ANOTHER, ["", "w", "", "w"]),
-        (False, SLEEPS, SLEEPS, ["", "w", "w"]),  # no second round trip where the first is in vain
-        (False, SLEEPS, WAITS, ["", "w", "", "w"]),
-        (True, WAITS, WAITS, ["w", "w"]),
+        (False, WAITS, ANOTHER, ["", "", ""]),
+        (False, SLEEPS, ANOTHER, ["", "w", "w", "w"]),  # also for who only reads the state
+        (False, SLEEPS, SLEEPS, ["", "w", "w", ""]),  # no second round trip where the first is in vain
+        (False, SLEEPS, WAITS, ["", "w", "w", "w"]),
+        (True, WAITS, WAITS, ["w", "w", ""]),
     ],
 )
 async def test_all_processes_there_are_looked_at_only_if_those_in_front_do_not_wait(
@@ -267,6 +267,8 @@ async def test_all_processes_there_are_looked_at_only_if_those_in_front_do_not_w
             tasks.start_soon(answer)
             for _ in range(2):
                 await pane.look(wide=wide)
+            pane.pressed_at = pane.now
+            await pane.refresh_soon()
             tasks.cancel_scope.cancel()
     assert seen == asked
     newest = all_of_them if asked[-1] else near

@@ -219,7 +219,7 @@ _LINE_BYTES = 64 << 10
 # And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
 _ANSWER_BYTES = 2 << 20
 # The verb of a question for the processes of a pane, which takes the helper long on a machine with many of them.
-_LOOK = "p "
+_LOOK = "p"
 # So many of the same looks are with the helper at a time, those among them whose asker has gone: while it works on one,
 # the next is on its way. More of them wait here, where who gives up leaves nothing, and become one.
 _LOOKS_THERE = 2
@@ -331,7 +331,7 @@ class Helper:
         text, cut = " ".join((verb, *words)), True
         while cut:
             try:
-                question = self._question(text)
+                question = self._question(text, is_look=verb == _LOOK)
             except ConnectionClosed:
                 return None
             question.begins.append(begins)
@@ -350,15 +350,15 @@ class Helper:
             cut = question.cut and again
         return None
 
-    def _question(self, text: str) -> Question:
+    def _question(self, text: str, *, is_look: bool) -> Question:
         """The question of that text: a new one, or one that is still to be asked. ConnectionClosed."""
         question = self._waiting.get(text)
         if question is None:
             question = Question()
-            if text.startswith(_LOOK) and not self._takes_look(text):
+            if is_look and not self._takes_look(text):
                 self._waiting[text] = question
             else:
-                self._send(text, question)
+                self._send(text, question, is_look=is_look)
         return question
 
     def _takes_look(self, text: str) -> bool:
@@ -373,11 +373,11 @@ class Helper:
             if self._takes_look(text):
                 del self._waiting[text]
                 try:
-                    self._send(text, question)
+                    self._send(text, question, is_look=True)
                 except ConnectionClosed:
                     question.done.set()  # without an answer
 
-    def _send(self, text: str, question: Question | None = None) -> None:
+    def _send(self, text: str, question: Question | None = None, *, is_look: bool = False) -> None:
         """Paste a question, or a request whose answer is not waited for. ConnectionClosed."""
         assert self._line is not None
         self._number += 1
@@ -389,7 +389,7 @@ class Helper:
         if question is not None:
             question.number = self._number
             self._asked[self._number] = question
-        if text.startswith(_LOOK):
+        if is_look:
             self._looks[self._number] = text, time.monotonic()
 
     def say(self, verb: str, *words: str) -> bool:
@@ -467,7 +467,7 @@ class RemoteHost:
             return False
         asked_at = time.monotonic()
         try:
-            rows = await self._helper.ask("p", str(leader), tty, pane, *(["w"] if wide else []), begins=begins)
+            rows = await self._helper.ask(_LOOK, str(leader), tty, pane, *(["w"] if wide else []), begins=begins)
         except anyio.get_cancelled_exc_class():
             if time.monotonic() - asked_at > _ANSWERED_WITHIN + self.link.rtt:
                 self.link.answers = False

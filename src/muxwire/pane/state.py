@@ -198,6 +198,7 @@ class PaneState:
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
         self.held_look: PaneLook | None = None  # by which a request decides that took it, however late it comes to that
+        self._only_wide = -1  # the stream's end when only a look at all of another machine's showed what is waited for
         self._near_failed = False  # whether those in front showed nothing, the last time that all were asked for
         self.on_exit: Callable[[], None] | None = None
 
@@ -396,7 +397,7 @@ class PaneState:
     async def refresh(self) -> None:
         """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
         if self.asked_at <= self.pressed_at or time.monotonic() - self._answered_at >= NEW_SECONDS:
-            await self._ask(wide=False)
+            await self._ask(wide=self._needs_wide())
 
     async def _ask(self, *, wide: bool) -> None:
         """Have the machine answer for this pane; `Host.refresh`."""
@@ -422,13 +423,22 @@ class PaneState:
                 self._looked_at = time.monotonic()
                 return self._look
             return None
-        questions = (True,) if wide or self._near_failed else (False, True)
+        questions = (True,) if wide or self._near_failed or self._needs_wide() else (False, True)
         for of_all in questions:
             await self._ask(wide=of_all)
             if decided := self._decided(self.seen()):
                 break
+        if not wide:
+            self._only_wide = self.stream.end if decided and of_all else -1
         self._near_failed = not decided
         return None
+
+    def _needs_wide(self) -> bool:
+        """Whether nothing was written since only a look at all processes of another machine showed what is waited for.
+
+        An answer about those in front would take its place, and say that nothing waits.
+        """
+        return self._only_wide == self.stream.end
 
     def _decided(self, look: PaneLook) -> bool:
         """Whether that look shows what is waited for."""
