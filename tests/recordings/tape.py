@@ -1,0 +1,234 @@
+"""One recording: what happened in one pane, in order, and what was done about it.
+
+An event is an input with its moment (`t`, ticks since the event before): output that came, a request that began or was
+given an answer, a call that changed what is known. With it stands all that followed at once: the next action, keys
+that were typed, facts of the shell, and, as far as they changed, the state of the session and of its commands. `asked`
+has what the machine answered meanwhile, where that is not what it answered to the same question before.
+
+While an event is dealt with the clock stands still, here as in the replay: so all that is decided by it is decided by
+one moment, and the same moment leads to the same decision.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from tests.recordings.values import Names, of_execution
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from muxwire.pane.runner import Runner
+    from muxwire.pane.state import PaneState
+
+# Of the clock in a second: less than the shortest time that is waited for, and few digits to keep.
+TICKS = 10_000
+# What others set of a pane, not by a call.
+ATTRIBUTES = ("entered", "pressed_at", "first_pressed_at", "interrupted_at", "supervised", "asked_at")
+# What is asked of the pane's machine at once, and what it is told to do.
+QUESTIONS = (
+    "look", "foreground_pgrp", "foreground", "sleeps_for_keys", "takes", "program_of", "arguments", "runs_script",
+    "group_exists", "is_stopped", "session_since", "files_limit", "shares_folder", "tty_modes", "shell_for", "cursor",
+)  # fmt: skip
+TOLD = ("restore_line_modes", "write_tty", "signal_process", "signal_group")
+# Those that take time, and the question that has the same answer.
+WAITED = {"look_all": "look", "refresh": "refresh", "done": "done"}
+FACTS_OF_HOST = ("prefix", "sees_waits", "answers_now")
+
+
+class Clock:
+    """Takes the place of `time` in the modules of `pane/`."""
+
+    def __init__(self) -> None:
+        self.stands_at: float | None = None
+
+    def monotonic(self) -> float:
+        return self.stands_at if self.stands_at is not None else int(time.monotonic() * TICKS) / TICKS
+
+
+def entries(pane: PaneState, runner: Runner) -> dict[str, tuple[object, str]]:
+    """The calls by which others change a pane, or have it decide something at once: their owners and names."""
+    owners: dict[str, tuple[object, tuple[str, ...]]] = {
+        "session": (pane.session, (
+            "close", "prompt_found", "line_withdrawn", "line_discarded", "line_interrupted", "told_of", "refused",
+            "line_entered", "hide", "unhide", "adopt", "input_typed",
+        )),
+        "hidden": (pane.hidden, ("give_up", "ended")),
+        "prompts": (pane.prompts, ("forget",)),
+        "stream": (pane.stream, ("feed", "lose", "close")),
+        "pane": (pane, ("tab_state", "known_state", "state_after")),
+        "ready": (runner.ready, ("at_once",)),
+        "examiner": (runner._examiner, ("begins_to_wait",)),
+        "runner": (runner, ("_check_place", "_hidden", "_type")),
+        "keyboard": (runner.keyboard, ("press",)),
+    }  # fmt: skip
+    return {f"{key}.{name}": (owner, name) for key, (owner, names) in owners.items() for name in names}
+
+
+def replaced(owner: object, name: str, call: Callable[..., Any]) -> None:
+    """Have an object do that in place of its method."""
+    setattr(owner, name, call)
+
+
+class Noted:
+    """What became of a pane since it was last asked for: the outputs of the event that is dealt with."""
+
+    def __init__(self) -> None:
+        self.names = Names()
+        self.found: list[Any] = []
+        self.pane: PaneState
+        self.runner: Runner
+        self._commands: dict[str, list[Any]] = {}
+        self._session: list[Any] = []
+
+    def output(self, what: str, *values: Any) -> None:
+        self.found.append([what, *map(self.names.plain, values)])
+
+    def note(self) -> None:
+        """Add what has changed of the session and its commands."""
+        session = self.pane.session
+        running = session.running
+        now = [
+            session.state.name, session.prompt_seq, session.prompt_status, running.command_id if running else "",
+            session.hidden_id, session.has_preexec_mark, session.repair_tty, session.left.note if session.left else "",
+            session.shell.name if session.shell else "", session.cwd, session.shell_pid,
+        ]  # fmt: skip
+        if now != self._session:
+            self._session = now
+            self.output("session", *now)
+        for key, execution in self.names.executions.items():
+            if (known := of_execution(execution, self.names)) != self._commands.get(key):
+                self._commands[key] = known
+                self.output("command", *known)
+
+    def attend(self, runner: Runner) -> None:
+        """Know the commands that this one makes."""
+        self.runner, make = runner, runner._execution
+
+        def made(*args: Any) -> Any:
+            execution = make(*args)
+            self.names.executions[execution.command_id] = execution
+            return execution
+
+        replaced(runner, "_execution", made)
+
+    def attributes(self) -> dict[str, Any]:
+        found = {name: getattr(self.pane, name) for name in ATTRIBUTES}
+        return found | {"no_second_try": self.runner._again is None}
+
+
+class Tape(Noted):
+    """A recording that is being made."""
+
+    def __init__(self, title: str, clock: Clock) -> None:
+        super().__init__()
+        self.header: dict[str, Any] = {"title": title, "ids": []}
+        self.events: list[dict[str, Any]] = []
+        self.depth = 0  # of what is being dealt with
+        self.clock = clock
+        self.header["begun"] = self._ticks = int(time.monotonic() * TICKS)
+        self._last = 0.0
+        self._answers: dict[str, Any] = {}
+        self._kept: dict[str, Any] = {}
+
+    def event(self, kind: str, **fields: Any) -> dict[str, Any]:
+        now = fields.pop("at", None) or self.clock.monotonic()
+        if self._kept and (kept := self.attributes()) != self._kept:
+            changed = {name: value for name, value in kept.items() if value != self._kept[name]}
+            self._kept = kept
+            self.event("set", values=self.names.plain(changed))
+        self._settle()
+        ticks = round(now * TICKS)
+        made = {"t": ticks - self._ticks, "kind": kind} | fields
+        self._ticks = ticks
+        self.events.append(made)
+        self.found = []
+        return made
+
+    @contextmanager
+    def step(self, kind: str, **fields: Any) -> Iterator[dict[str, Any]]:
+        """Something happens, and is dealt with at once; nothing if that is part of another."""
+        made = self.event(kind, **fields)
+        self._last = self.clock.stands_at = self._ticks / TICKS
+        self.depth += 1
+        try:
+            yield made
+        finally:
+            self.clock.stands_at = None
+            self.depth -= 1
+            self.note()
+            self._kept = self.attributes()
+
+    @contextmanager
+    def carried_out(self) -> Iterator[None]:
+        """What the newest action asks for is done at once, and belongs to it."""
+        self.depth += 1
+        self.clock.stands_at = self._last
+        try:
+            yield
+        finally:
+            self.clock.stands_at = None
+            self.depth -= 1
+            self.note()
+            self._kept = self.attributes()
+
+    def wrapped(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        """That call, recorded with its result unless it is part of another."""
+
+        def recorded(*args: Any, **options: Any) -> Any:
+            if self.depth:
+                return call(*args, **options)
+            plain = self.names.plain
+            with self.step("call", name=name, args=plain(args), options=plain(options)) as made:
+                try:
+                    result = call(*args, **options)
+                except Exception as error:
+                    made["error"] = plain(error)
+                    raise
+                if name != "keyboard.press":
+                    made["result"] = plain(result)
+                return result
+
+        return recorded
+
+    def answer(self, name: str, args: tuple[Any, ...], options: dict[str, Any], found: Any) -> None:
+        """The machine, or who called, has answered that."""
+        if self.events:
+            key = json.dumps([name, *self.names.plain(args), *self.names.plain(options).values()])
+            self.events[-1].setdefault("asked", {}).setdefault(key, []).append(self.names.plain(found))
+
+    def _settle(self) -> None:
+        """Keep of the newest event what is not known from those before."""
+        if not self.events:
+            return
+        newest = self.events[-1]
+        asked = newest.pop("asked", {})
+        kept = {key: found for key, found in asked.items() if {*map(json.dumps, found)} != {self._answers.get(key)}}
+        if kept:
+            newest["asked"] = kept
+            self._answers |= {key: json.dumps(found[-1]) for key, found in kept.items()}
+        if self.found:
+            newest["then"] = self.found
+        for name in [name for name, value in newest.items() if value in (None, [], {}) and name not in ("t", "a")]:
+            del newest[name]
+
+    def lines(self) -> list[str]:
+        self._settle()
+        return [json.dumps(one, separators=(",", ":")) for one in (self.header, *self.events)]
+
+
+def kept_in(path: Path) -> list[list[dict[str, Any]]]:
+    """The recordings of a file, between which a line is empty."""
+    text = lzma.decompress(path.read_bytes()).decode()
+    return [[json.loads(line) for line in one.split("\n")] for one in text.split("\n\n")]
+
+
+def keep(path: Path, recordings: list[list[str]]) -> None:
+    text = "\n\n".join("\n".join(one) for one in recordings)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
