@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,16 @@ def checked(project: Path) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts="],
         cwd=project, env=os.environ | {"HOME": "/home/person"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def test_what_the_page_shows_works_beside_the_program(project: Path) -> None:
+    page = EXAMPLE.parents[1].joinpath("testing.md").read_text()
+    shown = re.findall(r"^( *)```python\n *# ([a-z_]+\.py)\n(.*?)^ *```$", page, re.MULTILINE | re.DOTALL)
+    for name in {name for _, name, _ in shown}:
+        (project / name).write_text("".join(textwrap.dedent(code) for _, one, code in shown if one == name))
+    assert {name for _, name, _ in shown} == {"conftest.py", "test_greet.py"}
+    done = checked(project)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 def test_its_tests_pass_and_one_that_fails_shows_its_terminal(project: Path) -> None:
