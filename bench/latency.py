@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 # An agent does something else between two commands: a burst finds all caches warm, this does not.
 PAUSE_MS = 4.0
-# As many as the machine of the targets has processors. A short run judges no time, so nothing computes next to it.
-BESIDE, BESIDE_SHORT = 2, 0
+# As many as the machine of the targets has processors.
+BESIDE = 2
 SHORTEST = "true"
 PAUSED = f"true, {PAUSE_MS:.0f} ms between two"
 BUSY = f"true, next to {BESIDE} that compute"
@@ -47,8 +47,11 @@ async def run(scale: Scale) -> Report:
         if title in COMMANDS_SHORT or not scale.short
     }
     found[PAUSED] = in_processes(OF_SHELLS, max(runs // 2, 2), How(PAUSE_MS, scale.exclusive))
-    with computing(scale.of(BESIDE, BESIDE_SHORT)):
-        found[BUSY] = in_processes(OF_SHELLS, runs)  # never exclusive: those that compute would not run
+    if scale.short:  # judges no time: what would compute meanwhile is left out, and so nothing is another measurement
+        found[BUSY] = {way: found[SHORTEST][way] for way in OF_SHELLS}
+    else:
+        with computing(BESIDE):
+            found[BUSY] = in_processes(OF_SHELLS, runs)  # never exclusive: those that compute would not run
     forks = await forks_of((LIBRARY,), scale.of(COUNTED, COUNTED_SHORT))
     shortest, paused, busy = found[SHORTEST], found[PAUSED], found[BUSY]
     told = "all that belongs to a way ran before every other process (SCHED_FIFO), in bursts, in turn"

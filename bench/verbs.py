@@ -20,7 +20,7 @@ from bench.scenario import Report, Scale, Target
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-RUNS, RUNS_SHORT = 20, 2
+RUNS, RUNS_SHORT = 20, 1
 NAME = ("--name", "bench")
 PYTHON = "python -c pass"
 VERBS: dict[str, Sequence[str]] = {

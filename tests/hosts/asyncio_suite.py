@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 import muxwire
-from tests.hosts.scenario import environ, use_tabs, use_two
+from tests.hosts.scenario import environ, use_instance, use_tabs
 
 FOLDER = Path(os.environ["HOST_FOLDER"])
 
@@ -32,7 +32,7 @@ async def shared() -> AsyncIterator[muxwire.Terminals]:
 
 @pytest.mark.asyncio
 async def test_an_instance_in_a_test() -> None:
-    await use_two(FOLDER)
+    await use_instance(FOLDER)
 
 
 @pytest.mark.asyncio

@@ -82,18 +82,20 @@ def in_a_running_loop(folder: Path) -> None:
 
 
 def in_two_threads(folder: Path) -> None:
-    """A loop in each."""
+    """A loop in each, and an instance in each loop."""
+    from tests.hosts.scenario import use_instance
+
     failures: list[BaseException] = []
 
     def run() -> None:
         try:
-            under_asyncio(folder)
+            asyncio.run(use_instance(folder))
         except BaseException as failure:  # noqa: BLE001 - the main thread raises it
             failures.append(failure)
 
     other = threading.Thread(target=run)
     other.start()
-    under_asyncio(folder)
+    asyncio.run(use_instance(folder))
     other.join()
     for failure in failures:
         raise failure

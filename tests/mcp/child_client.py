@@ -6,14 +6,19 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
 
 import anyio
 import anyio.to_thread
 from mcp import Client, StdioServerParameters
+from mcp.shared.message import SessionMessage
+from mcp.types import jsonrpc_message_adapter
 
+from tests.forked import start_muxwire
 from tests.mcp.raw_client import RawClient
 from tests.users import environ_of
 
@@ -50,6 +55,36 @@ def served_in(folder: Path, *flags: str) -> StdioServerParameters:
     """`muxwire serve` for the SDK's client, by a user who has set nothing up."""
     environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
     return StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve", *flags], env=environ)
+
+
+@asynccontextmanager
+async def forked_in(folder: Path, *flags: str) -> AsyncIterator[Any]:
+    """As `served_in`, of a fork of this process, which has imported what each server would import anew."""
+    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
+    served = ChildClient(partial(start_muxwire, ["serve", *flags], environ), folder / "stderr")
+    to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read() -> None:
+        async with to_client:
+            with suppress(EOFError):
+                while True:
+                    message = jsonrpc_message_adapter.validate_json(await served.line(), by_name=False)
+                    await to_client.send(SessionMessage(message))
+
+    async def write() -> None:
+        async with from_client:
+            async for sent in from_client:
+                await served.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+
+    try:
+        async with from_server, to_server, anyio.create_task_group() as tasks:
+            tasks.start_soon(read)
+            tasks.start_soon(write)
+            yield from_server, to_server
+            tasks.cancel_scope.cancel()
+    finally:
+        served.close()
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

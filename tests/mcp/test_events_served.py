@@ -15,7 +15,7 @@ from mcp.client.subscriptions import ServerEvent
 from mcp.server.subscriptions import ResourceUpdated
 from mcp.types import ResourceUpdatedNotification, TextResourceContents
 
-from tests.mcp.child_client import call, served_in
+from tests.mcp.child_client import call, forked_in
 
 pytestmark = [
     pytest.mark.anyio,
@@ -82,7 +82,7 @@ class User:
 
 @pytest.fixture(params=["legacy", "2026-07-28"])
 async def user(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[User]:
-    server = served_in(folder)
+    server = forked_in(folder)
     made = User(request.param)
     with anyio.fail_after(DEADLINE):
         async with Client(server, mode=request.param, message_handler=made.on_message) as client:

@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, MCPError
 
 from muxwire.mcp.tools import TOOLS
-from tests.mcp.child_client import call, served_in
+from tests.mcp.child_client import call, forked_in
 from tests.users import environ_of
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +28,7 @@ def environ(folder: Path) -> dict[str, str]:
 @asynccontextmanager
 async def served(folder: Path, *flags: str) -> AsyncIterator[Client]:
     with anyio.fail_after(DEADLINE):
-        async with Client(served_in(folder, *flags)) as client:
+        async with Client(forked_in(folder, *flags)) as client:
             yield client
 
 

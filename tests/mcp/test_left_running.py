@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, types
 from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 
-from tests.mcp.child_client import call, served_in
+from tests.mcp.child_client import call, forked_in
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_serve import DEADLINE, Served
 
@@ -183,7 +183,7 @@ async def test_the_sdks_client_that_knows_tasks_waits_for_their_end(folder: Path
     gate = folder / "gate"
     command = f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two; (exit 3)"
     with anyio.fail_after(DEADLINE):
-        async with Client(served_in(folder), extensions=[_KnowsTasks(gate)]) as client:
+        async with Client(forked_in(folder), extensions=[_KnowsTasks(gate)]) as client:
             told = await call(client, "execute_command", command=command, timeout_ms=30_000, **{"async": True})
     assert gate.exists()
     assert (told["output"], told["exit_code"]) == ("one\ntwo\n", 3)

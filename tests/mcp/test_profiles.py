@@ -16,7 +16,7 @@ from mcp.types import TextContent
 
 from muxwire.mcp.profiles import PROFILES
 from muxwire.mcp.registry import Catalogue
-from tests.mcp.child_client import served_in
+from tests.mcp.child_client import forked_in
 from tests.users import short_folder
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ MAX_SHOWN_BYTES = 2_560
 @asynccontextmanager
 async def client_of(profile: str) -> AsyncIterator[Client]:
     with short_folder() as folder, anyio.fail_after(DEADLINE):
-        async with Client(served_in(folder, "--profile", profile)) as client:
+        async with Client(forked_in(folder, "--profile", profile)) as client:
             yield client
 
 

@@ -15,7 +15,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from tests.mcp.child_client import call, served_in
+from tests.mcp.child_client import call, forked_in
 
 # From 3.13 on Python draws a prompt of its own, each key anew; this is the plain one of every version.
 REPL = f"PYTHON_BASIC_REPL=1 {sys.executable}"
@@ -54,7 +54,7 @@ class Model:
 @asynccontextmanager
 async def model_in(folder: Path) -> AsyncIterator[Model]:
     with anyio.fail_after(DEADLINE):
-        async with Client(served_in(folder)) as client:
+        async with Client(forked_in(folder)) as client:
             yield Model(client, (await call(client, "create_tab", size=[80, 24], cwd=str(folder)))["window_id"])
 
 
