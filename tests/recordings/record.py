@@ -1,4 +1,6 @@
-"""Makes the recordings: `python -m tests.recordings.record [SHELL ...]` records every row on a real tmux, for minutes.
+"""Makes the recordings: `python -m tests.recordings.record [SHELL ...]`, on a real tmux; every shell takes minutes.
+
+With `--changed` only those are made anew that do not replay, and those made that are not there.
 
 A recording that does not replay at once is made again: a moment lay so near to a limit that two readings of the clock
 were on both sides of it.
@@ -6,6 +8,7 @@ were on both sides of it.
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import sys
@@ -15,17 +18,19 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 import muxwire
+from muxwire.errors import MuxwireError
 from tests.library.shells.rows import MISSES, ROWS
 from tests.library.test_exec_cases import run_row
 from tests.recordings.recorder import Recorder
 from tests.recordings.replay import Difference, Replay, Unknown
 from tests.recordings.situations import SITUATIONS, Situation
-from tests.recordings.tape import keep
+from tests.recordings.tape import keep, texts_in
 from tests.users import RC_FILES, environ_of, short_folder, write_rc_files
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from muxwire import Tab, Terminals
-    from tests.recordings.tape import Tape
 
 CORPUS = Path(__file__).parent / "corpus"
 _HERE = str(Path(__file__).parents[2])
@@ -50,6 +55,8 @@ CASES = frozenset((
 # What of a case makes its tab one that no other case gets.
 _OWN = ("setup", "env", "status")
 _TRIES = 3
+# Of a difference.
+_SAID = 400
 
 
 def rows(shell: str) -> list[dict[str, Any]]:
@@ -69,54 +76,37 @@ class Session:
         self._path = shutil.which(shell)
         self._recorder = recorder
         self._shared: dict[str, Tab] = {}
-        self.kept: list[list[str]] = []
 
-    async def exec_cases(self) -> None:
-        for number, row in enumerate(rows(self._shell)):
-            if number % _TOGETHER == 0:
-                await self._close()
+    async def exec_cases(self, chosen: list[dict[str, Any]]) -> list[list[str]]:
+        for row in chosen:
             self._recorder.title = f"{self._shell}: {row['name']}"
             before = len(self._recorder.tapes)
             try:
                 await run_row(self._terminals, self._shared, self._folder, self._shell, row, shell=self._path)
-            except BaseException as error:  # noqa: BLE001 - a case that fails here is for its own test
+            except (AssertionError, MuxwireError, TimeoutError) as error:  # a case that fails here is for its own test
                 print(f"{self._recorder.title}: {type(error).__name__}: {error}")
             if len(self._recorder.tapes) == before:
                 self._recorder.tapes[-1].header["title"] += f", {row['name']}"
         await self._close()
+        return self._taken()
+
+    async def situation(self, one: Situation) -> list[list[str]]:
+        self._recorder.title = f"{self._shell}: {one.name}"
+        name = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}.get(self._shell, ".shrc")
+        file = self._folder / "home" / name
+        file.write_text(RC_FILES.get(name, "PS1='$ '\n") + one.rc)
+        env = one.env | ({"ENV": str(file)} if name == ".shrc" else {})
+        tab = await self._terminals.create_tab(shell=self._path, cwd="/", env=env)
+        for failed in await one.happens(tab, self._shell):
+            print(f"{self._shell}: {failed}")
+        await tab.close(force=True)
+        return self._taken()
+
+    def _taken(self) -> list[list[str]]:
+        """The newest recordings; none, if one of them is not to be kept."""
         tapes, self._recorder.tapes = self._recorder.tapes, []
-        for tape in tapes:
-            self._keep(tape)
-
-    async def situation(self, one: Situation) -> None:
-        for _ in range(_TRIES):
-            self._recorder.title = f"{self._shell}: {one.name}"
-            name = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}.get(self._shell, ".shrc")
-            file = self._folder / "home" / name
-            file.write_text(RC_FILES.get(name, "PS1='$ '\n") + one.rc)
-            env = one.env | ({"ENV": str(file)} if name == ".shrc" else {})
-            tab = await self._terminals.create_tab(shell=self._path, cwd="/", env=env)
-            for failed in await one.happens(tab, self._shell):
-                print(f"{self._shell}: {failed}")
-            await tab.close(force=True)
-            (tape,) = self._recorder.tapes
-            self._recorder.tapes.clear()
-            if self._keep(tape):
-                break
-
-    def _keep(self, tape: Tape) -> bool:
-        """Keep a recording that replays, and say so of one that does not."""
-        lines = tape.lines()
-        if any(_HERE in line for line in lines):
-            print(f"  not kept: {tape.header['title']}: it names a place of this machine")
-            return False
-        try:
-            Replay([json.loads(line) for line in lines]).run()
-        except (Difference, Unknown) as error:
-            print(f"  not kept: {type(error).__name__}: {error}"[:600])
-            return False
-        self.kept.append(lines)
-        return True
+        taken = [tape.lines() for tape in tapes]
+        return taken if all(map(is_good, taken)) else []
 
     async def _close(self) -> None:
         for tab in self._shared.values():
@@ -124,7 +114,35 @@ class Session:
         self._shared.clear()
 
 
-async def record(shell: str) -> None:
+def is_good(lines: list[str]) -> bool:
+    """Whether a recording replays, and names no place of this machine; say so if not."""
+    recording = [json.loads(line) for line in lines]
+    if any(_HERE in line for line in lines):
+        print(f"  not kept: {recording[0]['title']}: it names a place of this machine")
+        return False
+    try:
+        Replay(recording).run()
+    except (Difference, Unknown) as error:
+        print(f"  not kept: {type(error).__name__}: {error}"[:_SAID])
+        return False
+    return True
+
+
+def groups(shell: str) -> list[list[dict[str, Any]]]:
+    """The exec cases that are recorded together: those that leave their tab as it was, and each of the others."""
+    chosen = rows(shell)
+    shared = [row for row in chosen if not any(key in row for key in _OWN)]
+    together = [shared[at : at + _TOGETHER] for at in range(0, len(shared), _TOGETHER)]
+    return together + [[row] for row in chosen[len(shared) :]]
+
+
+async def record(shell: str, *, changed: bool) -> None:
+    file = CORPUS / f"{shell}.jsonl.xz"
+    wanted = {row["name"] for row in rows(shell)} | {one.name for one in SITUATIONS if shell in one.shells}
+    before = texts_in(file) if changed else []
+    kept = [one for one in before if wanted.issuperset(_names(one)) and is_good(one)]
+    there = {name for one in kept for name in _names(one)}
+    made: list[list[str]] = []
     with short_folder() as folder:
         write_rc_files(folder / "home")
         environ = environ_of(folder / "home", runtime=folder / "run") | {"LOGNAME": "root"}
@@ -132,18 +150,38 @@ async def record(shell: str) -> None:
         with recorder.recording():
             async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as terminals:
                 session = Session(terminals, folder, shell, recorder)
-                await session.exec_cases()
+                for group in groups(shell):
+                    if missing := [row for row in group if row["name"] not in there]:
+                        made += await _tried(functools.partial(session.exec_cases, missing))
                 for one in SITUATIONS:
-                    if shell in one.shells:
-                        await session.situation(one)
-    keep(CORPUS / f"{shell}.jsonl.xz", session.kept)
-    size = (CORPUS / f"{shell}.jsonl.xz").stat().st_size
-    print(f"{shell}: {len(session.kept)} recordings, {size} bytes")
+                    if shell in one.shells and one.name not in there:
+                        made += await _tried(functools.partial(session.situation, one))
+    keep(file, kept + made)
+    print(f"{shell}: {len(made)} recordings made, {len(kept)} kept, {file.stat().st_size} bytes")
 
 
-async def main(shells: list[str]) -> None:
-    for shell in shells or SHELLS:
-        await record(shell)
+async def _tried(make: Callable[[], Awaitable[list[list[str]]]]) -> list[list[str]]:
+    for _ in range(_TRIES):
+        if made := await make():
+            return made
+    return []
+
+
+def _names(recording: list[str]) -> list[str]:
+    """The situation of a recording, or its exec cases."""
+    title = str(json.loads(recording[0])["title"]).partition(": ")[2]
+    return [title] if any(one.name == title for one in SITUATIONS) else title.split(", ")
+
+
+async def main(words: list[str]) -> None:
+    changed, shells = "--changed" in words, [word for word in words if word in SHELLS]
+    if len(shells) == 1:
+        await record(shells[0], changed=changed)
+        return
+    command = [sys.executable, "-u", "-m", "tests.recordings.record", *(["--changed"] if changed else [])]
+    async with anyio.create_task_group() as tasks:  # most of it is waiting
+        for shell in shells or SHELLS:
+            tasks.start_soon(functools.partial(anyio.run_process, [*command, shell], stdout=None, stderr=None))
 
 
 if __name__ == "__main__":

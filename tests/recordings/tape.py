@@ -222,10 +222,15 @@ class Tape(Noted):
         return [json.dumps(one, separators=(",", ":")) for one in (self.header, *self.events)]
 
 
+def texts_in(path: Path) -> list[list[str]]:
+    """The recordings of a file, between which a line is empty; none if it is not there."""
+    if not path.exists():
+        return []
+    return [one.split("\n") for one in lzma.decompress(path.read_bytes()).decode().split("\n\n")]
+
+
 def kept_in(path: Path) -> list[list[dict[str, Any]]]:
-    """The recordings of a file, between which a line is empty."""
-    text = lzma.decompress(path.read_bytes()).decode()
-    return [[json.loads(line) for line in one.split("\n")] for one in text.split("\n\n")]
+    return [[json.loads(line) for line in one] for one in texts_in(path)]
 
 
 def keep(path: Path, recordings: list[list[str]]) -> None:

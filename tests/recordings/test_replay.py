@@ -1,7 +1,7 @@
 """What the drivers decided on a real tmux, in every shell, they decide again: fed with the same, without a terminal.
 
 A difference is a decision that has changed. If it is meant, the recordings are made anew, on a machine with every shell
-(`python -m tests.recordings.record`), and what else they say now is read before it is kept.
+(`python -m tests.recordings.record --changed`), and what else they say now is read before it is kept.
 """
 
 from __future__ import annotations
