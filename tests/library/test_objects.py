@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+from typing import Any
 
 import pytest
 
@@ -34,6 +36,34 @@ async def test_a_tab_is_taken_wherever_a_name_is(terminals: Terminals, tab: Tab)
     assert (await terminals.read_logs(other)).next_byte > 0
     with pytest.raises(NoSuchTarget, match="is closed"):
         await terminals.tab(other)
+
+
+WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
+    ("execute", {"command": ["ls"]}, "command must be a string, not ['ls']"),
+    ("execute", {"command": "true", "env": {"A": 1}}, "the value of A must be a string, not 1"),
+    ("execute", {"command": "true", "env": {1: "A"}}, "the name of an environment variable must be a string, not 1"),
+    ("wait_for", {"until": "x", "from_byte": -5}, "the output has offsets 0 to "),
+    ("create_tab", {"name": 3}, "name must be a string, not 3"),
+    ("create_tab", {"command": "ls"}, "command is not a list of words"),
+    ("create_tab", {"size": "80x24"}, "size '80x24' is not columns and rows"),
+    ("create_tab", {"size": (80.5, 24)}, "size (80.5, 24) is not columns and rows"),
+    ("tab", {"target": 3}, "3 names no tab"),
+]
+
+
+@pytest.mark.parametrize(("method", "given", "said"), WRONG_TYPES)
+async def test_a_value_of_another_type_is_named(
+    terminals: Terminals, tab: Tab, method: str, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidArgument, match=re.escape(said)) as refused:
+        await getattr(tab if hasattr(tab, method) else terminals, method)(**given)
+    assert refused.value.remedy
+
+
+async def test_one_kind_of_events_may_stand_alone(terminals: Terminals, tab: Tab) -> None:
+    await tab.execute("true")
+    (event,) = (await terminals.watch_events(tab, since=0, kinds="command_finished")).events
+    assert event.window_id == tab.window_id
 
 
 async def test_a_tab_of_another_instance_names_none_here(terminals: Terminals, tab: Tab) -> None:

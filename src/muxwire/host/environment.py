@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # POSIX XBD 8.1: names of variables that every shell can hold.
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -35,9 +35,17 @@ def whole_setting(environ: Mapping[str, str], name: str, default: int, least: in
     return int(text) if text else default
 
 
+def check_text(value: object, what: str) -> None:
+    """Say of another type in whose place it is, for programs that are not checked for types: InvalidArgument."""
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{what} must be a string, not {value!r}", remedy="give a str")
+
+
 def checked_environment(env: Mapping[str, str]) -> dict[str, str]:
     """Return `env`; InvalidArgument for a name that no shell can hold, or a NUL in a value."""
-    for name, value in env.items():
+    for name, value in dict(env).items():
+        check_text(name, "the name of an environment variable")
+        check_text(value, f"the value of {name}")
         if not _NAME.match(name):
             raise InvalidArgument(
                 f"{name!r} is not a name of an environment variable", remedy="use letters, digits and _, no digit first"
@@ -76,7 +84,10 @@ def check_columns(columns: int) -> None:
         )
 
 
-def check_size(columns: int, rows: int) -> None:
+def check_size(size: Sequence[object]) -> None:
+    columns, rows = size if len(size) == len(("columns", "rows")) else (None, None)
+    if not (isinstance(columns, int) and isinstance(rows, int)):
+        raise InvalidArgument(f"size {size!r} is not columns and rows", remedy="give two whole numbers, as (120, 40)")
     check_columns(columns)
     if not 1 <= rows <= SIDE_MAX:
         raise InvalidArgument(f"{rows} rows", remedy=f"use 1 to {SIDE_MAX}")

@@ -347,7 +347,7 @@ class ServerLifetime:
                 raise client.patience.explain()
         async with self._starting:
             if self._closed:
-                raise ConnectionClosed("the instance was closed")
+                raise ConnectionClosed("the instance was closed", remedy="open terminals once more")
             if self.running is None:
                 await self._stop_server()
                 await self.access.settle(self.folders)

@@ -132,8 +132,9 @@ class Terminals:
         `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
-        if command is not None and not command:
-            raise InvalidArgument("command is an empty list", remedy='for example ["python3", "-q"]')
+        if command is not None and (not command or isinstance(command, str)):
+            said = "is not a list of words" if command else "is an empty list"
+            raise InvalidArgument(f"command {said}", remedy='for example ["python3", "-q"]')
         wanted = CreateTab(
             name=name, cwd=os.fspath(cwd or ""), env=env or {}, login=login, shell=shell or "",
             command=tuple(command or ()), session=session or "", size=size, strip_ansi=strip_ansi,
@@ -212,6 +213,8 @@ class Terminals:
         """What a tab is called here; InvalidArgument for one of another instance, which would name another tab."""
         if isinstance(target, str):
             return target
+        if not hasattr(target, "belongs_to"):
+            raise InvalidArgument(f"{target!r} names no tab", remedy="give a Tab, or its id or name as a string")
         if not any(target.belongs_to(one._book) for one in (self, *self._hosts.used)):  # noqa: SLF001 - of our own kind
             raise InvalidArgument(f"{target!r} is of another instance", remedy="use a tab of this one, or a name")
         return target.address if target.pane.session.closed else target.key

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def checked_idle(seconds: float | None, what: str) -> float:
     """How long a tab may be unused, 0 for ever; InvalidArgument for what is not a duration."""
     if seconds is not None and not seconds > 0:  # nor nan
-        raise InvalidArgument(f"{what} is {seconds} s", remedy="give more than 0, or leave it out: no tab is closed")
+        raise InvalidArgument(f"{what} is {seconds} s", remedy="give more than 0; without it tabs stay open")
     return seconds or 0.0
 
 

@@ -88,6 +88,7 @@ class EventFilter:
     @classmethod
     def checked(cls, windows: Collection[str], kinds: Collection[str]) -> EventFilter:
         """Return the filter; InvalidArgument for a kind that does not exist."""
+        kinds = (kinds,) if isinstance(kinds, str) else kinds
         if unknown := sorted(set(kinds).difference(KINDS)):
             raise InvalidArgument(f"no kind of event {', '.join(unknown)}", remedy=f"use some of {', '.join(KINDS)}")
         wanted = frozenset(kind for kind in KINDS if kind in kinds)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError, NotPermitted, TmuxSilent
-from muxwire.host.environment import check_size, checked_environment, whole_setting
+from muxwire.host.environment import check_size, check_text, checked_environment, whole_setting
 from muxwire.ids import pane_id, window_id
 from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard, TypingLock
@@ -45,10 +45,11 @@ _RESTRICTED = ("rbash", "rzsh", "rksh", "rksh93")
 
 def checked_request(host: Host, asked: CreateTab) -> CreateTab:
     """What `create_tab` was asked for, checked, with what it leaves to the machine filled in; InvalidArgument."""
+    check_text(asked.name, "name")
     if "\0" in asked.name:
         raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
     if asked.size is not None:
-        check_size(*asked.size)
+        check_size(asked.size)
     if any("\0" in word for word in asked.command):
         raise InvalidArgument("command must be a list of words without NUL", remedy='for example ["python3", "-q"]')
     program = host.checked_program(asked.command[0], "command") if asked.command else ""

@@ -22,7 +22,7 @@ from muxwire.errors import (
     TabUnavailable,
     TmuxSilent,
 )
-from muxwire.host.environment import checked_environment
+from muxwire.host.environment import check_text, checked_environment
 from muxwire.logs.read import read_raw
 from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
@@ -245,7 +245,11 @@ class Tab:
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
         _check_on_timeout(on_timeout)
-        body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
+        try:
+            body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
+        except AttributeError:
+            check_text(command, "command")
+            raise
         execution = await self._start(body, self._turn_timeout(timeout, wait=wait), env, cwd)
         if on_start is not None:
             on_start(execution.command_id)

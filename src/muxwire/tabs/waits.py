@@ -813,7 +813,7 @@ def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeo
         raise InvalidArgument("from_byte is an offset in one tab", remedy="leave it out, or wait for one tab")
     if from_byte is not None and not 0 <= from_byte <= tabs[0].next_byte:
         raise InvalidArgument(
-            f"from_byte {from_byte} lies beyond the output's end {tabs[0].next_byte}",
+            f"the output has offsets 0 to {tabs[0].next_byte}, not {from_byte} (from_byte)",
             remedy="use next_byte of an earlier result",
         )
     if wanted.prompt and any(tab.pane.shell is None for tab in tabs):
