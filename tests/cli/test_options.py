@@ -72,6 +72,12 @@ def test_options_are_read(words: list[str], name: str, value: object) -> None:
     assert getattr(command_line(words[0]).parse_args(words), name) == value
 
 
+@pytest.mark.parametrize("verb", ["kill", "logs", "send-keys", "wait", "attach"])
+def test_the_help_says_where_a_tab_must_be_named(verb: str) -> None:
+    texts = [action.help or "" for action in command_line(verb).verbs[verb].taken if "-t" in action.option_strings]
+    assert ["(the default)" in text for text in texts] == [verb != "kill"]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

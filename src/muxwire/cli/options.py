@@ -157,9 +157,16 @@ def add_instance(parser: Parser, *, default: str) -> None:
     parser.add_to(one, "--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
 
 
-def add_target(parser: Parser, *, many: bool = False, word: bool = True) -> None:
-    """Add TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`."""
+_DEFAULT = " (the default)"
+
+
+def add_target(parser: Parser, *, many: bool = False, word: bool = True, needed: bool = False) -> None:
+    """Add TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`.
+
+    `needed`: the verb takes none for the one that is meant.
+    """
     (text,) = (one.help for one in parameters(InTab))
+    text = text.removesuffix(_DEFAULT) if needed else text
     dest, nargs = ("targets", "*") if many else ("target", "?")
     text += "; may be repeated" if many else ""
     parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else _Tab, help=text)

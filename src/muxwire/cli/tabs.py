@@ -75,7 +75,7 @@ def add(verbs: Verbs) -> None:
     kill = add_verb(
         verbs, "kill", _kill, summary="close tabs and end what runs in them", example="muxwire kill build --force"
     )
-    add_target(kill, many=True)
+    add_target(kill, many=True, needed=True)
     kill.add_argument("--all", action="store_true", help="every tab, and then the instance's tmux server")
     kill.option(CloseTab, "force", "-f", "--force")
     kill.option(CloseTab, "session")
