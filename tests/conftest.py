@@ -29,26 +29,34 @@ FOREIGN = ("TMUX", "TMUX_PANE", "MUXWIRE_NAME", "MUXWIRE_STATE_DIR", "MUXWIRE_HO
 os.environ["PATH"] = os.pathsep.join((*tmux_folders(), os.environ["PATH"]))
 
 
-# The files that take a minute and more, of which most is waiting, the longest first: begun early, none of them is left
-# alone at the end. And directories whose files take a second or two each, which fill the end.
+# The files that take three quarters of a minute and more on a busy machine, of which most is waiting, the longest first:
+# begun early, none of them is left alone at the end. And directories whose files take a second or two each, which fill
+# the end.
 LONG_FILES = (
     "library/test_exec_cases.py",
     "library/test_nested.py",
-    "library/test_hidden_lines.py",
     "library/test_relays.py",
-    "library/test_late_prompts.py",
-    "cli/test_verbs.py",
-    "cli/test_ends.py",
+    "library/test_hidden_lines.py",
     "library/test_timeouts.py",
-    "cli/test_at_a_persons_server.py",
+    "library/test_stop_at_once.py",
     "docs/test_examples.py",
-    "faults/test_stopped_tmux.py",
-    "faults/test_flow.py",
     "hosts/test_hosts.py",
-    "library/test_scenarios.py",
-    "library/adopted/test_adopted.py",
-    "cli/test_last_used.py",
+    "library/test_late_prompts.py",
+    "bench/test_short_runs.py",
+    "faults/test_stopped_tmux.py",
+    "remote/test_remote_exec.py",
     "remote/test_silence.py",
+    "library/adopted/test_adopted.py",
+    "remote/test_tabs_there.py",
+    "library/test_states.py",
+    "mcp/test_serve.py",
+    "remote/test_named.py",
+    "cli/test_verbs.py",
+    "remote/test_far_server.py",
+    "cli/test_ends.py",
+    "remote/test_every_tool.py",
+    "library/test_claims.py",
+    "remote/test_outage.py",
 )
 SHORT_FILES = frozenset(("house", "protocol", "shell", "testing_doubles", "verbs", "vt"))
 
