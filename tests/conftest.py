@@ -29,9 +29,9 @@ FOREIGN = ("TMUX", "TMUX_PANE", "MUXWIRE_NAME", "MUXWIRE_STATE_DIR", "MUXWIRE_HO
 os.environ["PATH"] = os.pathsep.join((*tmux_folders(), os.environ["PATH"]))
 
 
-# The files that take three quarters of a minute and more on a busy machine, of which most is waiting, the longest first:
-# begun early, none of them is left alone at the end. And directories whose files take a second or two each, which fill
-# the end.
+# The files that take three quarters of a minute and more on a busy machine, most of it waiting, the longest first: they
+# are begun early, so that none of them is left alone at the end. And directories whose files take a second or two each,
+# which fill the end.
 LONG_FILES = (
     "library/test_exec_cases.py",
     "library/test_nested.py",

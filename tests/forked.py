@@ -46,13 +46,18 @@ def _make_initialisers() -> None:
 
 _make_initialisers()
 
+# What takes its arguments and returns its exit code, None for 0.
+Program = Callable[[list[str]], int | None]
+
 # The descriptors of a program that has just been started.
 _STANDARD = 3
 
 
-def start_muxwire(arguments: Sequence[str], environ: Mapping[str, str], **options: Any) -> subprocess.Popen[Any]:
-    """Start `muxwire` with these arguments; the options are those of `subprocess.Popen`."""
-    become = partial(_become, list(arguments), dict(environ))
+def start_muxwire(
+    arguments: Sequence[str], environ: Mapping[str, str], program: Program = main, **options: Any
+) -> subprocess.Popen[Any]:
+    """Start `muxwire`, or another program of its library, with these arguments and options of `subprocess.Popen`."""
+    become = partial(_become, program, list(arguments), dict(environ))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
         # It never comes to run a program: the function does not return.
@@ -63,7 +68,12 @@ def run_muxwire(
     arguments: Sequence[str], environ: Mapping[str, str], seconds: float, given: str = "", **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run `muxwire` with these arguments and that input to its end; TimeoutExpired after so many seconds."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.PIPE,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     with start_muxwire(arguments, environ, **pipes, **options) as started:
         try:
             said, errors = started.communicate(given, timeout=seconds)
@@ -77,7 +87,12 @@ async def muxwire_beside(
     arguments: Sequence[str], environ: Mapping[str, str], seconds: float
 ) -> subprocess.CompletedProcess[str]:
     """Run `muxwire` without input to its end, while the event loop of the caller goes on."""
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    pipes: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.PIPE,
+        "stderr": subprocess.PIPE,
+        "text": True,
+    }
     # Forked here: of a process that is forked in a thread, the others are gone, and what they hold stays locked.
     with start_muxwire(arguments, environ, **pipes) as started:
         try:
@@ -89,9 +104,9 @@ async def muxwire_beside(
     return subprocess.CompletedProcess(["muxwire", *arguments], started.returncode, said, errors)
 
 
-def _become(arguments: list[str], environ: dict[str, str]) -> NoReturn:
+def _become(program: Program, arguments: list[str], environ: dict[str, str]) -> NoReturn:
     """In the fork, whose standard descriptors are in place: have those only, as a program that was started."""
-    be_muxwire(arguments, environ, _close_others)
+    be_muxwire(arguments, environ, _close_others, program)
 
 
 def _close_others() -> None:
@@ -102,8 +117,10 @@ def _close_others() -> None:
     os.closerange(_STANDARD, os.sysconf("SC_OPEN_MAX"))
 
 
-def be_muxwire(arguments: list[str], environ: dict[str, str], set_up: Callable[[], None]) -> NoReturn:
-    """In a fork: run `muxwire` with what `set_up` leaves as descriptors and directory, and end the process."""
+def be_muxwire(
+    arguments: list[str], environ: dict[str, str], set_up: Callable[[], None], program: Program = main
+) -> NoReturn:
+    """In a fork: run the program with what `set_up` leaves as descriptors and directory, and end the process."""
     code = 70  # EX_SOFTWARE of sysexits.h
     try:
         set_up()
@@ -115,7 +132,7 @@ def be_muxwire(arguments: list[str], environ: dict[str, str], set_up: Callable[[
         os.environ.clear()
         os.environ.update(environ)
         # A context of its own: sniffio would say there that the event loop of an asynchronous test runs here too.
-        code = contextvars.Context().run(main, arguments)
+        code = contextvars.Context().run(program, arguments) or 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
     except BaseException:  # noqa: BLE001 - a child of a test must not go on with its parent's tests

@@ -20,6 +20,7 @@ import pytest
 import muxwire
 from muxwire.client.transport import Transport
 from muxwire.errors import InstanceUnavailable
+from tests.forked import start_muxwire
 
 from .conftest import Instance
 
@@ -42,31 +43,29 @@ rm -f "$0.$$"
 exec TMUX "$@"
 """
 
-# Comes up, says so, and opens the instance when all of them are up.
-STARTER = f"""
-import json, sys, anyio, muxwire
 
-async def main(name, state):
+async def come_up(name: str, state: str) -> None:
+    """Say so, and open the instance when all of them are up."""
     print("up", flush=True)
     sys.stdin.readline()
     try:
         async with muxwire.open_terminals(name, state_dir=state) as terminals:
             tab = await terminals.create_tab(shell="bash")
-            result = await tab.execute("echo $((6 * 7)); : {SECRET}")
+            result = await tab.execute(f"echo $((6 * 7)); : {SECRET}")
             print(json.dumps([terminals.role, result.output]), flush=True)
             sys.stdin.readline()
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the test judges it
         print(json.dumps([type(error).__name__, str(error)]), flush=True)
-
-anyio.run(main, *sys.argv[1:])
-"""
 
 
 @contextmanager
 def starter(instance: Instance) -> Iterator[subprocess.Popen[str]]:
-    argv = [sys.executable, "-c", STARTER, instance.name, str(instance.state)]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(argv, env=instance.environ, stdin=pipe, stdout=pipe, text=True) as process:
+    def run(arguments: list[str]) -> None:
+        name, state = arguments
+        anyio.run(come_up, name, state)
+
+    arguments, pipe = [instance.name, str(instance.state)], subprocess.PIPE
+    with start_muxwire(arguments, instance.environ, run, stdin=pipe, stdout=pipe, text=True) as process:
         try:
             yield process
         finally:
