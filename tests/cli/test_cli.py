@@ -75,6 +75,12 @@ def test_serve_ends_with_its_input_and_starts_no_tmux(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "muxwire").exists()
 
 
+def test_serve_refuses_a_name_that_no_instance_can_have(tmp_path: Path) -> None:
+    done = run("serve", "--name", "a/b", home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("muxwire: 'a/b' cannot be the name of an instance\n  use up to 32 letters")
+
+
 @pytest.mark.parametrize(
     ("arguments", "usage", "meant"),
     [

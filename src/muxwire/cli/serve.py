@@ -70,13 +70,16 @@ def _serve(arguments: argparse.Namespace) -> int:
     # Late: the MCP SDK takes 0.4 s to import, and no other verb needs it.
     import anyio
 
-    from muxwire.library.opening import open_terminals
+    from muxwire.library.opening import checked_instance, open_terminals
     from muxwire.mcp import serve
 
+    chosen = given_instance(arguments)
+    if "name" in chosen:  # else the first call says it, to an agent, which cannot mend it
+        checked_instance(chosen["name"])
     toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
     gc.freeze()
     gc.enable()
-    opening = partial(open_terminals, **given_instance(arguments), close_idle=arguments.close_idle)
+    opening = partial(open_terminals, **chosen, close_idle=arguments.close_idle)
     anyio.run(
         lambda: serve(
             opening,
