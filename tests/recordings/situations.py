@@ -147,6 +147,11 @@ RAW = (
     " os.write(1, os.read(0, 9)); os.write(1, b\"\\x1b[?1049l\"); os.system(\"stty sane\")'"
 )  # fmt: skip
 
+BUSY = (
+    "python3 -ISc 'import select; print(1, end=\" \", flush=True);"
+    " [select.select([0], [], [], 0.1) for _ in range(99)]'"
+)  # fmt: skip
+
 SITUATIONS: tuple[Situation, ...] = (
     of("a half-typed line", OK, keys("echo half"), run("echo x"), run("echo y"), keys("Enter"), OK),
     of("a half-typed line, and its end", OK, OK, keys("echo half"), run("echo x"), keys(" end", "Enter"), OK),
@@ -169,6 +174,7 @@ SITUATIONS: tuple[Situation, ...] = (
     of("a screen of its own", run(RAW), keys("q"), result(), OK, OK),
     of("a screen of its own, of keys",
        OK, keys(RAW, "Enter"), idle(0.5), run("echo no", 0.4), keys("q"), OK, shells=FEW),
+    of("a program that looks for keys as it works", run(BUSY, 1.5), OK, shells=FEW),
     of("a pager", run("seq 300 | less", env={"LESS": "", "TERM": "screen"}), keys("q"), result(), OK),
     of("an interpreter", run("python3 -ISq -i -c 1"), keys("1+1", "Enter"), keys("exit()", "Enter"), result(), OK),
     of("an interpreter, refused", run("python3 -ISq"), run("echo no", 0.4), keys("C-d"), result(), OK),
@@ -190,6 +196,8 @@ SITUATIONS: tuple[Situation, ...] = (
        start("sleep 30"), idle(0.3), keys("C-c"), result(), OK, shells=BOTH),
     of("a shell in the shell is stopped", run("bash --norc"), OK, stop(grace=0.3), OK, shells=FEW),
     of("a shell in the shell is killed", run("bash --norc"), OK, run("kill -9 $$"), run("echo x"), OK),
+    of("a shell in the shell is killed in its directory", run("bash --norc"), run("cd /usr"), run("kill -9 $$"), OK, OK,
+       shells=FEW),
     of("a shell over a relay", run("script -qc sh /dev/null"), OK, run("false"), run("sleep 9", 0.5), OK, run("exit")),
     of("a relay without a shell", run("script -qc 'sleep 3' /dev/null", 0.5), run("echo no", 0.4), stop(), OK),
     of("set -x", run("set -x"), OK, run("false"), OK, shells=POSIX),
