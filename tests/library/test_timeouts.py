@@ -175,13 +175,17 @@ LADDER = {
 }
 
 
-@pytest.mark.parametrize("step", LADDER)
-async def test_the_ladder_goes_as_far_as_it_must(any_tab: Tab, step: str) -> None:
+# How far it goes in which shell is in the recordings (tests/recordings); here each shell, and each step in one of them.
+STEPS = [*((shell, "SIGINT") for shell in SHELLS), *(("bash", step) for step in LADDER if step != "SIGINT")]
+
+
+@pytest.mark.parametrize(("shell", "step"), STEPS)
+async def test_the_ladder_goes_as_far_as_it_must(terminals: Terminals, shell: str, step: str) -> None:
     command, status = LADDER[step]
-    with anyio.fail_after(DEADLINE):
-        cut = await any_tab.execute(command, timeout=0.7)  # the trap is set by then
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        cut = await tab.execute(command, timeout=0.7)  # the trap is set by then
         assert (cut.timed_out, cut.running, cut.signal_sent, cut.exit_code) == (True, False, step, status), cut
-        await still_usable(any_tab)
+        await still_usable(tab)
 
 
 async def test_a_raw_tty_gets_the_signal_and_is_mended(any_tab: Tab) -> None:
