@@ -119,6 +119,7 @@ class World:
         self.done: list[str] = []
         self.input = b""  # all that was typed
         self.looks = 0
+        self.looking = 0.0  # seconds that it takes to find out who listens
         self.is_remote = False
         self.machine = ""
         self.round_trip = 0.0
@@ -248,10 +249,10 @@ class World:
         own = self.front_group == self.session.shell_pid
         if self.session.shell_pid == 0 and not self.found.hidden and not self.found.waiting:
             return None
+        silent, self.time = self.time - self.stream.last_output, self.time + self.looking
         seen = InFront(
             Foreground(self.front_group, self.program), self.found, self.shell if own else shell_for(self.program),
-            raw=self.modes is not None and not self.modes.icanon, silent=self.time - self.stream.last_output,
-            waited=waited,
+            raw=self.modes is not None and not self.modes.icanon, silent=silent, waited=waited,
         )  # fmt: skip
         return find_listener(self.session, seen, self.now)
 

@@ -639,11 +639,12 @@ class PaneState:
 
     def _began(self, execution: Execution, inner: int) -> bool:
         """Whether that shell over a relay was begun by a command in another one there."""
-        own, look = execution.shell_inner, innermost(self.seen())
-        if not (execution.started and own and inner and look is not None) or inner == own:
+        own = execution.shell_inner
+        if not (execution.started and own and inner) or inner == own:
             return False
-        process = look.process(inner)
-        return process is not None and descends(look, process, own)
+        look = innermost(self.seen())
+        process = look.process(inner) if look is not None else None
+        return look is not None and process is not None and descends(look, process, own)
 
     def waited_for(self) -> str:
         """What the program in the foreground, which waits, is waiting for, in words."""

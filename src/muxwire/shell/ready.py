@@ -131,7 +131,8 @@ class Ready:
             if (found := self.at_once()) is not None:
                 return found
         while True:
-            heard, waited = pane.stream.end, pane.now - begun
+            # Of now: to look takes time, in which a prompt that was just drawn becomes an old one.
+            heard, waited, drawn = pane.stream.end, pane.now - begun, pane.quiet(DRAWN)
             typed, at_prompt = pane.session.running, pane.takes_next
             found = yield from self._line.listener(begun) if at_prompt else self._other_shell(waited)
             if found is not None and may_be_read(pane.session) and (reader := (yield from self._stranger(found))):
@@ -150,7 +151,7 @@ class Ready:
                 looked_again = True  # this process may have been stopped: output that waits in the pipe counts
                 yield TakeReceived()
             elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
-                again = self._line.look_again() if at_prompt else QUIET if pane.quiet(DRAWN) else DRAWN
+                again = self._line.look_again() if at_prompt else QUIET if drawn else DRAWN
                 yield Wait(min(again, deadline - begun - waited))
 
     def _prepared(self, found: ForegroundShell, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
