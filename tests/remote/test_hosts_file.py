@@ -126,5 +126,10 @@ def test_a_file_that_is_wrong_allows_nothing_and_says_why(tmp_path: Path, text: 
     assert "hosts.toml" in refused(hosts, "ok")
 
 
+def test_of_a_key_that_is_unknown_the_known_ones_are_named(tmp_path: Path) -> None:
+    said = refused(written(tmp_path, '[hosts.box]\ncommand = "x"\n'), "box")
+    assert "hosts.box has unknown keys: command; it takes via, login_shell, user, " in said
+
+
 def test_a_file_that_others_can_write_allows_nothing(tmp_path: Path) -> None:
     assert "write" in refused(written(tmp_path, 'allow = ["ok"]', mode=0o666), "ok")

@@ -223,7 +223,7 @@ def _text(value: object, where: str) -> str:
 
 def _known(row: Mapping[str, object], keys: tuple[str, ...], where: str) -> None:
     if strange := set(row) - set(keys):
-        raise ValueError(f"{where} has unknown keys: {', '.join(sorted(strange))}")
+        raise ValueError(f"{where} has unknown keys: {', '.join(sorted(strange))}; it takes {', '.join(keys)}")
 
 
 def _words(value: object, where: str) -> list[str]:
