@@ -8,6 +8,8 @@ import anyio
 import pytest
 
 from muxwire.shell import prompt_line
+from muxwire.shell.listener import ForegroundShell
+from muxwire.shell.shell import PRIVATE_KEY
 from muxwire.vt.widths import guessed_width
 from tests.library.opened import begun, known_prompt, seen, tab_for
 from tests.users import keep_fish_quiet
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
     from muxwire.results import Snapshot
+    from muxwire.shell.execution import Execution
 
 pytestmark = pytest.mark.anyio
 
@@ -180,6 +183,42 @@ async def test_it_does_so_in_the_editing_modes_of_vi(terminals: Terminals, shell
         wanted = at_cursor(await typed(tab, "echo half", 2))
         assert (await tab.execute("echo hi")).output == "hi\n"
         await back(tab, wanted)
+
+
+async def test_what_is_typed_to_a_line_as_it_comes_back_to_fish_stays_though_it_was_not_seen(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Our key came to a line that had just got longer. It was typed again after C-c and C-u, and the line was gone."""
+    async with tab_for(DEADLINE, terminals, "fish", PS1="> ") as tab:
+        await at_a_prompt(tab, "fish")
+        wanted = at_cursor(await typed(tab, "echo half"))
+        await tab.execute("echo hi")
+        await back(tab, wanted)
+        await tab.runner.keyboard.type(b" way")
+        await row_ends(tab, wanted[0].rstrip() + " way")
+        monkeypatch.setattr(tab.runner.ready, "at_once", lambda: ForegroundShell(tab.pane.shell, 1))
+        tab.runner._prompt_end.aside = False
+        again: list[Execution] = []
+        monkeypatch.setattr(tab.runner.loop, "_type_again", again.append)
+        assert (await tab.execute("echo hi")).output == "hi\n"
+        monkeypatch.undo()
+        await row_ends(tab, wanted[0].rstrip() + " way")
+        assert not again
+
+
+async def test_it_comes_back_to_fish_when_our_key_was_lost(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line that names the file is typed in its place, when what was set aside is back already."""
+    async with tab_for(DEADLINE, terminals, "fish", PS1="> ") as tab:
+        await at_a_prompt(tab, "fish")
+        wanted = at_cursor(await typed(tab, "echo half"))
+        press = tab.runner.keyboard.press
+        lost = PRIVATE_KEY
+        monkeypatch.setattr(tab.runner.keyboard, "press", lambda data, **how: press(data.replace(lost, b""), **how))
+        assert (await tab.execute("echo hi")).output == "hi\n"
+        monkeypatch.undo()
+        await row_ends(tab, wanted[0].rstrip())
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -74,7 +74,9 @@ class Fish(Shell):
             b"set -l s $status\n" + BACK + b"\nbuiltin printf '" + end_format(request.command_id)
             + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
         )  # fmt: skip
-        typed = CLEAR_LINE + self.path_line(request.file, request.again) + b"\r"
+        # What was set aside for our key, which did not take our line, is back on the line by now: once more.
+        aside = ASIDE_KEY if request.again is not None else b""
+        typed = aside + CLEAR_LINE + self.path_line(request.file, request.again) + b"\r"
         return Wrapped((*files, (request.stem, start), (request.stem + _ENDS, end)), typed)
 
     def path_line(self, file: PurePath, again: int | None) -> bytes:

@@ -20,7 +20,7 @@ if status is-interactive; and not functions -q __muxwire_p
     function __muxwire_p --on-event fish_prompt
         set -l s $status
         set -q __muxwire_w; and __muxwire_o
-        set -e __muxwire_kept
+        set -e __muxwire_kept __muxwire_due
         set -q __muxwire_half; and __muxwire_back
         set -g __muxwire_low $__muxwire_next[$__muxwire_low]
         test $__muxwire_low = 1; and __muxwire_k
@@ -100,25 +100,41 @@ if status is-interactive; and not functions -q __muxwire_p
     end
 
     # Our line comes to a prompt that was not seen to have its line back: that is set aside once more. The kill ring has
-    # it still, unless more was typed: then all of it is set aside, and our line is not taken, so it is typed again.
+    # it still, unless more was typed: then all of it is set aside, and our line is taken when the terminal has answered
+    # a status request (DSR 5): by then fish has cleared the line.
     function __muxwire_again
         set -l text (commandline -b | string collect)
         if test "$text" = "$__muxwire_kept"
             set -g __muxwire_half $__muxwire_kept
         else if test -n "$text"
             __muxwire_aside
+            set -g __muxwire_due
+            builtin printf '\e[5n' >/dev/tty
             return 1
         end
         set -e __muxwire_kept
+    end
+
+    # The answer, after which our line is taken, unless still more was typed.
+    function __muxwire_now
+        set -l text (commandline -b | string collect)
+        if test -n "$text"
+            __muxwire_aside
+            builtin printf '\e[5n' >/dev/tty
+            return 1
+        end
+        set -e __muxwire_due
     end
 
     # At the first prompt, after config.fish, so that the user's key bindings and title exist; then every 1000 prompts.
     function __muxwire_k
         set -g __muxwire_high (math $__muxwire_high + 1)
         set -l line "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
+        set -l take $line
         set line "not set -q __muxwire_kept; or __muxwire_again; and begin; $line; end"
         set -l clear __muxwire_aside
         set -l mend 'functions -q __muxwire_p; or begin; source $__muxwire_r; __muxwire_p; commandline -f repaint; end'
+        set mend "$mend; set -q __muxwire_due; and __muxwire_now; and begin; $take; end"
         for m in default insert visual replace_one
             bind -M $m -m insert \e\[7770~ $line 2>/dev/null
             bind -M $m -m insert \e\[7771~ $clear 2>/dev/null
