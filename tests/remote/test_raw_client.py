@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import anyio
 import pytest
 
+from muxwire.cli import main
+from muxwire.instance import remote
+from tests.forked import start_muxwire
 from tests.mcp.raw_client import RawClient
 from tests.remote.proxied import QUICK, Proxy, behind_proxy
 
@@ -20,12 +22,12 @@ pytestmark = pytest.mark.anyio
 
 DEADLINE = 60.0
 LINES = 20_000
-SERVE = f"""
-from muxwire.cli import main
-from muxwire.instance import remote
-vars(remote).update({QUICK})
-main()
-"""
+
+
+def serve(arguments: list[str]) -> int:
+    """`muxwire serve` that notices a lost connection at once; in a fork."""
+    vars(remote).update(QUICK)
+    return main(arguments)
 
 
 @pytest.mark.parametrize("kind", ["kill", "close", "stall"])
@@ -35,9 +37,7 @@ async def test_a_call_is_answered_whole_after_its_connection_was_lost(
     place, user = behind_proxy(folder, environ)
     proxy, ran, go = Proxy(place), place / "ran", place / "go"
     user["MUXWIRE_STATE_DIR"] = str(folder / "state")
-    child = subprocess.Popen(
-        [sys.executable, "-c", SERVE, "serve"], env=user, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
-    )
+    child = start_muxwire(["serve"], user, serve, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
     client = RawClient(*(os.dup(cast("IO[bytes]", stream).fileno()) for stream in (child.stdin, child.stdout)))
     for stream in (child.stdin, child.stdout):
         cast("IO[bytes]", stream).close()
