@@ -177,3 +177,17 @@ def test_a_server_that_listens_elsewhere_is_named_and_can_be_ended(place: Place)
     assert place.ok("run", "echo still on") == "still on\n"
     assert place.run("kill", "--all", "--force", environ=environ).returncode == 0
     ends(pid)
+
+
+def test_where_two_servers_fit_the_one_of_the_state_directory_is_ended(place: Place) -> None:
+    there, other = str(place.home / "there"), {"MUXWIRE_STATE_DIR": str(place.home / "other")}
+    Path(there).mkdir()
+    assert place.run("new", environ={"XDG_RUNTIME_DIR": there}).returncode == 0
+    assert place.run("new", environ=other).returncode == 0  # at the socket that the first one would have here
+    ended = place.run("kill", "--all", "-f")
+    assert ended.returncode == 0
+    assert b"it is ended without closing its tabs first" in ended.stderr
+    assert place.run("ls", "--json", environ={"XDG_RUNTIME_DIR": there}).stdout.count(b'"window_id"') == 0
+    left = place.run("ls", "--json", environ=other)
+    assert left.stdout.count(b'"window_id"') == 1, left
+    assert place.run("kill", "--all", "-f", environ=other).returncode == 0

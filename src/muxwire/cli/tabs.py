@@ -301,11 +301,12 @@ def _end_server(name: str) -> None:
     from muxwire.host.locks import named_server
 
     folders = folders_for(name, os.environ)
-    socket, pid = folders.socket_path, LocalHost(os.environ).listening_pid(folders.socket_path)
     noted, there = named_server(folders.server)
-    if pid is None and there:  # it listens elsewhere, or its socket was removed
-        socket, pid = Path(there), noted
+    # It may listen elsewhere, and an instance of another state directory here; or its socket was removed.
+    socket = Path(there) if there else folders.socket_path
+    pid = noted if there else LocalHost(os.environ).listening_pid(socket)
     if pid is not None:  # 0: where the kernel does not tell, it is asked
         end_server("tmux", str(socket), started_now(pid), {})
     socket.unlink(missing_ok=True)
-    folders.remove_transient()
+    if socket == folders.socket_path:
+        folders.remove_transient()
