@@ -85,9 +85,13 @@ def check_columns(columns: int) -> None:
 
 
 def check_size(size: Sequence[object]) -> None:
-    columns, rows = size if len(size) == len(("columns", "rows")) else (None, None)
-    if not (isinstance(columns, int) and isinstance(rows, int)):
-        raise InvalidArgument(f"size {size!r} is not columns and rows", remedy="give two whole numbers, as (120, 40)")
+    match size:
+        case (int(columns), int(rows)):
+            pass
+        case _:
+            raise InvalidArgument(
+                f"size {size!r} is not columns and rows", remedy="give two whole numbers, as (120, 40)"
+            )
     check_columns(columns)
     if not 1 <= rows <= SIDE_MAX:
         raise InvalidArgument(f"{rows} rows", remedy=f"use 1 to {SIDE_MAX}")
