@@ -35,6 +35,27 @@ for turn in range(4):
 termios.tcsetattr(0, termios.TCSANOW, before)
 print()
 """
+# As the prompt of Python from 3.13 on looks for keys (Lib/_pyrepl), at a prompt and while something works.
+_POLLS_KEYS = """\
+import select, sys, termios, tty
+before = termios.tcgetattr(0)
+tty.setraw(0)
+keys = select.poll()
+keys.register(0, select.POLLIN)
+try:
+    if "asks" in sys.argv:
+        sys.stdout.write(">>> ")
+        sys.stdout.flush()
+        while not keys.poll(100):
+            pass
+    else:
+        for turn in range(40):
+            sys.stdout.write(f"\\rpart {turn} of 40 ")
+            sys.stdout.flush()
+            keys.poll(100)
+finally:
+    termios.tcsetattr(0, termios.TCSANOW, before)
+"""
 _THREADS = """\
 import threading, time
 def compute():
@@ -106,6 +127,7 @@ WORKS = (
     Works("python computes", "/usr/bin/python3 @SHARED@/threads.py", 3),
     Works("python sleeps", "/usr/bin/python3 -c 'import time; time.sleep(4)'", 4, relayed=True),
     Works("python polls a pipe, raw tty", "/usr/bin/python3 @SHARED@/polls.py", 4),
+    Works("python looks for keys, raw tty", "/usr/bin/python3 @SHARED@/keys.py", 3.9),
     Works("python reads a pipe", "(sleep 4; echo x) | /usr/bin/python3 -c 'input()'", 4),
     Works("python -m venv", "/usr/bin/python3 -m venv --without-pip v"),
     Works("curl, slow server", "curl -s http://127.0.0.1:@PORT@/", SLOW_SECONDS, needs=("curl",), relayed=True),
@@ -158,6 +180,7 @@ WAITS = (
     Waits("python polls, then reads", "/usr/bin/python3 @SHARED@/polled.py", "polled?"),
     Waits("python curses", "/usr/bin/python3 @SHARED@/screen.py", "curses waits"),
     Waits("python", "/usr/bin/python3 -q", ">>>", relayed=True),
+    Waits("python, as from 3.13 on", "/usr/bin/python3 @SHARED@/keys.py asks", ">>>"),
     Waits("pdb", "/usr/bin/python3 -m pdb @SHARED@/threads.py", "(Pdb)"),
     Waits("node", "node", ">", ("node",)),
     Waits("node readline", "node @SHARED@/asks.js", "node asks?", ("node",)),
@@ -213,6 +236,7 @@ def furnish_shared(shared: Path) -> None:
     (shared / "await.mjs").write_text("await new Promise((done) => setTimeout(done, 4000))\n")
     for name, text in (
         ("polls.py", _POLLS_RAW),
+        ("keys.py", _POLLS_KEYS),
         ("threads.py", _THREADS),
         ("polled.py", _ASKS_POLLED),
         ("screen.py", _CURSES),

@@ -24,6 +24,8 @@ RELAYED = (
 BY_ITSELF = (
     *RELAYED,
     "python polls a pipe, raw tty",
+    "python looks for keys, raw tty",
+    "python, as from 3.13 on",
     "dialog --gauge",
     "ssh without a tty",
     "node, top-level await",

@@ -44,6 +44,7 @@ NANOSLEEP = Sleep("S", "hrtimer_nanosleep")
 RUNS = Sleep("R", "0", tty=False)
 HIDDEN = Sleep("S", "0")
 TEXT, SCREEN, BLANK = Shown(line=True), Shown(screen=True), Shown()
+AT_PYTHON, AT_ITS_NEXT_LINE = Shown.of(">>> ", screen=False), Shown.of("... ", screen=False)
 
 
 def program(
@@ -100,6 +101,14 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "dialog --gauge": (pane(RAW, program(POLL_BRIEF)), SCREEN, ""),
     "node at its prompt": (pane(RAW, program(POLL_TIMED_MORE)), TEXT, "raw"),
     "node that evaluates": (pane(RAW, program(POLL_TIMED_MORE)), BLANK, ""),
+    "python at its prompt, from 3.13 on": (pane(RAW, program(POLL_BRIEF, name="python3.13")), AT_PYTHON, "raw"),
+    "python in a block": (pane(RAW, program(POLL_BRIEF, name="python3")), AT_ITS_NEXT_LINE, "raw"),
+    "python that looks for keys as it works": (
+        pane(RAW, program(POLL_BRIEF, name="python3.13")), Shown.of("working ... 12 % ", screen=False), ""),
+    "python that looks for more than keys": (
+        pane(RAW, program(replace(POLL_BRIEF, alone=False), name="python3.13")), AT_PYTHON, ""),
+    "python in line mode": (pane(LINES, program(POLL_BRIEF, name="python3.13")), AT_PYTHON, ""),
+    "another program after such a text": (pane(RAW, program(POLL_BRIEF)), AT_PYTHON, ""),
     "a raw poll of other files": (pane(RAW, program(POLL_FILE)), SCREEN, ""),
     "an unknown poll of a screen": (pane(RAW, program(POLL_UNKNOWN)), SCREEN, "raw"),
     "the background": (pane(LINES, program(READ), foreground=SHELL), TEXT, ""),

@@ -165,9 +165,11 @@ tab = terminals.create_tab()
 print(tab.execute("(sleep 1000 & echo $!)").output, end="")
 """
 
+# From 3.12 on Python warns of every fork beside a thread.
 FORKED = """
-import os, muxwire, muxwire.sync
+import os, warnings, muxwire, muxwire.sync
 
+warnings.simplefilter("ignore", DeprecationWarning)
 with muxwire.sync.open_terminals() as terminals:
     tab = terminals.create_tab()
     pid = os.fork()

@@ -523,7 +523,7 @@ class PaneState:
         """What the pane shows; only looked for where it decides something."""
         if not any(may_read(sleep.where) and sleep.tty is not False for one in look.processes for sleep in one.sleeps):
             return Shown()
-        return Shown(line=bool(self.open_line().strip()), screen=self.has_screen())
+        return Shown.of(self.open_line(), screen=self.has_screen())
 
     def has_screen(self) -> bool:
         """Whether a program draws a screen of its own: on the alternate screen, or with the cursor hidden."""

@@ -8,7 +8,8 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
 2. A poll of nothing but the terminal, without a time limit, is as good as a read. Any other poll is a weaker proof,
    because programs that work poll for keys as well: text must stand on the cursor's line, or the program must have
    drawn a screen of its own. In line mode it must be for nothing else, or without a time limit. One with a limit of
-   less than a second is no proof at all.
+   less than a second is no proof, but of a Python whose prompt the cursor stands at: it polls for nothing else, 0.1 s
+   at a time (from 3.13 on, `handle1` in Lib/_pyrepl/reader.py), and for a pinentry.
 3. Only the foreground group counts of the terminal's own session, since a read of any other one stops it (SIGTTIN). Of
    other sessions every process counts that has the terminal open: `su USER -c`, `setsid`, pinentry, screen.
 4. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in
@@ -60,6 +61,7 @@ _ENGINES: Final = ("docker", "podman", "nerdctl", "kubectl", "oc", "crictl")
 _ENGINE_WORDS: Final = ("exec", "run", "attach", "start", "up", "logs", "build")
 # They ask for secrets and for nothing else, with keys of their own.
 _ASK_SECRETS: Final = ("pinentry",)
+_PYTHONS: Final = ("python", "pypy")
 # Of these a read of the terminal is a question of their own (a host key, a password): what they relay they poll for.
 _ASK_THEMSELVES: Final = frozenset(("ssh", "telnet", "mosh-client", "autossh"))
 
@@ -72,6 +74,8 @@ _SECRET: Final = re.compile(
 _QUESTION: Final = re.compile(r"[?\]):>]\Z")
 _PROGRESS: Final = re.compile(r"[0-9] ?%")
 _PROMPT: Final = re.compile(r"[#$%❯] +\Z")
+# The prompts of an interactive Python (`sys.ps1`, `sys.ps2`).
+_PYTHON_PROMPT: Final = re.compile(r"(?:\A|\s)(?:>>>|\.\.\.) \Z")
 
 
 @final
@@ -183,11 +187,17 @@ class Shown:
     """What the pane shows, as far as it matters here.
 
     `line`: text stands on the cursor's line. `screen`: a program has drawn a screen of its own, on the alternate screen
-    or with the cursor hidden.
+    or with the cursor hidden. `at_python`: the cursor stands right after a prompt of an interactive Python.
     """
 
     line: bool = False
     screen: bool = False
+    at_python: bool = False
+
+    @classmethod
+    def of(cls, line: str, *, screen: bool) -> Shown:
+        """What `line`, the text on the cursor's line, says."""
+        return cls(bool(line.strip()), screen, _PYTHON_PROMPT.search(line) is not None)
 
 
 @final
@@ -374,7 +384,8 @@ def _waits(sleep: Sleep, process: Process, modes: TtyModes, shown: Shown, shell:
         return True
     # It looks for keys between two pieces of work; pinentry-curses looks every 70 ms, and does nothing else.
     if sleep.brief and not process.program.startswith(_ASK_SECRETS):
-        return False
+        at_prompt = process.program.startswith(_PYTHONS) and shown.at_python
+        return bool(at_prompt and sleep.tty and sleep.alone and not modes.icanon)
     if not modes.icanon:
         return shown.line or shown.screen
     if sleep.tty is None:

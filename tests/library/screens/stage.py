@@ -51,13 +51,18 @@ def ours(taken: Snapshot, wanted: Picture) -> Picture:
     assert taken.cells is not None
     plain = Style()
     return Picture(
-        list(taken.lines),
+        [_fitting(line, taken.cols) for line in taken.lines],
         {(run.y, x): run.style for run in taken.cells if run.style != plain for x in range(run.x, run.x + run.length)},
         list(taken.soft_wrap) if wanted.wrapped is not None else None,
         (taken.cursor.x, taken.cursor.y),
         taken.alternate_screen,
         taken.cursor.visible,
     )
+
+
+def _fitting(line: str, columns: int) -> str:
+    """A row without half of a wide character at its end, which tmux prints whole."""
+    return text_of(cell_rows([line.encode()], columns)[0])
 
 
 FORMAT = "#{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"

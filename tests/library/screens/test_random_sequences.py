@@ -78,6 +78,7 @@ async def test_one_column_or_two_as_tmux_has_it(stage: Stage, terminals: Termina
     again=st.sets(st.integers(0, 3)),
 )
 @example(parts=[["\x1b[3g"]], torn=[0, 0, 0, 0], again={0})  # no tab stop is left
+@example(parts=[["X" * 7 + "終é終", "\x1b[4h", "\r" + "X" * 9]], torn=[0, 0, 0, 0], again=set())  # half of the last one
 async def test_every_look_is_tmuxs(
     stage: Stage, terminals: Terminals, parts: list[list[str]], torn: list[int], again: set[int]
 ) -> None:
