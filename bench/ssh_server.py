@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 START_SECONDS = 60.0
 _ASK_SECONDS = 0.01
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+# By default sshd drops connections at random while ten others log in (MaxStartups, sshd_config(5)).
 CONFIG = """
 Port {port}
 ListenAddress 127.0.0.1
@@ -32,6 +33,7 @@ StrictModes no
 UsePAM no
 PasswordAuthentication no
 PidFile none
+MaxStartups 100
 PrintMotd no
 SetEnv HISTFILE=/dev/null HOME={folder}
 """
