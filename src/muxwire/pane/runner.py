@@ -205,11 +205,10 @@ class Runner:
         while not watch.outcome:
             view = WatchView(execution.running, execution.started, pane.stream.end, pane.quiet())
             match watch.next(view, time.monotonic()):
-                case Wait(seconds):
-                    await self._alarm.wait(waiting.next(), seconds)
-                case WaitWritten(seconds):
-                    pane.stream.once(waiting.ring)
-                    await self._alarm.wait(waiting.next(), seconds)
+                case Wait() | WaitWritten() as action:
+                    if isinstance(action, WaitWritten):
+                        pane.stream.once(waiting.ring)
+                    await self._alarm.wait(waiting.next(), action.seconds)
                 case Report():
                     assert progress is not None
                     await progress(execution)

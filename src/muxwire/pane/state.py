@@ -509,7 +509,8 @@ class PaneState:
     def _waits_lately(self) -> Waiting:
         """The same; that a command waits for nothing may have been seen up to RECENT_SECONDS ago."""
         running = self.session.running
-        untouched = self._looked_at > max(self.stream.last_output, self.pressed_at)
+        # What has just written a question may be on its way to the read of the answer.
+        untouched = self._looked_at > max(self.stream.last_output + QUIET, self.pressed_at)
         if running is not None and running.started and untouched and not self.judgement(RECENT_SECONDS).waiting:
             return ""
         return self.judgement().waiting
