@@ -49,6 +49,8 @@ _make_initialisers()
 # What takes its arguments and returns its exit code, None for 0.
 Program = Callable[[list[str]], int | None]
 
+# What it prints is read as text.
+_READ: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
 # The descriptors of a program that has just been started.
 _STANDARD = 3
 
@@ -68,40 +70,29 @@ def run_muxwire(
     arguments: Sequence[str], environ: Mapping[str, str], seconds: float, given: str = "", **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """Run `muxwire` with these arguments and that input to its end; TimeoutExpired after so many seconds."""
-    pipes: dict[str, Any] = {
-        "stdin": subprocess.PIPE,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-        "text": True,
-    }
-    with start_muxwire(arguments, environ, **pipes, **options) as started:
-        try:
-            said, errors = started.communicate(given, timeout=seconds)
-        except BaseException:
-            started.kill()
-            raise
-    return subprocess.CompletedProcess(["muxwire", *arguments], started.returncode, said, errors)
+    return _finished(start_muxwire(arguments, environ, stdin=subprocess.PIPE, **_READ, **options), seconds, given)
 
 
 async def muxwire_beside(
     arguments: Sequence[str], environ: Mapping[str, str], seconds: float
 ) -> subprocess.CompletedProcess[str]:
     """Run `muxwire` without input to its end, while the event loop of the caller goes on."""
-    pipes: dict[str, Any] = {
-        "stdin": subprocess.DEVNULL,
-        "stdout": subprocess.PIPE,
-        "stderr": subprocess.PIPE,
-        "text": True,
-    }
     # Forked here: of a process that is forked in a thread, the others are gone, and what they hold stays locked.
-    with start_muxwire(arguments, environ, **pipes) as started:
+    started = start_muxwire(arguments, environ, stdin=subprocess.DEVNULL, **_READ)
+    return await anyio.to_thread.run_sync(_finished, started, seconds)
+
+
+def _finished(
+    started: subprocess.Popen[str], seconds: float, given: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Wait until it has ended, for so many seconds at most: TimeoutExpired, and it is killed."""
+    with started:
         try:
-            wait = partial(started.communicate, timeout=seconds)
-            said, errors = await anyio.to_thread.run_sync(wait)
+            said, errors = started.communicate(given, timeout=seconds)
         except BaseException:
             started.kill()
             raise
-    return subprocess.CompletedProcess(["muxwire", *arguments], started.returncode, said, errors)
+    return subprocess.CompletedProcess(started.args, started.returncode, said, errors)
 
 
 def _become(program: Program, arguments: list[str], environ: dict[str, str]) -> NoReturn:

@@ -5,17 +5,16 @@ Nothing of the product is changed: its objects are wrapped as they are made.
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from muxwire.pane import interrupt, keyboard, loop, runner, state, stream
+from muxwire.pane import interrupt, loop, runner, state, stream
 from muxwire.shell.driver import Watch, stopped
 from muxwire.shell.execution import Execution
 from muxwire.shell.request import TakeReceived
 from muxwire.tabs import maker
-from tests.recordings.tape import FACTS_OF_HOST, QUESTIONS, TOLD, WAITED, Clock, Tape, entries, replaced
+from tests.recordings.tape import FACTS_OF_HOST, QUESTIONS, TOLD, WAITED, Clock, Tape, entries, read_by_panes, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -69,8 +68,7 @@ class Recorder:
     def recording(self) -> Iterator[None]:
         """Record the tabs that are made meanwhile."""
         with ExitStack() as stack:
-            for module in (state, stream, keyboard, runner, interrupt):
-                stack.enter_context(mock.patch.object(module, "time", self.clock))
+            stack.enter_context(read_by_panes(self.clock))
             for name, make in (("PaneState", self._pane), ("PaneStream", self._stream), ("Runner", self._runner)):
                 stack.enter_context(mock.patch.object(maker, name, make))
             stack.enter_context(mock.patch.object(loop, "_Sent", self._sent()))
@@ -275,8 +273,3 @@ class Recorder:
 
 # Before anything takes its place.
 _SENT = loop._Sent
-
-
-def shown(tape: Tape) -> str:
-    """For who looks at a recording."""
-    return "\n".join(json.dumps(json.loads(line)) for line in tape.lines())

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from unittest import mock
 
-from muxwire.pane import interrupt, keyboard, loop, runner, state, stream
+from muxwire.pane import loop, runner, state, stream
 from muxwire.pane.keyboard import Keyboard
 from muxwire.shell import SHELLS
 from muxwire.shell.driver import Stop, StopTarget, Watch, WatchView, stopped
@@ -40,7 +40,7 @@ from muxwire.shell.request import (
     line_taken,
 )
 from muxwire.shell.send_keys import Keys
-from tests.recordings.tape import QUESTIONS, TICKS, TOLD, Noted, entries, replaced
+from tests.recordings.tape import QUESTIONS, TICKS, TOLD, Noted, entries, read_by_panes, replaced
 from tests.recordings.values import state_name
 
 if TYPE_CHECKING:
@@ -216,8 +216,7 @@ class Replay(Noted):
     def run(self) -> int:
         """Replay it all; how many events that were. Difference at the first one that ends otherwise."""
         with ExitStack() as stack:
-            for module in (state, stream, keyboard, runner, interrupt):
-                stack.enter_context(mock.patch.object(module, "time", self.clock))
+            stack.enter_context(read_by_panes(self.clock))
             stack.enter_context(mock.patch.object(loop, "_Sent", self._sent()))
             self._build()
             ticks = self.header["begun"]
@@ -439,6 +438,3 @@ def _run(looks: Coroutine[Any, Any, PaneLook | None]) -> PaneLook | None:
     except StopIteration as end:
         return cast("PaneLook | None", end.value)
     raise AssertionError("it waits for something")
-
-
-__all__ = ("Difference", "Replay", "Unknown")

@@ -14,9 +14,11 @@ from __future__ import annotations
 import json
 import lzma
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
+from muxwire.pane import interrupt, keyboard, runner, state, stream
 from tests.recordings.values import Names, of_execution
 
 if TYPE_CHECKING:
@@ -49,6 +51,15 @@ class Clock:
 
     def monotonic(self) -> float:
         return self.stands_at if self.stands_at is not None else int(time.monotonic() * TICKS) / TICKS
+
+
+@contextmanager
+def read_by_panes(clock: object) -> Iterator[None]:
+    """Have the modules of `pane/` read this clock."""
+    with ExitStack() as stack:
+        for module in (state, stream, keyboard, runner, interrupt):
+            stack.enter_context(mock.patch.object(module, "time", clock))
+        yield
 
 
 def entries(pane: PaneState, runner: Runner) -> dict[str, tuple[object, str]]:
