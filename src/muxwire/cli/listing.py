@@ -13,7 +13,7 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple, final
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
-from muxwire.tmux.server import ACTIVE_TAB
+from muxwire.tmux.server import ACTIVE_TAB, RECORD_OPTION
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
+# No session's name holds a colon.
+WINDOWS = (
+    f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} =#{{P:#{{{RECORD_OPTION}}}|}} "
+    "#{session_name}:#{window_name}"
+)
 # A cold handshake over a slow link takes seconds; a person waits for no longer at a prompt.
 _HANDSHAKE_SECONDS = 30
 # What the directory of a server is called: it is part of a script.
@@ -34,7 +39,7 @@ _IN_ITS_DIRECTORY = (
     "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
     't=tmux; [ ! -r "$d/program" ] || read -r t <"$d/program"; '
 )
-_MORE_LISTS = (("c", "#{window_id} #{pane_current_command}"), ("d", "#{window_id} #{pane_current_path}"))
+_LISTS = (("t", WINDOWS), ("c", "#{window_id} #{pane_current_command}"), ("d", "#{window_id} #{pane_current_path}"))
 
 
 @final
@@ -72,7 +77,7 @@ def tmux_at(one: Running) -> tuple[str, str, str]:
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
     """Ask the server that `tmux` (its program, and which server) names; TmuxUnavailable."""
-    listed = _asked(tmux, "list-windows", "-a", "-F", windows_format())
+    listed = _asked(tmux, "list-windows", "-a", "-F", WINDOWS)
     return [tab for line in listed.splitlines() if (tab := tab_of(line)) is not None]
 
 
@@ -102,17 +107,9 @@ def _asked(tmux: Sequence[str], *command: str) -> str:
     return answer.stdout
 
 
-def windows_format() -> str:
-    """What tmux says of a window, for `tab_of`. No session's name holds a colon."""
-    from muxwire.tabs.record import RECORD_OPTION  # late: the help of all verbs imports this module
-
-    ids = f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}}"
-    return f"{ids} =#{{P:#{{{RECORD_OPTION}}}|}} #{{session_name}}:#{{window_name}}"
-
-
 def tab_of(line: str) -> ListedTab | None:
-    """The tab that a line of `windows_format` is about; None for the keeper."""
-    from muxwire.tabs.record import TabRecord, name_of, printed_name
+    """The tab that a line of `WINDOWS` is about; None for the keeper."""
+    from muxwire.tabs.record import TabRecord, name_of, printed_name  # late: the help of all verbs imports this module
     from muxwire.tmux.start import KEEPER_NAME
 
     window, index, pane, used, packed, rest = line.split(" ", 5)
@@ -167,8 +164,7 @@ def server_on(arguments: argparse.Namespace, host: str) -> There:
 def tabs_on(there: There) -> list[TabThere]:
     """The tabs there, as tmux lists them; InstanceUnavailable."""
     begin = f"muxwire:{secrets.token_hex(8)}"
-    asked = (("t", windows_format()), *_MORE_LISTS)
-    lists = " \\; ".join(f'list-windows -a -F "{kind} {what}"' for kind, what in asked)
+    lists = " \\; ".join(f'list-windows -a -F "{kind} {what}"' for kind, what in _LISTS)
     script = _IN_ITS_DIRECTORY % there.server.name + f'echo {begin}; exec "$t" -u -S "$d/s" {lists}\n'
     try:
         done = subprocess.run(
@@ -180,7 +176,7 @@ def tabs_on(there: There) -> list[TabThere]:
     _, began, said = done.stdout.partition(begin + "\n")
     if not began or done.returncode:
         raise _unavailable(there, (done.stderr.strip().splitlines() or ["it ended without a message"])[-1])
-    rows: dict[str, list[str]] = {kind: [] for kind, _ in asked}
+    rows: dict[str, list[str]] = {kind: [] for kind, _ in _LISTS}
     for line in said.splitlines():
         kind, _, rest = line.partition(" ")
         rows.setdefault(kind, []).append(rest)

@@ -26,8 +26,9 @@ from muxwire.shell.marks import INTRODUCER, MarkScanner
 from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
-from muxwire.tabs.record import RECORD_OPTION, TabRecord, name_of
+from muxwire.tabs.record import TabRecord, name_of
 from muxwire.tabs.windows import restore_sizes
+from muxwire.tmux.server import RECORD_OPTION
 from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi
 from muxwire.vt.widths import guessed_width

@@ -22,9 +22,9 @@ from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.shell import Shell, supervisor_argv
 from muxwire.tabs.book import checked_idle
 from muxwire.tabs.log_access import log_names
-from muxwire.tabs.record import RECORD_OPTION, CommandBook, TabRecord, kept_log_name, shown_name
+from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name, shown_name
 from muxwire.tabs.tab import Tab
-from muxwire.tmux.server import checked_session
+from muxwire.tmux.server import RECORD_OPTION, checked_session
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:

@@ -245,11 +245,9 @@ class Tab:
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
         _check_on_timeout(on_timeout)
-        try:
-            body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
-        except AttributeError:
+        if not isinstance(command, bytes):
             check_text(command, "command")
-            raise
+        body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
         execution = await self._start(body, self._turn_timeout(timeout, wait=wait), env, cwd)
         if on_start is not None:
             on_start(execution.command_id)

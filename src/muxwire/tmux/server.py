@@ -94,6 +94,9 @@ class Access:
 ACTIVE_TAB = "@muxwire-tab"
 # The one that was used before it: `=` of a later process.
 PREVIOUS_TAB = "@muxwire-previous-tab"
+# The pane option with what a later process must know of a tab (`tabs/record.py`). Only who may use tmux's socket can
+# read a user option (tmux(1), OPTIONS).
+RECORD_OPTION = "@muxwire-record"
 
 # What the agent does now, in words; kept up to date while a person is attached.
 DOING = "@muxwire-doing"
