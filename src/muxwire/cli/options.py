@@ -163,7 +163,7 @@ _DEFAULT = " (the default)"
 def add_target(parser: Parser, *, many: bool = False, word: bool = True, needed: bool = False) -> None:
     """Add TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`.
 
-    `needed`: the verb takes none for the one that is meant.
+    `needed`: TAB has no default.
     """
     (text,) = (one.help for one in parameters(InTab))
     text = text.removesuffix(_DEFAULT) if needed else text

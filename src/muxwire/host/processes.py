@@ -99,7 +99,7 @@ def _members(of: Callable[[int], int], value: int) -> list[int]:
 
 
 def _asked(of: Callable[[int], int], pid: int) -> int:
-    """What `of` returns for a pid; 0 if there is no such process."""
+    """What `of` (getsid, getpgid, or the parent's pid) returns for that pid; 0 if there is no such process."""
     try:
         return of(pid)
     except OSError:

@@ -143,7 +143,10 @@ class Runner:
             self.pane.stream.wake()
 
     def _turn_at_once(self) -> bool:
-        """Take the turn if nobody has it: nearly always, and a scope with its timer would cost more than all of it."""
+        """Take the turn without waiting; False if another call has it.
+
+        Usually it is free, and a cancel scope would take longer than the rest of `start`.
+        """
         try:
             self.turn.acquire_nowait()
         except anyio.WouldBlock:

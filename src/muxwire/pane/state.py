@@ -197,7 +197,7 @@ class PaneState:
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
-        self.held_look: PaneLook | None = None  # by which a request decides that took it, however late it comes to that
+        self.held_look: PaneLook | None = None  # the look that the request which now decides has taken
         self._only_wide = -1  # the stream's end when only a look at all of another machine's showed what is waited for
         self._near_failed = False  # whether those in front showed nothing, the last time that all were asked for
         self.on_exit: Callable[[], None] | None = None
@@ -325,9 +325,9 @@ class PaneState:
 
     @property
     def _judged_at(self) -> float:
-        """The moment of which the kernel's answers are, on the monotonic clock; another machine's may come much later.
+        """When what the kernel has said was true, on the monotonic clock: now, or when another machine was last asked.
 
-        What it said before the newest prompt says nothing of the shell now.
+        What that said before the newest prompt says nothing of the shell at that prompt: then it is now, too.
         """
         if self.host.answers_now or self.asked_at < self.session.prompt_time:
             return time.monotonic()

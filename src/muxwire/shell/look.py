@@ -8,8 +8,8 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
 2. A poll of nothing but the terminal, without a time limit, is as good as a read. Any other poll is a weaker proof,
    because programs that work poll for keys as well: text must stand on the cursor's line, or the program must have
    drawn a screen of its own. In line mode it must be for nothing else, or without a time limit. One with a limit of
-   less than a second is no proof, but of a Python whose prompt the cursor stands at: it polls for nothing else, 0.1 s
-   at a time (from 3.13 on, `handle1` in Lib/_pyrepl/reader.py), and for a pinentry.
+   less than a second is no proof, with two exceptions: a pinentry; and a Python that shows its prompt, which from 3.13
+   on polls for keys alone, 0.1 s at a time (`handle1` in Lib/_pyrepl/reader.py).
 3. Only the foreground group counts of the terminal's own session, since a read of any other one stops it (SIGTTIN). Of
    other sessions every process counts that has the terminal open: `su USER -c`, `setsid`, pinentry, screen.
 4. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in

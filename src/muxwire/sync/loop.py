@@ -58,7 +58,7 @@ class Call(Generic[T]):
             self._task.cancel()
 
     def refuse(self) -> None:
-        """The loop has ended: there will be no other outcome, unless there was one."""
+        """Have the waiting thread raise ConnectionClosed: the loop has ended. An outcome that is there comes first."""
         self._inbox.put((None, (None, asyncio.CancelledError())))
 
     async def run_in(self, task: asyncio.Task[None]) -> None:
@@ -200,7 +200,7 @@ class LoopThread:
             self._begin(self._calls.get_nowait())
 
     def _begin(self, call: Call[Any]) -> None:
-        if self._over.is_set():  # nobody would end the task
+        if self._over.is_set():  # the loop ends: a task that it began now would never be ended
             call.refuse()
             return
         assert self._loop is not None
