@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from muxwire.logs.store import FollowerLog, PaneLog
     from muxwire.vt.cells import Cell
     from muxwire.vt.replay import ReplayScreen
 
@@ -37,6 +38,14 @@ async def past_screen(
         return picture_of(screen, pane, end, exact=exact, scrollback=scrollback, cells=cells, unwrap=unwrap)
 
     return await anyio.to_thread.run_sync(play)
+
+
+async def received_screen(
+    log: PaneLog | FollowerLog, at: int | None, *, pane: str, scrollback: int | None, cells: bool, unwrap: bool
+) -> Snapshot:
+    """As `past_screen`, of a log that is being written: with all that was received."""
+    await log.flushed()
+    return await past_screen(log.path, at, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap)
 
 
 def picture_of(

@@ -16,7 +16,7 @@ import anyio
 
 from muxwire.client.client import prepared_lists
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable, remedy_for
-from muxwire.logs.screens import past_screen
+from muxwire.logs.screens import received_screen
 from muxwire.results import Cursor, Snapshot
 from muxwire.values import dataclass
 from muxwire.vt.cells import (
@@ -233,10 +233,9 @@ class ScreenView:
             with suppress(TabUnavailable):  # it ends in this moment
                 return await self._living(scrollback, cells=cells, unwrap=unwrap)
         log = self._pane.stream.log
-        await log.flushed()
         try:
-            return await past_screen(
-                log.path, at_byte, pane=self._called, scrollback=scrollback, cells=cells, unwrap=unwrap
+            return await received_screen(
+                log, at_byte, pane=self._called, scrollback=scrollback, cells=cells, unwrap=unwrap
             )
         except OSError as error:
             raise TabUnavailable(
@@ -257,9 +256,8 @@ class ScreenView:
     async def picture_at(self, offset: int) -> Picture | None:
         """The text at that offset, played from the log; None where the log cannot say."""
         log = self._pane.stream.log
-        await log.flushed()
         try:
-            seen = await past_screen(log.path, offset, pane=self._called, scrollback=None, cells=False, unwrap=True)
+            seen = await received_screen(log, offset, pane=self._called, scrollback=None, cells=False, unwrap=True)
         except (OSError, InvalidArgument):
             return None
         return _as_picture(seen, -1)
