@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import inspect
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -83,6 +84,17 @@ class Pickled:
 def test_an_instance_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(Pickled(1))) == Pickled(1)
     assert len({Pickled(1), Pickled(1), Pickled(2)}) == 2
+
+
+def test_no_signature_is_inspected(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(inspect, "signature")
+
+    class Value:
+        a: int
+
+    made: Any = muxwire.values.dataclass(frozen=True, slots=True)(Value)
+    assert (made(1), repr(made(1))) == (made(1), f"{made.__qualname__}(a=1)")
+    assert made.__doc__ == "Value"
 
 
 def test_no_method_is_made_before_it_is_needed() -> None:
