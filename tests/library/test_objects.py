@@ -49,6 +49,16 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("create_tab", {"size": (80.5, 24)}, "size (80.5, 24) is not columns and rows"),
     ("tab", {"target": 3}, "3 names no tab"),
 ]
+NOT_NAMES = {
+    ".": "the tab used last",
+    "=": "the tab used before the last one",
+    "@1": "the window or pane of that id",
+    "%12": "the window or pane of that id",
+    "4/@1": "the window or pane of that id",
+    "gpu/%1": "the window or pane of that id",
+    "ref:w": "what an earlier step",
+}
+NAMES = ("a.b", "..", "@", "@one", "1", "x=", "web:2", "$1", "refs")
 
 
 @pytest.mark.parametrize(("method", "given", "said"), WRONG_TYPES)
@@ -124,3 +134,18 @@ async def test_the_twins_show_the_same_but_what_needs_an_event_loop() -> None:
     assert public(muxwire.sync.Tab) <= set(OF_TAB)
     assert {name for name in OF_TAB if callable(getattr(Tab, name, None))} <= public(muxwire.sync.Tab)
     assert public(muxwire.sync.Terminals) - {"close"} <= set(OF_TERMINALS)
+
+
+async def test_a_tab_has_no_name_that_means_another(terminals: Terminals, tab: Tab) -> None:
+    for name, meaning in NOT_NAMES.items():
+        renaming = {"kind": "rename_window", "target": tab.key, "name": name}
+        for ask in (
+            lambda name=name: terminals.create_tab(name=name),
+            lambda name=name: terminals.run_operations([{"kind": "new_window", "name": name}]),
+            lambda renaming=renaming: terminals.run_operations([renaming]),
+        ):
+            with pytest.raises(InvalidArgument, match=re.escape(f"cannot be called {name!r}: that means {meaning}")):
+                await ask()
+    for name in NAMES:
+        await terminals.run_operations([{"kind": "rename_window", "target": tab.key, "name": name}])
+        assert await terminals.tab(name) is tab

@@ -23,6 +23,7 @@ from muxwire.operations.operation import (
 from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs import waits
 from muxwire.tabs.maker import PANE_FORMAT, checked_request, window_name
+from muxwire.tabs.targets import check_tab_name
 from muxwire.tabs.waits import Wanted
 from muxwire.tabs.windows import look_up
 from muxwire.values import dataclass
@@ -576,6 +577,7 @@ class RenameWindow(Operation):
 def check_name(name: str) -> None:
     if "\0" in name or not window_name(name):
         raise InvalidArgument(f"{name!r} would show nothing", remedy="give a name that can be read")
+    check_tab_name(name)
 
 
 async def rename(book: TabBook, tab: Tab, name: str) -> None:

@@ -24,6 +24,7 @@ from muxwire.tabs.book import checked_idle
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name, shown_name
 from muxwire.tabs.tab import Tab
+from muxwire.tabs.targets import check_tab_name
 from muxwire.tmux.server import RECORD_OPTION, checked_session
 from muxwire.values import dataclass
 
@@ -48,6 +49,7 @@ def checked_request(host: Host, asked: CreateTab) -> CreateTab:
     check_text(asked.name, "name")
     if "\0" in asked.name:
         raise InvalidArgument("the name contains a NUL byte", remedy="leave it out")
+    check_tab_name(asked.name)
     if asked.size is not None:
         check_size(asked.size)
     if any("\0" in word for word in asked.command):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from muxwire.errors import AmbiguousTarget, NoSuchTarget
-from muxwire.ids import LAST_USED, USED_BEFORE
+from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget
+from muxwire.ids import LAST_USED, USED_BEFORE, host_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -18,7 +18,22 @@ if TYPE_CHECKING:
 _REMEDY = "`list_tabs` shows every tab; `create_tab` makes one"
 # Never a name, so that a tab called "@3" can never be taken for another that has this id.
 _ID = re.compile(r"(?:[0-9]+/)?[@%][0-9]+\Z")
+# How a step of a list of operations names a pane that an earlier one made.
+_OF_STEP = "ref:"
 _INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
+
+
+def check_tab_name(name: str) -> None:
+    """Refuse a name by which the tab could never be found, since it means another one: InvalidArgument."""
+    if name in (LAST_USED, USED_BEFORE):
+        meaning = f"the tab {'used last' if name == LAST_USED else 'used before the last one'}"
+    elif _ID.match(name) or host_of(name)[0]:
+        meaning = "the window or pane of that id"
+    elif name.startswith(_OF_STEP):
+        meaning = "what an earlier step of a list of operations made"
+    else:
+        return
+    raise InvalidArgument(f"a tab cannot be called {name!r}: that means {meaning}", remedy="give it another name")
 
 
 async def find_tab(
