@@ -223,6 +223,28 @@ def test_an_answer_of_the_terminal_is_forgotten_where_it_would_come_back(shell: 
     assert not world.end.aside
 
 
+def test_an_answer_of_the_terminal_that_is_drawn_as_the_key_comes_is_no_part_of_the_prompt() -> None:
+    """The shell writes its sign before it draws the cleared line. Six columns of our line stayed on the screen."""
+    world = at_prompt("fish", b"\r" + PROMPT)
+    ran = world.typed()
+    world.begins(ran)
+    world.write(b"\x1b[c")
+    world.ends(ran)
+    world.prompt(b"\r" + PROMPT)
+    assert world.shell is not None
+    clear, prompt = world.shell.clear_key, world.column
+
+    def pressed(keys: bytes) -> None:
+        if keys == clear:
+            world.write(b"[?1;2c" + CLEAR_SIGN)
+            world.column = prompt + len("[?1;2c")
+            world.later(0.1, lambda: setattr(world, "column", prompt))
+
+    world.pressed = pressed
+    reached(world)
+    assert world.end.column == prompt
+
+
 @pytest.mark.parametrize("sleeps", ["editor", "line"])
 def test_a_prompt_in_which_programs_run_is_waited_for(sleeps: str) -> None:
     world = World("ksh")

@@ -328,8 +328,9 @@ class PromptEnd:
             before, end = (yield from self._position(earlier)), earlier.end
             if self.aside:  # what the shell has drawn for its key may come behind its sign, and tmux's answers
                 after = yield from self._cursor_where(lambda cursor: cursor != before, after)
-            if typed and begins:  # what was on its way to the shell is drawn meanwhile, too
-                column = pane.prompts.column(drawn[:known])  # unknown after a change of the size
+            # What was on its way to the shell is drawn meanwhile, too: keys, or what the terminal answers.
+            column = pane.prompts.column(drawn[:known]) if begins else None  # unknown after a change of the size
+            if (typed and begins) or (asked and column is not None):
                 after = yield from self._cursor_where(
                     lambda cursor: cursor != before if column is None else cursor[0] == column, after
                 )
