@@ -6,6 +6,7 @@ import copy
 import dataclasses
 import inspect
 import pickle
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,22 @@ class Pickled:
 def test_an_instance_can_be_pickled() -> None:
     assert pickle.loads(pickle.dumps(Pickled(1))) == Pickled(1)
     assert len({Pickled(1), Pickled(1), Pickled(2)}) == 2
+
+
+def test_a_pattern_is_compiled_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = list[str]()
+    compile_now = re.compile
+
+    def noted(source: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(source)
+        return compile_now(source, flags)
+
+    monkeypatch.setattr(re, "compile", noted)
+    made = muxwire.values.pattern("(a+)B", re.IGNORECASE)
+    assert compiled == []
+    assert [found[1] for text in ("aab", "xAb") if (found := made.search(text))] == ["aa", "A"]
+    assert compiled == ["(a+)B"]
+    assert (made.pattern, made.flags) == ("(a+)B", re.compile("(a+)B", re.IGNORECASE).flags)
 
 
 def test_no_signature_is_inspected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ import anyio.lowlevel
 
 from muxwire.errors import InvalidArgument, remedy_for
 from muxwire.host.matcher import LENGTH_BYTES
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,7 @@ _GONE_SECONDS = 0.02
 # So much of a pattern stands in an error.
 _SHOWN = 80
 
-_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
+_SPECIAL = pattern(r"[\\.^$*+?{}\[\]|()]")
 _SCRIPT = Path(__file__).with_name("matcher.py")
 
 
@@ -76,7 +76,7 @@ class Pattern:
 
 
 # What `re.escape` makes of a character.
-_ESCAPED = re.compile(r"\\([^A-Za-z0-9])", re.DOTALL)
+_ESCAPED = pattern(r"\\([^A-Za-z0-9])", re.DOTALL)
 
 
 async def checked(pattern: Pattern) -> Pattern:

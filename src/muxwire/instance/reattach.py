@@ -7,7 +7,6 @@ directory of that label. What its shell is doing is known by the marks in its lo
 from __future__ import annotations
 
 import os
-import re
 import signal
 import time
 from contextlib import suppress
@@ -29,7 +28,7 @@ from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord, name_of
 from muxwire.tabs.windows import restore_sizes
 from muxwire.tmux.server import RECORD_OPTION
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 from muxwire.vt.text import strip_ansi
 from muxwire.vt.widths import guessed_width
 
@@ -150,18 +149,18 @@ def _shown(prompt: bytes) -> str:
 
 # What has the tab's own shell read with its editor in mid-command. A function may hide it: then the prompt must be one
 # that is known.
-_READS = re.compile(rb"\b(?:read|readline|vared|select|zle)\b")
+_READS = pattern(rb"\b(?:read|readline|vared|select|zle)\b")
 # A prompt has no more rows than that.
 PROMPT_ROWS = 24
 
 # The option is empty for most panes, and a word all the same.
 _PANES = f"{PANE_FORMAT} #{{session_id}} =#{{{RECORD_OPTION}}} #{{pane_start_command}}"
 # The label among the words of a supervisor, whatever version of us wrote its script.
-_LABEL = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
-_NOTED = re.compile(r": muxwire-tab ([\w=-]+); ")
+_LABEL = pattern(r"(?<!\S)[0-9a-f]{16}(?!\S)")
+_NOTED = pattern(r": muxwire-tab ([\w=-]+); ")
 # A server option for each control client: which process drives it.
 _CLIENT_OPTION = "@muxwire-client-"
-_CLIENT = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
+_CLIENT = pattern(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import (
     Awaitable,
@@ -24,7 +23,7 @@ from muxwire.shell.driver import ESCALATION_SECONDS
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
 from muxwire.shell.visible import SEQUENCE_END, alternate_at, lookbehind, visible_range
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import (
     COLUMNS,
     PLAYED_MAX,
@@ -61,7 +60,7 @@ _BEFORE_MAX = 64 << 10
 _BYTES_PER_CHAR = 8
 
 # The beginning of a character (RFC 3629, section 4): the rest of it is still to come.
-_CHARACTER_BEGUN = re.compile(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
+_CHARACTER_BEGUN = pattern(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
 _CHARACTER_REACH = 3
 _LOOKBEHIND = lookbehind(TYPED_LINES)
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,19 +39,19 @@ _NUMBERED = {
 # SS3 FINAL if the program asked for the application keypad, else the character.
 _KEYPAD = dict(zip("/*-+.0123456789", b"ojmknpqrstuvwxy", strict=True))
 
-_MODIFIED = re.compile(r"((?:[CMS]-)*)(.+)\Z", re.DOTALL)
+_MODIFIED = pattern(r"((?:[CMS]-)*)(.+)\Z", re.DOTALL)
 # The VT10x way of C- with characters that have no control code of their own (tmux, input_key_vt10x).
 _CONTROL = dict(zip("1!9(0)=+;:'\",<.>/-8?2 ", b"119900=+;;'',,..\x1f\x1f\x7f\x7f\0\0", strict=True))
 
 # The mouse at a column and a row. Buttons as xterm counts them, the wheel's from 64 on.
-_AIMED = re.compile(r"((?:Middle|Right)?Click|Wheel(?:Up|Down))@([0-9]{1,4}),([0-9]{1,4})")
+_AIMED = pattern(r"((?:Middle|Right)?Click|Wheel(?:Up|Down))@([0-9]{1,4}),([0-9]{1,4})")
 _WHEEL = 64
 _BUTTONS = {"Click": 0, "MiddleClick": 1, "RightClick": 2, "WheelUp": _WHEEL, "WheelDown": _WHEEL + 1}
 # Without DECSET 1006 a coordinate is one byte, from 33 on.
 _X10_MAX = 222
 
 # How keys are written by a caller who knows another program's names.
-_MISTAKEN = re.compile(
+_MISTAKEN = pattern(
     r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|"
     r"arrow(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z])>?\Z",
     re.IGNORECASE,
@@ -76,11 +76,11 @@ _AMBIGUOUS = frozenset(
     ("CR", "BS", "UP", "DOWN", "LEFT", "RIGHT", "TAB", "SPACE", "HOME", "END", "DEL", "DELETE", "INSERT")
 )
 # tmux's own names that are keys in angle brackets too.
-_BRACKETED = re.compile("F[0-9]{1,2}|Up|Down|Left|Right|Home|End|Tab|Space|Enter|Escape|Insert|Delete|Page(?:Up|Down)")
+_BRACKETED = pattern("F[0-9]{1,2}|Up|Down|Left|Right|Home|End|Tab|Space|Enter|Escape|Insert|Delete|Page(?:Up|Down)")
 _LONG = {
     "ctrl": "C-", "control": "C-", "alt": "M-", "meta": "M-", "option": "M-", "opt": "M-", "shift": "S-",
 }  # fmt: skip
-_MODIFIER = re.compile(rf"({'|'.join(_LONG)}|[CMS])[-+](?=.)", re.IGNORECASE)
+_MODIFIER = pattern(rf"({'|'.join(_LONG)}|[CMS])[-+](?=.)", re.IGNORECASE)
 
 
 @final

@@ -18,14 +18,13 @@ its executable; 3 a shell over a program that relays a terminal (ssh, docker), k
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import MORE_FILES, TabUnavailable
 from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, prompt_due, starting, takes_line, unhooked
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ _EDITING: Final = ("bash", "zsh", "fish")
 # The kernel does not distinguish their `read` from their prompt.
 _READ_ALIKE: Final = ("dash", "ash", "ksh")
 # A mark for a line that was not ended, and blanks up to the right edge: if it was, all of that is erased.
-_BEFORE_PROMPT: Final = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
+_BEFORE_PROMPT: Final = pattern(r"[%#⏎] {2,}|⏎ ?\x0f? *")
 
 
 @final

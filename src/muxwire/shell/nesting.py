@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
@@ -23,6 +22,7 @@ from muxwire.shell.look import RELAYS, asks, leaves_inside, reads_as_prompt
 from muxwire.shell.redraw import shown_again
 from muxwire.shell.request import Hide, LookAll, Press, Request, Settle, Unhide, Within, ask, silence, until
 from muxwire.shell.tab_state import takes_line
+from muxwire.values import pattern
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _STOPS, _ANSWERS, _ENDS = 0.5, 1.0, 1.0
 # What a nested shell wrote before it ended has come by then, on a busy machine too.
 GONE_QUIET = 1.0
 # `exec` of a program and nothing after it; without a program it only redirects.
-_EXEC = re.compile(rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
+_EXEC = pattern(rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 _CLEAR_LINE = b" \x15"
 

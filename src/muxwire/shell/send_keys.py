@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
@@ -27,6 +26,7 @@ from muxwire.shell.request import (
     until,
 )
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
+from muxwire.values import pattern
 from muxwire.vt.drawn import shows_typed
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _CTRL_C_ECHO = b"^C"
 
 _PASTE_BEGIN = b"\x1b[200~"
 # DECSET and DECRST 2004, alone or among others.
-_PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
+_PASTE_MODE = pattern(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
 _MODES = (
     "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off} #{mouse_any_flag}"
     " #{mouse_sgr_flag} #{mouse_utf8_flag} #{pane_width} #{pane_height}"
@@ -77,7 +77,7 @@ _MODES = (
 LINE_MAX = 4095
 
 # What hands a line over or throws it away: CR, LF, C-d, C-c, C-\, C-z, C-u (termios(3), as every system sets it).
-_ENDS = re.compile(rb"[\r\n\x03\x04\x15\x1a\x1c]")
+_ENDS = pattern(rb"[\r\n\x03\x04\x15\x1a\x1c]")
 _ERASE = b"\x7f"
 
 

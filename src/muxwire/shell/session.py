@@ -6,7 +6,6 @@ what goes with each move. All other code reads its attributes and consumes its f
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
@@ -40,7 +39,7 @@ from muxwire.shell.session_table import (
     ShellState,
     ending_of,
 )
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,19 +53,19 @@ if TYPE_CHECKING:
 REACH = {"zsh": 4096, "fish": 32}
 
 # zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
-_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
+_PROMPT_SP = pattern(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
 # fish 4 reports a command's end to its terminal just before it does to us (OSC 133;D), unless the command has come to
 # E.
-_FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
+_FISH_END = pattern(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
 _WHOLE = {"zsh": _PROMPT_SP, "fish": _FISH_END}
 
 # The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Colours that come a little later are no loss.
 _SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
-_PROMPT_SP_BEGUN = re.compile(
+_PROMPT_SP_BEGUN = pattern(
     rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
 )
 # The same of what fish 4 prints.
-_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
+_FISH_END_BEGUN = pattern(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
 _BEGUN = {"zsh": _PROMPT_SP_BEGUN, "fish": _FISH_END_BEGUN}
 
 
@@ -123,7 +122,7 @@ def cut_short(
 
 # Beyond this a line that began as the echo is none: an editor redraws a line once or twice.
 _REDRAWN = 3
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @final

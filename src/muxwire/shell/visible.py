@@ -38,7 +38,7 @@ from muxwire.shell.marks import (
     ShellExited,
 )
 from muxwire.shell.typed_lines import typed_lines_of
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import on_alternate
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
 
 _ENDS = (OutputStart, CommandFinished, PostExec, ShellExited, EchoStart, EchoEnd)
 # A mark, whole and with no other in it.
-_WHOLE_RE = re.compile(
+_WHOLE_RE = pattern(
     re.escape(INTRODUCER) + rb"(?:[PEQ];([0-9a-f]{16});[^\x1b\x07]*;\1\x07|[^PEQ\x1b\x07][^\x1b\x07]*\x07)"
 )
 _BARRIERS = (OutputStart, CommandFinished, PostExec, ShellExited)

@@ -5,7 +5,6 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -27,7 +26,7 @@ from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 from muxwire.verbs.types import CHUNK_MAX, LINES_MAX
 from muxwire.vt.readable import COLUMNS
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.live_tab import LiveTab
 
 # As list_tabs names tabs of a tmux server that is gone.
-_LOG_ADDRESS = re.compile(
+_LOG_ADDRESS = pattern(
     r"(?:(?P<instance>e[0-9]{1,10}-[0-9a-f]{6})/)?(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z"
 )
 

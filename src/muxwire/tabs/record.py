@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import re
 import time
 from contextlib import suppress
 from dataclasses import asdict, fields, replace
@@ -24,14 +23,14 @@ from muxwire.errors import InstanceUnavailable, remedy_for
 from muxwire.host.descriptors import OURS, open_file
 from muxwire.host.folders import write_private
 from muxwire.shell.execution import Ending, Execution
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
-_FORMAT_SIGN = re.compile(r"#(?=[\[({])")
+_FORMAT_SIGN = pattern(r"#(?=[\[({])")
 _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # What a later process cannot learn of a command from the marks; and its bytes, with so many of them as are kept: of the
 # text enough to say which one it was.

@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
-from muxwire.values import dataclass, to_dict
+from muxwire.values import dataclass, pattern, to_dict
 from muxwire.vt.widths import GRAPHICS, guessed_width
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _ZONES: dict[str, Zone] = {
     "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
     "7770;X": "", "7770;Q": "prompt", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
 }  # fmt: skip
-_MARK = re.compile(r"7770;[A-Z]|133;[A-D]")
+_MARK = pattern(r"7770;[A-Z]|133;[A-D]")
 
 
 @final
@@ -249,11 +249,11 @@ def has_marks(output: bytes) -> bool:
 
 # A screen as tmux prints it: the rows of `capture-pane -e`, as text and as cells, and which of them continue.
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)|\x1b\[(?P<style>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?P<control>[\x00-\x1a])"
 )
 # What `-e` adds to a row: styles, and from tmux 3.4 on links.
-_ADDED = re.compile(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+_ADDED = pattern(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 # What takes the state of the rows before: the line drawing set, and a tab, which is printed as one from tmux 3.6 on.
 _STATEFUL = (b"\t", b"\x0e", b"\x0f")
 # tmux sets a stop at every eighth column (screen_reset_tabs).
@@ -266,7 +266,7 @@ LINES_REACH = 2
 
 # What vis(3) writes in C's manner; the others are three octal digits, or the character itself after the backslash.
 _NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"s": b" "}
-_ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = pattern(rb"\\([0-7]{3}|.)", re.DOTALL)
 # Nearly all of it in a screen; a NUL stands for the backslash meanwhile, since no cell can hold one.
 _USUAL = ((rb"\\", b"\0"), (rb"\033", b"\x1b"), (rb"\016", b"\x0e"), (rb"\017", b"\x0f"), (rb"\$", b"$"))
 

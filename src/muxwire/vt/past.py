@@ -6,10 +6,9 @@ at the last clear, reset or switch to the alternate screen, else in the middle.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, final
 
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import COLUMNS, ROWS, open_string
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ PLAYED = 256 << 10
 # How far back an empty screen is looked for; at the worst all of it is played.
 SEARCHED = 1 << 20
 # An empty screen with the cursor at home, as programs make it (terminfo's `clear` and `rs1`), or the other screen.
-_EMPTIED = re.compile(
+_EMPTIED = pattern(
     rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|\x1b\[\?(?:1049|1047|47)(?P<switch>[hl])"
 )
 _ALTERNATE_ON = b"\x1b[?1049h"
