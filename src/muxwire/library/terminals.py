@@ -17,7 +17,6 @@ from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
 from muxwire.logs.screens import past_screen
 from muxwire.logs.times import offset_ago
-from muxwire.operations.operation import RunOptions
 from muxwire.results import CommandInfo
 from muxwire.tabs.attached import attached
 from muxwire.tabs.book import checked_idle
@@ -448,6 +447,7 @@ class Terminals:
         # Late: what few programs use takes a fifth of what all of the library takes to import.
         from muxwire.library.operations import run_here
         from muxwire.operations.lists import on_one_machine, read_operations, targets_of
+        from muxwire.operations.operation import RunOptions
 
         given = read_operations(operations)
         places = {target: await self._hosts.place(target) for target in targets_of(given)}

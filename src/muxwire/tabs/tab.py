@@ -27,7 +27,6 @@ from muxwire.logs.read import read_raw
 from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
-from muxwire.pane.scripts import keep_script, script_command, script_name
 from muxwire.pane.snapshots import ScreenView, Zones
 from muxwire.shell.marks import without_join_marks
 from muxwire.tabs.answers import answered, answered_each
@@ -288,6 +287,8 @@ class Tab:
         on_progress: OnProgress | None = None,
     ) -> ExecutionResult:
         """Write `code` to a private file (`script_path`), kept as long as the log, and run it; else as `execute`."""
+        from muxwire.pane.scripts import keep_script, script_command, script_name  # late: few verbs write a script
+
         _check_on_timeout(on_timeout)
         name = script_name(language, secrets.token_hex(4))
         body = code.encode("utf-8", "surrogateescape")
