@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from muxwire.host.bootstrap import helper_script
 from muxwire.host.remote import PaneAnswer
 from muxwire.shell.look import Shown, Sleep, judge
 from tests.hosts.test_shortages import SHELLS, answer, helper
+from tests.processes import stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,6 +106,26 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
         os.close(master)
     assert leader.pid in seen
     assert judge(found, 0, Shown(line=True)).waiting == ""
+
+
+@pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")
+def test_who_has_the_terminal_open_in_another_session_and_is_awake_may_read_it_next() -> None:
+    master, slave = os.openpty()
+    tty = os.ttyname(slave)
+    script = "setsid sh -c 'echo $$; while :; do :; done' & exec sleep 60"
+    with subprocess.Popen(["setsid", "-c", "sh", "-c", script], stdin=slave, stdout=slave) as leader:
+        os.close(slave)
+        stranger = int(os.read(master, 100))
+        try:
+            assert look.look(leader.pid, tty).roused
+            assert not look.look(leader.pid, tty, near=True).roused  # which asks nobody else
+            with stopped(stranger):
+                while look.look(leader.pid, tty).roused:
+                    pass  # it has not taken the signal yet
+        finally:
+            os.kill(stranger, signal.SIGKILL)
+            leader.kill()
+            os.close(master)
 
 
 @pytest.mark.skipif(not foreground.HAS_PROC, reason="there is no /proc")

@@ -14,7 +14,7 @@ from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, Fo
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.nesting import PROBE_TIMEOUT
 from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, line_keys
-from muxwire.shell.ready import INTERRUPT_SECONDS, STRANGER_GRACE
+from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE
 from muxwire.shell.request import SILENCE_WITHIN
 from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
 from tests.shell.driven import NESTED_PID, OTHER, osc
@@ -435,13 +435,19 @@ def reader(pid: int = 9) -> Process:
     )
 
 
-def test_nothing_is_typed_while_another_session_reads() -> None:
+def after_keys() -> World:
+    """A tab at its prompt, in which keys were sent: something may have been started that reads."""
     world = at_prompt()
     ran = world.typed()
     world.begins(ran)
     world.ends(ran)
     world.comes_back()
-    world.session.input_typed(b"x", world.stream.end)  # keys: something may have been started
+    world.session.input_typed(b"x", world.stream.end)
+    return world
+
+
+def test_nothing_is_typed_while_another_session_reads() -> None:
+    world = after_keys()
     world.strangers = (reader(),)
     begun = world.time
     with pytest.raises(TabUnavailable, match="pinentry") as refused:
@@ -450,6 +456,28 @@ def test_nothing_is_typed_while_another_session_reads() -> None:
     assert STRANGER_GRACE <= world.time - begun < STRANGER_GRACE + 0.5
     world.later(STRANGER_GRACE / 2, lambda: setattr(world, "strangers", ()))
     assert reached(world).level == 1
+
+
+def test_a_reader_that_was_awake_at_the_first_look_is_looked_at_again() -> None:
+    world = after_keys()
+    world.roused = True
+
+    def reads_on() -> None:
+        world.roused, world.strangers = False, (reader(),)
+
+    world.later(ROUSED_SECONDS / 2, reads_on)
+    with pytest.raises(TabUnavailable, match="pinentry"):
+        reached(world)
+
+
+def test_what_is_awake_all_the_time_holds_no_command_up() -> None:
+    took = []
+    for roused in (False, True):
+        world = after_keys()
+        world.roused, begun = roused, world.time
+        assert reached(world).level == 1
+        took.append(world.time - begun)
+    assert ROUSED_SECONDS <= took[1] - took[0] < 2 * ROUSED_SECONDS
 
 
 # -- shells that our hooks do not reach

@@ -134,6 +134,7 @@ class World:
         self.stopped = False
         self.words: list[str] = []  # the arguments of what is in front
         self.strangers: tuple[Process, ...] = ()
+        self.roused = False
         self.modes: TtyModes | None = TtyModes(icanon=False, echo=False, isig=True)
         self.column = 2
         self.heard = True
@@ -258,7 +259,7 @@ class World:
 
     def seen(self) -> PaneLook:
         own = Process(LEADER, 1, LEADER, LEADER)
-        return PaneLook(LEADER, self.modes, self.front_group, (own, *self.strangers))
+        return PaneLook(LEADER, self.modes, self.front_group, (own, *self.strangers), roused=self.roused)
 
     def front(self) -> Foreground | None:
         return Foreground(self.front_group, self.program)

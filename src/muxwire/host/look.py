@@ -141,7 +141,8 @@ def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLo
         outside: list[_Stat] = []
     else:
         table = yield from _table()
-        outside = [one for one in table.values() if one.tty == 0 and one.state == "S" and not one.flags & KERNEL_THREAD]
+        strange = (one for one in table.values() if one.tty == 0 and not one.flags & KERNEL_THREAD)
+        outside = [one for one in strange if one.state in "SR"]
     viewer = _Viewer(table, outside, inside=not near)
     inside = [one for one in table.values() if one.tty == first.tty]
     processes = viewer.processes(inside, device, first.foreground)
@@ -157,6 +158,7 @@ def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLo
         processes=ordered,
         tells=SEES_WAITS,
         seen_at=seen_at,
+        roused=viewer.roused,
     )
 
 
@@ -210,7 +212,8 @@ class _Viewer:
 
     def __init__(self, table: dict[int, _Stat], outside: list[_Stat], *, inside: bool) -> None:
         self._table = table
-        self._outside = outside  # of no controlling terminal, asleep
+        self._outside = outside  # of no controlling terminal, asleep in a call or awake
+        self.roused = False  # whether one of these that has a terminal open is awake
         self._inside = inside  # whether inner terminals are looked at
         self._homes: Collection[int] = ()  # the file systems in which the devices of our terminals are, once asked for
         self._entered: set[int] = set()  # devices that are being looked at: a relay may hold its own
@@ -219,9 +222,16 @@ class _Viewer:
         """Those that have a terminal open, or as their controlling terminal (`inside`), as far as they may read it."""
         self._entered.add(device)
         found = [self._examined(one, device, controls=True, waits=one.group == foreground) for one in inside]
-        for one in self._outside:
-            if may_read(_wchan(one.pid)) and (files := self._files(one.pid, device, False)) and files.terminal:
-                found.append(self._examined(one, device, controls=False, waits=True))  # noqa: PERF401
+        for one in self._outside if SEES_WAITS else ():
+            where = _wchan(one.pid)
+            reads = may_read(where)
+            if not (reads or is_hidden(where)) or not (files := self._files(one.pid, device, False)):
+                continue
+            if reads and files.terminal:
+                found.append(self._examined(one, device, controls=False, waits=True))
+                self.roused = self.roused or any(sleep.state == "R" for sleep in found[-1].sleeps)
+            elif files.terminal:
+                self.roused = True
         return found
 
     def _examined(self, one: _Stat, device: int, *, controls: bool, waits: bool) -> Process:

@@ -52,6 +52,10 @@ if TYPE_CHECKING:
 INTERRUPT_SECONDS = 2.0
 # Seconds in which a program of another session that reads may notice that what it asked for is gone.
 STRANGER_GRACE = 1.0
+# Seconds for which such a program is looked at again that was awake: who reads is woken when a shell sets the terminal
+# for its prompt, and on a busy machine waits for a processor before it reads on. And seconds between two looks.
+ROUSED_SECONDS = 0.3
+_ROUSED_AGAIN = 0.02
 
 
 @final
@@ -196,10 +200,15 @@ class Ready:
 
     def _stranger(self, listener: ForegroundShell) -> Request[Process | None]:
         """A process of another session that reads the terminal, and would get what is typed for that shell."""
-        yield LookAll(wide=True)
-        look = self._pane.seen()
-        found = (one for one in strangers(look) if listener.level < 3 or not descends(look, one, listener.pgrp))
-        return next(found, None)
+        last = self._pane.now + ROUSED_SECONDS
+        while True:
+            yield LookAll(wide=True)
+            look = self._pane.seen()
+            found = (one for one in strangers(look) if listener.level < 3 or not descends(look, one, listener.pgrp))
+            reader = next(found, None)
+            if reader is not None or not look.roused or self._pane.now >= last:
+                return reader
+            yield Wait(_ROUSED_AGAIN)
 
     def interrupt_taken(self) -> Request[None]:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
