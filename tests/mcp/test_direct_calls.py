@@ -127,6 +127,35 @@ async def test_a_call_is_cancelled_by_its_id_as_a_number_or_a_text(given: int | 
             assert (await client.request("ping"))["result"] == {}
 
 
+async def test_one_task_does_the_calls_that_follow_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To start a task takes longer than to read a call; one that was cancelled ends none."""
+    tasks: list[object] = []
+
+    async def call(self: calls.DirectCalls, *given: Any) -> None:
+        tasks.append(asyncio.current_task())
+        await original(self, *given)
+
+    original = calls.DirectCalls._call
+    monkeypatch.setattr(calls.DirectCalls, "_call", call)
+    async with serving() as client:
+        await client.initialize()
+        await client.call("list_tabs")
+        await anyio.wait_all_tasks_blocked()
+        params = {"name": "execute_command", "arguments": FOREVER}
+        await client.send({"jsonrpc": "2.0", "id": "long", "method": "tools/call", "params": params})
+        await client.until("began")
+        await client.call("list_tabs")  # meanwhile another task does it, and waits for the next
+        await client.notify("notifications/cancelled", {"requestId": "long"})
+        await client.until("interrupted")
+        for _ in range(2):
+            await anyio.wait_all_tasks_blocked()
+            await client.call("list_tabs")
+    first, long, meanwhile, *later = tasks
+    assert long is first
+    assert meanwhile is not first
+    assert later == [meanwhile, meanwhile]
+
+
 async def test_a_large_result_is_not_copied_again_and_again() -> None:
     """What is written holds it twice, and nothing else does for long."""
     size = 1 << 22
