@@ -7,6 +7,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 import typing
 
 if typing.TYPE_CHECKING:
@@ -24,6 +26,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Without `argv` the process is the verb's, and ends with it.
     """
+    if argv is None:
+        _in_utf8()
     # Late: a C-c while the rest is imported is a C-c like any other.
     from muxwire.cli.interrupts import end_by_them
 
@@ -44,3 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         leave(code)
     return code
+
+
+def _in_utf8() -> None:
+    """Start Python anew in its UTF-8 mode, if it takes names and arguments for ASCII.
+
+    LC_ALL=C makes it do so where PYTHONUTF8=0 or PYTHONCOERCECLOCALE=0 switch off that it reads UTF-8 then. A name
+    given as an argument would be another one than the same name given elsewhere: tmux, logs and JSON are UTF-8.
+    """
+    if sys.getfilesystemencoding() == "ascii" and sys.executable and not getattr(sys, "frozen", False):
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - without one
