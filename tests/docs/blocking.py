@@ -27,14 +27,15 @@ HEAD = '''\
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, final
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, final
 
 from muxwire.library import opening
 from muxwire.sync.loop import READY_SECONDS, LoopThread, loop_thread
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self, TypeAlias
@@ -66,16 +67,18 @@ if TYPE_CHECKING:
     Targets: TypeAlias = "Target | Sequence[Target]"
 
 
-def _twin_of(target: Target) -> str | AsyncTab:
-    return target if isinstance(target, str) else target._twin  # noqa: SLF001 - of this module
+def _twin_of(target: object) -> Any:  # noqa: ANN401 - what is no target is refused by the library
+    return target._twin if isinstance(target, Tab) else target  # noqa: SLF001 - of this module
 
 
 def _public(kind: type) -> list[str]:
     return sorted(name for name in vars(kind) if not name.startswith("_"))
 
 
-def _twins_of(targets: Targets) -> list[str | AsyncTab]:
-    return [_twin_of(target) for target in ([targets] if isinstance(targets, str | Tab) else targets)]
+def _twins_of(targets: object) -> Any:  # noqa: ANN401
+    if isinstance(targets, Collection) and not isinstance(targets, str | bytes):
+        return [_twin_of(target) for target in targets]
+    return _twin_of(targets)
 '''
 TERMINALS = '''
 

@@ -13,6 +13,7 @@ import muxwire.sync
 from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
 from muxwire.library.terminals import PUBLIC as OF_TERMINALS
 from muxwire.tabs.tab import PUBLIC as OF_TAB
+from muxwire.tabs.typed import KINDS
 
 pytestmark = pytest.mark.anyio
 
@@ -44,11 +45,31 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("execute", {"command": "true", "env": {1: "A"}}, "the name of an environment variable must be a string, not 1"),
     ("wait_for", {"until": "x", "from_byte": -5}, "the output has offsets 0 to "),
     ("create_tab", {"name": 3}, "name must be a string, not 3"),
-    ("create_tab", {"command": "ls"}, "command is not a list of words"),
+    ("create_tab", {"command": "ls"}, "command must be a list of strings or None, not 'ls'"),
     ("create_tab", {"size": "80x24"}, "size '80x24' is not columns and rows"),
     ("create_tab", {"size": (80.5, 24)}, "size (80.5, 24) is not columns and rows"),
     ("tab", {"target": 3}, "3 names no tab"),
+    ("execute", {"command": "true", "timeout": None}, "timeout must be a number of seconds, not None"),
+    ("execute", {"command": "true", "timeout": True}, "timeout must be a number of seconds, not True"),
+    ("execute", {"command": "true", "timeout": float("nan")}, "timeout must be a number of seconds, not nan"),
+    ("execute", {"command": "true", "strip_ansi": "no"}, "strip_ansi must be True, False or None, not 'no'"),
+    ("execute", {"command": "true", "cwd": b"/"}, "cwd must be a path or None, not b'/'"),
+    ("execute", {"command": "true", "on_start": 3}, "on_start must be a function or None, not 3"),
+    ("execute_script", {"language": "shell", "code": 3}, "code must be a string, not 3"),
+    ("create_tab", {"host": 3}, "host must be a Carrier, or the name of a machine"),
+    ("create_tab", {"env": [("A", "1")]}, "env must be a map or None, not [('A', '1')]"),
+    ("set_history_limit", {"limit": "9"}, "limit must be a whole number, not '9'"),
+    ("history", {"targets": 3}, "targets must be a tab, its name, or a list of these, not 3"),
+    ("run_operations", {"operations": 3}, "operations must be a list, not 3"),
+    ("run_operations", {"operations": [], "on_error": "go"}, "on_error must be stop or continue, not 'go'"),
+    ("send_keys", {"answers": "yes"}, "answers must be a list of strings, not 'yes'"),
+    ("send_keys", {"wanted": "x"}, "wanted must be a Wanted, not 'x'"),
+    ("close", {"reason": "x" * 99, "force": "x" * 99}, "force must be True or False, not '" + "x" * 79 + "..."),
 ]
+# What the calls check themselves, which know more of it.
+CHECKED_INSIDE = {
+    "Target", "str | Carrier", "tuple[int, int] | None", "Wanted | None", "Sequence[Operation | Mapping[str, object]]",
+}  # fmt: skip
 NOT_NAMES = {
     ".": "the tab used last",
     "=": "the tab used before the last one",
@@ -149,3 +170,31 @@ async def test_a_tab_has_no_name_that_means_another(terminals: Terminals, tab: T
     for name in NAMES:
         await terminals.run_operations([{"kind": "rename_window", "target": tab.key, "name": name}])
         assert await terminals.tab(name) is tab
+
+
+async def test_positional_keys_of_another_type_are_named(tab: Tab) -> None:
+    wrong: Any = 3
+    for keys in ((wrong,), ("ls", wrong), (["ls", wrong],)):
+        with pytest.raises(InvalidArgument, match="keys must be a string or a list of strings, not"):
+            await tab.send_keys(*keys)
+
+
+async def test_what_opens_an_instance_names_a_wrong_value() -> None:
+    for name, value in {"name": 3, "socket": b"/s", "close_idle": "1h", "environ": 3, "wrap": 3, "hosts": []}.items():
+        given: dict[str, Any] = {name: value}
+        with pytest.raises(InvalidArgument, match=f"^{name} must be "):
+            muxwire.sync.open_terminals(**given)
+    wrong: Any = {"c1": ["docker", "exec", "c1"]}
+    with pytest.raises(InvalidArgument, match="the host c1 must be a Carrier"):
+        muxwire.sync.open_terminals(hosts=wrong)
+
+
+def test_every_parameter_of_a_public_call_is_checked() -> None:
+    for kind, names in ((Tab, OF_TAB), (Terminals, OF_TERMINALS)):
+        for name in names:
+            call = getattr(kind, name, None)
+            if inspect.iscoroutinefunction(call) and name != "aclose":
+                taken = inspect.get_annotations(call)
+                unknown = {text for part, text in taken.items() if part != "return"} - KINDS.keys() - CHECKED_INSIDE
+                assert not unknown, (name, unknown)
+                assert call.__code__.co_filename.endswith("typed.py"), f"{name} is not @typed"

@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
 import anyio
 
 from muxwire.client.client import unexplained
-from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, NoSuchTarget, TmuxUnavailable
+from muxwire.errors import (
+    ConnectionClosed,
+    HostUnavailable,
+    InvalidArgument,
+    MuxwireError,
+    NoSuchTarget,
+    TmuxUnavailable,
+)
 from muxwire.host.descriptors import make_room
 from muxwire.host.host import answer_seconds
 from muxwire.host.hosts_file import HostsFile, checked_host_name, links_of, read_hosts
@@ -71,6 +78,24 @@ _MADE_UP = "carrier-"
 There = TypeVar("There", bound=Machine)
 
 
+def check_carrier(given: object, what: str) -> None:
+    """Refuse what does not lead to a machine: InvalidArgument."""
+    from muxwire.host.carriers import Carrier  # late: most processes use no other machine
+
+    if not isinstance(given, Carrier):
+        raise InvalidArgument(
+            f"{what} must be a Carrier, or the name of a machine that hosts.toml allows, not {given!r}",
+            remedy='for example Carrier(["ssh", "box"])',
+        )
+
+
+def check_hosts(carriers: Mapping[str, Carrier]) -> None:
+    """Refuse a name that no machine can have, and what does not lead to one: InvalidArgument."""
+    for name, carrier in carriers.items():
+        checked_host_name(name)
+        check_carrier(carrier, f"the host {name}")
+
+
 @final
 class Hosts(Generic[There]):
     """The machines that are used: those that the program gives, and those that were allowed when it was opened."""
@@ -115,14 +140,14 @@ class Hosts(Generic[There]):
         return self._used[name]
 
     def give(self, carriers: Mapping[str, Carrier]) -> None:
-        """Machines that the program allows itself, by their names; InvalidArgument."""
-        for name, carrier in carriers.items():
-            self._given[checked_host_name(name)] = carrier
+        """Machines that the program allows itself, by their names, which `check_hosts` has checked."""
+        self._given.update(carriers)
 
     def name_of(self, host: str | Carrier) -> str:
         """The name of a machine: of one that is given without a name it is made up when that is given first."""
         if isinstance(host, str):
             return host
+        check_carrier(host, "host")
         name = next((name for name, known in self._given.items() if known == host), "")
         if not name:
             self._unnamed += 1

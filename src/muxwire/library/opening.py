@@ -19,10 +19,11 @@ from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, named_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
-from muxwire.library.lifetime import ServerLifetime
+from muxwire.library.lifetime import ServerLifetime, check_hosts
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tabs.book import checked_idle
+from muxwire.tabs.typed import KINDS
 from muxwire.tmux.program import server_pid, server_runs
 from muxwire.tmux.server import Access
 
@@ -141,6 +142,10 @@ def _instance(
     close_idle: float | None,
     hosts: Mapping[str, Carrier] | None,
 ) -> AbstractAsyncContextManager[Terminals]:
+    given = {"name": name, "socket": socket, "socket_name": socket_name, "state_dir": state_dir, "environ": environ}
+    for parameter, value in (given | {"wrap": wrap, "close_idle": close_idle, "hosts": hosts}).items():
+        KINDS[_instance.__annotations__[parameter]].check(parameter, value)
+    check_hosts(hosts or {})
     environ = dict(os.environ if environ is None else environ)
     host = LocalHost(environ)
     if sum(given is not None for given in (name, socket, socket_name)) > 1:

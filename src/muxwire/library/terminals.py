@@ -27,6 +27,7 @@ from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.tab import Tab
 from muxwire.tabs.targets import find_tab
+from muxwire.tabs.typed import typed
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import DISPATCH_TIMEOUT
@@ -109,6 +110,7 @@ class Terminals:
         """Whether tabs on another machine outlive this process; HostUnavailable if it is not allowed."""
         return self._hosts.lasts(host)
 
+    @typed
     async def create_tab(
         self,
         *,
@@ -131,9 +133,8 @@ class Terminals:
         `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
-        if command is not None and (not command or isinstance(command, str)):
-            said = "is not a list of words" if command else "is an empty list"
-            raise InvalidArgument(f"command {said}", remedy='for example ["python3", "-q"]')
+        if command is not None and not command:
+            raise InvalidArgument("command is an empty list", remedy='for example ["python3", "-q"]')
         wanted = CreateTab(
             name=name, cwd=os.fspath(cwd or ""), env=env or {}, login=login, shell=shell or "",
             command=tuple(command or ()), session=session or "", size=size, strip_ansi=strip_ansi,
@@ -158,6 +159,7 @@ class Terminals:
         self._hosts.latest = None
         return made
 
+    @typed
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
         """Every tab, with `closed` those of this server too that are, and every session; or those of one `session`."""
         await self._life.look()
@@ -180,6 +182,7 @@ class Terminals:
         ended = tuple(one for one in logged if one.log_path not in known)
         return ended + await anyio.to_thread.run_sync(ended_tabs, self.folders)
 
+    @typed
     async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
 
@@ -225,6 +228,7 @@ class Terminals:
     def _names_one(self, target: str) -> bool:
         return target != "." or bool(self._book.latest) or self._hosts.split(target)[0] is not None
 
+    @typed
     async def tab(self, target: Target = ".", *, within: float = inf) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed.
 
@@ -258,6 +262,7 @@ class Terminals:
         tab.pane.use.note()
         return tab
 
+    @typed
     async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
         there, target = await self._hosts.place(self._name_of(target))
@@ -270,6 +275,7 @@ class Terminals:
         if not tab.pane.session.closed:
             await tab.close(force=force)
 
+    @typed
     async def close_session(self, session: str, *, force: bool = False) -> None:
         """Close every tab of a session; NoSuchTarget if it has none, TabUnavailable if something runs in one.
 
@@ -285,12 +291,14 @@ class Terminals:
         for tab in tabs:
             await self.close_tab(tab.key, force=force)
 
+    @typed
     async def close_host(self, host: str | Carrier) -> None:
         """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
         await self._hosts.close(host)
 
     # -- commands
 
+    @typed
     async def command_result(
         self,
         command_id: str,
@@ -347,6 +355,7 @@ class Terminals:
             await self._hosts.find_all()
         return self._book.command(command_id)
 
+    @typed
     async def snapshot(
         self,
         target: Target = ".",
@@ -378,6 +387,7 @@ class Terminals:
             self._book.latest = source.tab.key
         return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
+    @typed
     async def wait_for(
         self,
         targets: Targets,
@@ -407,6 +417,7 @@ class Terminals:
         with self._book.awaiting(until or regex or ("silence" if idle is not None else "an end or a prompt")):
             return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
 
+    @typed
     async def watch_events(
         self,
         targets: Targets = (),
@@ -427,6 +438,7 @@ class Terminals:
         async with attached(*(tabs or self._book.open.values()), uses=bool(tabs)):
             return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
+    @typed
     async def run_operations(
         self,
         operations: Sequence[Operation | Mapping[str, object]],
@@ -458,6 +470,7 @@ class Terminals:
         where = there or self
         return await run_here(found, options, where._life, where.tab, dry_run=dry_run)  # noqa: SLF001 - of our own kind
 
+    @typed
     async def read_logs(
         self,
         target: Target = ".",
@@ -485,6 +498,7 @@ class Terminals:
             drawing=drawing,
         )
 
+    @typed
     async def stream_logs(
         self,
         target: Target,
@@ -500,6 +514,7 @@ class Terminals:
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
 
+    @typed
     async def history(self, targets: Targets = (), *, limit: int = 100) -> tuple[CommandRecord, ...]:
         """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
         tabs = [await self.known_tab(name) for name in self._names_of(targets)]
@@ -542,6 +557,7 @@ class Terminals:
         for one in (self, *self._hosts.used):
             one._book.leaves_running = True  # noqa: SLF001 - of our own kind
 
+    @typed
     async def set_history_limit(self, limit: int) -> None:
         """Set how many rows of scrollback tmux keeps for tabs made from now on, and from tmux 3.7 on for all.
 

@@ -93,6 +93,8 @@ def read_operation(given: object, where: str) -> Operation:
 
 def read_operations(given: Sequence[Operation | Mapping[str, object]]) -> list[Operation]:
     """Return the operations of a list in which any may be given as JSON; InvalidArgument."""
+    if isinstance(given, str | Mapping) or not hasattr(given, "__iter__"):
+        raise InvalidArgument(f"operations must be a list, not {given!r}", remedy='as [{"kind": "new_window"}]')
     return [
         one if isinstance(one, Operation) else read_operation(one, f"operations[{index}]")
         for index, one in enumerate(given)

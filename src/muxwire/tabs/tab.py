@@ -36,11 +36,13 @@ from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.processes import started_process, stop_process
 from muxwire.tabs.record import note_name
+from muxwire.tabs.typed import typed
 from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
 
 if TYPE_CHECKING:
+    import os
     from pathlib import Path
 
     from muxwire.pane.keyboard import TypingLock
@@ -208,6 +210,7 @@ class Tab:
         """The offset of the next byte that the pane will write."""
         return self.pane.stream.end
 
+    @typed
     @attaching
     async def execute(
         self,
@@ -216,7 +219,7 @@ class Tab:
         timeout: float = DEFAULT_TIMEOUT,
         strip_ansi: bool | None = None,
         env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
         on_timeout: OnTimeout = "interrupt",
         wait: bool = True,
         idle: float | None = None,
@@ -268,6 +271,7 @@ class Tab:
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
         return said_idle(result, idle) if fell_idle and idle else result
 
+    @typed
     @attaching
     async def execute_script(
         self,
@@ -278,7 +282,7 @@ class Tab:
         timeout: float = DEFAULT_TIMEOUT,
         strip_ansi: bool | None = None,
         env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
+        cwd: str | os.PathLike[str] | None = None,
         on_timeout: OnTimeout = "interrupt",
         wait: bool = True,
         idle: float | None = None,
@@ -312,7 +316,8 @@ class Tab:
         return timeout if wait or self.pane.on_its_way() else min(timeout, TURN_SECONDS)
 
     async def _start(
-        self, command: bytes, timeout: float, env: Mapping[str, str] | None, cwd: str | None,
+        self, command: bytes, timeout: float, env: Mapping[str, str] | None,
+        cwd: str | os.PathLike[str] | None,
         shown: bytes | None = None, write: Callable[[], None] | None = None, script_path: str = "",
     ) -> Execution:  # fmt: skip
         if timeout <= 0:
@@ -403,6 +408,7 @@ class Tab:
             execution.explain(self.pane.short_of_files())
         return outcome
 
+    @typed
     @attaching
     async def start_process(
         self,
@@ -426,6 +432,7 @@ class Tab:
             from_byte = (await self._keys.send(command, paste=False, literal=True)).next_byte
         return await started_process(self, execution, from_byte, wanted, ready_timeout)
 
+    @typed
     async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
         """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.
 
@@ -434,6 +441,7 @@ class Tab:
         """
         return await stop_process(self, name, grace)
 
+    @typed
     @attaching
     async def send_keys(
         self,
@@ -455,13 +463,15 @@ class Tab:
         for input again, as long as it does; `asked` of the result has the questions. Keys are names under `paste` too.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
+        if not isinstance(wanted, Wanted | None):
+            raise InvalidArgument(f"wanted must be a Wanted, not {wanted!r}", remedy="give what `Wanted.read` returns")
         command = self.pane.session.running
-        typed = [key for some in keys for key in ([some] if isinstance(some, str) else some)]
+        given = [key for some in keys for key in ([some] if isinstance(some, str) else some)]
         if answers:
-            return await self._answer([key for key in typed if key], answers, paste, literal, wanted, wait)
+            return await self._answer([key for key in given if key], answers, paste, literal, wanted, wait)
         looks = wait > 0 and wanted is not None and wanted.pattern is not None and not wanted.gone
         before = await self._view.picture() if looks and not self.pane.session.dead else None
-        sent = await self._keys.send(typed, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
+        sent = await self._keys.send(given, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
         if wait <= 0:
             return sent
         told = await answered(self, sent, command, wanted, wait, before=before)
@@ -493,6 +503,7 @@ class Tab:
             return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
         return told
 
+    @typed
     @attaching
     async def snapshot(
         self,
@@ -520,6 +531,7 @@ class Tab:
             return True
         return bool(without_join_marks(read_raw(self.log_path, begin, end), self.pane.stream.nonce))
 
+    @typed
     async def wait_for(
         self,
         *,
@@ -543,6 +555,7 @@ class Tab:
         ).checked()
         return await wait_for([self], wanted, from_byte=from_byte, timeout=timeout, names=[self.key])
 
+    @typed
     async def command_result(
         self,
         command_id: str = "",
@@ -586,6 +599,7 @@ class Tab:
             raise NoSuchTarget(f"the command {command_id} ran in {tab.key}", remedy="call the method of that tab")
         return execution
 
+    @typed
     async def read_logs(
         self,
         *,
@@ -609,6 +623,7 @@ class Tab:
             drawing=drawing,
         )
 
+    @typed
     async def stream_logs(
         self,
         *,
@@ -641,6 +656,7 @@ class Tab:
         """The text of its screen at that offset of its output; None where the log cannot say."""
         return await self._view.picture_at(offset)
 
+    @typed
     async def close(self, *, force: bool = False, reason: str = "") -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
 
