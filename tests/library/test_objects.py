@@ -48,7 +48,7 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("create_tab", {"command": "ls"}, "command must be a list of strings or None, not 'ls'"),
     ("create_tab", {"size": "80x24"}, "size '80x24' is not columns and rows"),
     ("create_tab", {"size": (80.5, 24)}, "size (80.5, 24) is not columns and rows"),
-    ("tab", {"target": 3}, "3 names no tab"),
+    ("tab", {"target": 3}, "a tab is named by a string or a Tab, not 3"),
     ("execute", {"command": "true", "timeout": None}, "timeout must be a number of seconds, not None"),
     ("execute", {"command": "true", "timeout": True}, "timeout must be a number of seconds, not True"),
     ("execute", {"command": "true", "timeout": float("nan")}, "timeout must be a number of seconds, not nan"),

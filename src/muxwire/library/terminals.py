@@ -216,7 +216,7 @@ class Terminals:
         if isinstance(target, str):
             return target
         if not hasattr(target, "belongs_to"):
-            raise InvalidArgument(f"{target!r} names no tab", remedy="give a Tab, or its id or name as a string")
+            raise InvalidArgument(f"a tab is named by a string or a Tab, not {target!r}", remedy="give one of them")
         if not any(target.belongs_to(one._book) for one in (self, *self._hosts.used)):  # noqa: SLF001 - of our own kind
             raise InvalidArgument(f"{target!r} is of another instance", remedy="use a tab of this one, or a name")
         return target.address if target.pane.session.closed else target.key

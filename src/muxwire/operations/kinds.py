@@ -672,8 +672,8 @@ def check_option(name: str, *, to_set: bool) -> None:
         if not to_set and re.fullmatch(r"[a-z][a-z-]*(\[[0-9]+\])?", name):
             return
         raise InvalidArgument(
-            f"the option {name!r} is not set here: it is none of tmux's harmless ones, named in full, nor @NAME",
-            remedy="options that can run programs, end sessions or lose output stay as muxwire needs them",
+            f"the option {name!r} is refused: it may run programs, end sessions or lose output",
+            remedy="use @NAME, or an option of tmux that does none of these, by its full name",
         )
 
 

@@ -354,7 +354,7 @@ async def test_the_keeper_and_other_panes_are_nobodys_to_end(terminals: muxwire.
 
 async def test_a_refused_option_is_refused_before_anything(terminals: muxwire.Terminals) -> None:
     for name in ("exit-empty", "client-attached[0]", "command-alias", "@muxwire-generation", "default-command"):
-        with pytest.raises(InvalidArgument, match="is not set here"):
+        with pytest.raises(InvalidArgument, match="is refused: it may run programs"):
             await terminals.run_operations([SetOption(option=name, value="on", global_=True)])
 
 
