@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given, settings, strategies as st
+import re
 
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+from muxwire.shell import SHELLS, TYPED_LINES, typed_lines
 from muxwire.shell.marks import MARK_MAX
+from muxwire.shell.typed_lines import typed_lines_of
 from muxwire.shell.visible import (
     HIDDEN_MAX,
     REDRAW_MAX,
@@ -59,6 +63,30 @@ def test_a_line_may_be_drawn_by_an_editor(drawn: bytes) -> None:
     assert visible(PROMPT + b"$ " + drawn + b"\r\n" + ACCEPTED + T + b"ls\r\n" + START, typed) == (
         b"$ " + (b"\x1b[16D" if b"[16D" in drawn else b"") + b"ls\r\n"
     )
+
+
+@given(st.lists(st.sampled_from((*TYPED, *(b" __muxw", b"ire_c", b"typed", b"; x", b" ", b"\r", b"\x1b[K", b"\n")))))
+@example([TYPED[0], b" __muxw", b"\x1b[K", b"ire_c"])
+def test_the_last_line_is_the_last_that_fits(pieces: list[bytes]) -> None:
+    data, lines = b"".join(pieces), typed_lines_of(TYPED)
+    drawn = typed_lines._drawn(lines.exact)
+    fits = [found.span() for at in range(len(data)) if (found := drawn.match(data, at))]
+    assert lines.last_drawn(data, 0, len(data)) == (fits[-1] if fits else None)
+
+
+def test_a_line_that_is_drawn_as_it_was_typed_needs_no_pattern_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[tuple[bytes, ...]]()
+    compiled = typed_lines._drawn
+
+    def noted(lines: tuple[bytes, ...]) -> re.Pattern[bytes]:
+        asked.append(lines)
+        return compiled(lines)
+
+    monkeypatch.setattr(typed_lines, "_drawn", noted)
+    line = SHELLS["bash"].typed_line
+    text = b"$ " + line + b"\r\n\x1b[?2004l\r" + ACCEPTED + b"\x1b[1A\x1b[3G\x1b[J"
+    assert typed_lines_of(TYPED_LINES).last_drawn(text, 0, len(text)) == (2, 2 + len(line))
+    assert max(map(len, (one for lines in asked for one in lines))) < len(line)
 
 
 def test_a_line_drawn_at_its_longest() -> None:

@@ -44,9 +44,17 @@ class TypedLines:
 
     def last_drawn(self, data: bytes, first: int, last: int) -> tuple[int, int] | None:
         """Return the range of the last line, however drawn, between two indexes."""
-        lines = tuple(line for line in self.exact if _has_head(line, data, first, last))
-        found = None
-        while lines and (match := _drawn(lines).search(data, first, last)):
+        # Most are drawn as they were typed: that needs no pattern, where no other line may begin, there or later.
+        at, typed = max(((data.rfind(line, first, last), line) for line in self.exact), default=(-1, b""))
+        found = (at, at + len(typed)) if at >= 0 else None
+        first = max(first, at)
+        others = {
+            line for line in self.exact if _has_head(line, data, first + (found is not None and line == typed), last)
+        }
+        if not others:
+            return found
+        lines = tuple(line for line in self.exact if line in others or (found and line == typed))
+        while match := _drawn(lines).search(data, first, last):
             found = match.span()
             first = match.start() + 1
         return found
@@ -69,7 +77,10 @@ def typed_lines_of(lines: tuple[bytes, ...]) -> TypedLines:
 
 def _has_head(line: bytes, data: bytes, first: int, last: int) -> bool:
     """Whether the line may be drawn between two indexes: its first bytes are."""
-    return _drawn((line[:_HEAD_LENGTH],)).search(data, first, last) is not None
+    head = line[:_HEAD_LENGTH]
+    if any(data.find(byte, first, last) < 0 for byte in head):
+        return False
+    return _drawn((head,)).search(data, first, last) is not None
 
 
 @lru_cache(_PATTERNS)
