@@ -33,6 +33,8 @@ SET_ASIDE = ("bash", "zsh", "fish")
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # They run a program before a prompt.
 HOOKED = ("bash", "zsh", "fish")
+# One that says when a line is accepted, one that also draws its prompt itself, and one that says nothing.
+LONG_IN = ("bash", "fish", "dash")
 SCREEN = (100, 40)
 # Between two looks at a screen: each starts a process, which takes the processor from the shell that is looked at.
 LOOK_SECONDS = 0.05
@@ -174,7 +176,11 @@ NEED_A_HOOK = ("program before", "in pieces")
 
 @pytest.mark.parametrize(
     ("kind", "shell"),
-    [(kind, shell) for kind in LATE for shell in (HOOKED if kind in NEED_A_HOOK else SHELLS)],
+    [
+        (kind, shell)
+        for kind in LATE
+        for shell in (LONG_IN if kind == "long" else HOOKED if kind in NEED_A_HOOK else SHELLS)
+    ],
 )
 async def test_nothing_of_ours_stays_beside_a_prompt(
     terminals: Terminals, tmp_path: Path, kind: str, shell: str

@@ -56,8 +56,10 @@ async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: T
     assert (again.output, again.exit_code) == ("ok\n/\n", 0)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
-@pytest.mark.parametrize("typed", [True, False], ids=["typed", "executed"])
+# An `exit` of each shell with a status of its own is in the recordings (tests/recordings).
+@pytest.mark.parametrize(("shell", "typed"), [
+    *((shell, True) for shell in ("bash", "zsh", "fish", "dash", "busybox", "ksh")), ("bash", False), ("dash", False),
+])  # fmt: skip
 async def test_exit_has_the_status_with_which_a_nested_shell_ends(
     terminals: Terminals, shell: str, typed: bool
 ) -> None:
@@ -85,7 +87,7 @@ async def test_a_prompt_that_changes_is_known_after_a_c_c(tab: Tab, kind: str) -
 async def test_programs_of_a_nested_prompt_are_no_command_that_continues(tab: Tab) -> None:
     """After a C-c the prompt's programs run; interrupted, the shell begins them anew."""
     await tab.execute("PROMPT_COMMAND='command ls >/dev/null; sleep 0.2' bash --norc --noprofile", timeout=5)
-    for number in range(3):
+    for number in range(2):
         cut = await tab.execute("sleep 1000", timeout=1.5)
         assert cut.timed_out, cut
         after = await tab.execute(f"echo {number}")
@@ -203,7 +205,7 @@ async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program:
     assert outer.command_id in str(refused.value)
     assert "send_keys" in refused.value.remedy
     assert tab.next_byte == before
-    stopped = await tab.stop_process()
+    stopped = await tab.stop_process(grace=0.3)  # half of them are deaf to SIGINT
     assert stopped.success, stopped
     assert (await tab.execute("echo ok")).output == "ok\n"
 
@@ -289,11 +291,10 @@ async def test_all_lines_that_are_edited_in_fish_make_room_for_ours(terminals: T
     await tab.close(force=True)
 
 
-# Prompts as people and themes have them: colours counted, over 1,000 bytes; one that moves the cursor to the right edge
+# Prompts as people and themes have them: colours counted, over 6,000 bytes; one that moves the cursor to the right edge
 # and back, as powerlevel10k does, with the directory and the time in it; none at all.
 PROMPTS = {
-    "long": r"""C=; for i in $(seq 200); do C+='\[\e[38;5;31m\]'; done; PS1="$C\w\n> " """,
-    "very-long": r"""C=; for i in $(seq 500); do C+='\[\e[38;5;31m\]'; done; PS1="$C\w > " """,
+    "long": r"""C=; for i in $(seq 500); do C+='\[\e[38;5;31m\]'; done; PS1="$C\w > " """,
     "segments": r"""C=; for i in $(seq 60); do C+='\[\e[0m\e[48;5;4m\e[38;5;254m\]'; done
         PS1="$C \w \[\e[0m\e[38;5;4m\]\[\e7\e[60C\t\e8\]$C\n\[\e[1;32m\]❯\[\e[0m\] " """,
     "empty": "PS1=; PROMPT_COMMAND=",

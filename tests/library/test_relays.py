@@ -291,7 +291,7 @@ async def test_what_keys_start_in_a_nested_shell_is_stopped_and_the_shell_stays(
         await tab.send_keys([f"echo BE''GUN; sleep 8639{waits:d}", "Enter"])
         if waits:
             await seen(tab, b"BEGUN", since)
-        stopped = await tab.stop_process(grace=5.0)
+        stopped = await tab.stop_process(grace=1.0)
         assert stopped.success, stopped
         assert stopped.signal_sent in ("SIGINT", "SIGTERM")  # a C-c between fork and exec may be lost
         after = await tab.execute("echo $$")

@@ -49,7 +49,8 @@ async def types(tab: Tab, text: bytes) -> None:
     await seen(tab, text.split()[-1].lstrip(b"'"), since)
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+# dash, busybox and ksh show the secondary prompt of bash, and are in the recordings ("an open quote, entered").
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 async def test_a_half_typed_quote_is_incomplete_and_thrown_away(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell) as tab:
         await tab.execute("true")
@@ -64,7 +65,7 @@ async def test_a_half_typed_quote_is_incomplete_and_thrown_away(terminals: Termi
         assert again.output == "again\n"
 
 
-@pytest.mark.parametrize("line", [b'echo "abc', b"cat <<EOF", b"for i in 1", b"echo $(", b"if true; then"])
+@pytest.mark.parametrize("line", [b"cat <<EOF", b"if true; then"])
 async def test_whatever_a_person_left_open_is_thrown_away(terminals: Terminals, line: bytes) -> None:
     async with a_tab(terminals) as tab:
         await tab.execute("true")
@@ -75,7 +76,8 @@ async def test_whatever_a_person_left_open_is_thrown_away(terminals: Terminals, 
         assert (result.output, result.exit_code) == ("ok\n", 0), result
 
 
-@pytest.mark.parametrize("shell", SHELLS)
+# The others are in the recordings ("a person's program").
+@pytest.mark.parametrize("shell", ["bash", "fish", "dash"])
 async def test_a_command_that_a_person_runs_makes_the_tab_busy(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell) as tab:
         await tab.execute("true")
@@ -87,7 +89,7 @@ async def test_a_command_that_a_person_runs_makes_the_tab_busy(terminals: Termin
         with pytest.raises(TabUnavailable) as refused:
             await tab.execute("echo no", timeout=5)
         assert refused.value.state == "busy"
-        assert "sleep" in str(refused.value) or shell == "ksh", str(refused.value)  # ksh has a sleep of its own
+        assert "sleep" in str(refused.value), str(refused.value)
         assert tab.next_byte == before
         assert (await tab.stop_process()).success
         assert tab.state == "prompt"

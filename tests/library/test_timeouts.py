@@ -68,11 +68,13 @@ async def test_what_was_left_running_gives_the_rest_and_its_true_status(
 
 
 async def test_who_does_not_wait_is_told_where_the_output_begins(
-    terminals: Terminals, any_tab: Tab, monkeypatch: pytest.MonkeyPatch
+    terminals: Terminals, any_tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(execution_result, "_BEGINS_WITHIN", DEADLINE)  # a shell may be slow
+    waits = f"until [ -e {tmp_path}/gate ]; do sleep 0.05; done"
     with anyio.fail_after(DEADLINE):
-        left = await any_tab.execute("sh -c 'sleep 1; echo late'", wait=False)
+        left = await any_tab.execute(f"sh -c '{waits}; echo late'", wait=False)
+        (tmp_path / "gate").touch()
         assert (left.running, left.output) == (True, "")
         rest = await terminals.command_result(left.command_id, wait=DEADLINE)
         assert rest.from_byte == left.from_byte
@@ -128,11 +130,14 @@ async def test_of_two_calls_at_once_none_takes_the_other_back(
     assert (await terminals.command_result(left.command_id)).output == ""
 
 
-async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, any_tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
+# One shell that says when a line is accepted, and one that does not; all of them are in the recordings.
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await known_prompt(tab)
         for number in range(3):
-            left = await any_tab.execute(f"sleep 0.6; echo late {number}", timeout=0.3, on_timeout="leave")
-            after = await any_tab.execute(f"echo next {number}", timeout=5)
+            left = await tab.execute(f"sleep 0.6; echo late {number}", timeout=0.3, on_timeout="leave")
+            after = await tab.execute(f"echo next {number}", timeout=5)
             assert after.output == f"next {number}\n"
             rest = await terminals.command_result(left.command_id)
             # Where this process stood still for longer than the command ran, the first call has all of it.
@@ -188,14 +193,16 @@ async def test_the_ladder_goes_as_far_as_it_must(terminals: Terminals, shell: st
         await still_usable(tab)
 
 
-async def test_a_raw_tty_gets_the_signal_and_is_mended(any_tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
+# The others are in the recordings ("stopped in the raw mode").
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+async def test_a_raw_tty_gets_the_signal_and_is_mended(terminals: Terminals, shell: str) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
         raw = "import os, tty; tty.setraw(0); print(1, flush=True); os.read(0, 1)"
-        left = await any_tab.execute(f"python3 -c '{raw}'", timeout=10)
+        left = await tab.execute(f"python3 -c '{raw}'", timeout=10)
         assert left.state == "interactive"
-        stopped = await any_tab.stop_process()
+        stopped = await tab.stop_process()
         assert (stopped.success, stopped.signal_sent) == (True, "SIGINT"), stopped
-        await still_usable(any_tab)
+        await still_usable(tab)
 
 
 async def still_usable(tab: Tab) -> None:

@@ -116,11 +116,11 @@ async def overdue(box: Proxied, command: str) -> tuple[Tab, ExecutionResult]:
     return tab, result
 
 
-@pytest.mark.parametrize(("command", "status"), [
-    ("sleep 1000", 130),
-    ("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", 143),
+@pytest.mark.parametrize(("command", "status", "lost"), [
+    ("sleep 1000", 130, False),
+    ("sleep 1000", 130, True),
+    ("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", 143, True),
 ])  # fmt: skip
-@pytest.mark.parametrize("lost", [False, True])
 async def test_a_command_is_interrupted_once_the_connection_answers(
     box: Proxied, command: str, status: int, lost: bool
 ) -> None:

@@ -133,8 +133,9 @@ async def test_commands_one_after_the_other_stand_behind_prompts_that_come_late(
         assert shown == wanted
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
-@pytest.mark.parametrize("how", ["timeout", "stop"])
+@pytest.mark.parametrize(("shell", "how"), [
+    *((shell, "timeout") for shell in ("bash", "zsh", "fish", "dash", "busybox", "ksh")), ("bash", "stop"),
+])  # fmt: skip
 async def test_a_prompt_that_was_never_heard_is_known_after_a_c_c(
     person: Person, environ: dict[str, str], folder: Path, shell: str, how: str
 ) -> None:
