@@ -262,10 +262,11 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
 ) -> None:
     """A call that waits only until its command is typed waits for the prompt as long as its own time lasts."""
     monkeypatch.setattr(tab_module, "TURN_SECONDS", 0.05)
-    results = []
+    results, told = [], anyio.Event()
 
     async def typed_only() -> None:
         results.append(await screen.tab.execute("echo typed", wait=False, timeout=DEADLINE))
+        told.set()
 
     async with late_screen(terminals, tmp_path, "bash", "quick") as screen, anyio.create_task_group() as tasks:
         (tmp_path / "slow").touch()
@@ -281,6 +282,7 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
         (tmp_path / "slow").unlink()  # bash begins the prompt once more
         await screen.tab.send_keys(["C-c"])
         assert (await screen.tab.execute("echo yes")).output == "yes\n"
+        await told.wait()  # the outputs of both may come at once, and this task be the first that goes on
         assert (await screen.tab.command_result(results[0].command_id)).output == "typed\n"
 
 
