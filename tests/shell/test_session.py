@@ -303,6 +303,16 @@ def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:
     assert driven.commands[0].phase == "completed"
 
 
+def test_an_output_begins_for_the_command_that_its_mark_names() -> None:
+    driven = Driven()
+    typed_at_prompt(driven)
+    driven.type()
+    driven.begin(0)
+    assert [one.started for one in driven.commands] == [True, False]
+    driven.feed(osc(f"S;{OTHER}"))
+    assert [one.started for one in driven.commands] == [True, False]
+
+
 @pytest.mark.parametrize("status", [0, 3])
 def test_one_mark_that_ends_a_command_and_begins_a_prompt(status: int) -> None:
     one, two = Driven("bash"), Driven("bash")
