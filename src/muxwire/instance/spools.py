@@ -136,7 +136,9 @@ class StreamJoin:
                 break
             if len(self._live) > _HELD_BYTES:
                 self._begin()
-            elif self._looks and self._is_live:
+            elif found is None or (
+                self._looks and self._is_live
+            ):  # at once while the client closes, which needs the event loop
                 await anyio.sleep(self._kept.look_seconds)
             elif self._looks:
                 self._looks, self._looked = 0, 0.0

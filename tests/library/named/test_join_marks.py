@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import anyio
 import pytest
 
 import muxwire
+from muxwire.instance.spools import KeptOutput, StreamJoin
 from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
 
 from .conftest import Instance
@@ -52,6 +56,39 @@ async def test_a_question_for_a_password_is_still_one(instance: Instance) -> Non
             await tab.send_keys(["secret", "Enter"])
             ended = await owner.command_result(result.command_id, wait=DEADLINE)
             assert (ended.output, ended.exit_code) == ("Password: \nsecret\n", 0)
+
+
+class Unanswered(KeptOutput):
+    """Output that is kept where no question is answered, nor waited for: the client closes."""
+
+    look_seconds = 0.001
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def read(self, tab: Any, offset: int) -> None:
+        self.asked += 1
+        assert self.asked < 3, "asked again before anything else could run"
+
+
+async def test_a_client_can_close_while_a_stream_is_joined() -> None:
+    """Of another machine. The questions failed at once, and nothing else of the process ever ran again."""
+    pane = SimpleNamespace(
+        host=SimpleNamespace(print_mark=lambda *_: None),
+        session=SimpleNamespace(closed=False, nonce=NONCE),
+        stream=SimpleNamespace(end=0, log=SimpleNamespace(late=lambda: None), rejoining=False),
+        tty="",
+    )
+    tab: Any = SimpleNamespace(pane=pane, pane_id="%1")
+    client: Any = SimpleNamespace(attach_pane=lambda *_: None, closed=False)
+
+    async def closes() -> None:
+        client.closed = True
+
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(closes)
+            assert not await StreamJoin(tab, Unanswered(), client, "").run()
 
 
 def test_a_mark_of_this_tab_and_nothing_else() -> None:
