@@ -9,7 +9,7 @@ SessionId = NewType("SessionId", str)
 WindowId = NewType("WindowId", str)
 PaneId = NewType("PaneId", str)
 
-# The tab used last, and the one before it: which these are changes from call to call.
+# Targets: the tab used last, and the tab used before it. Which tabs they name changes from call to call.
 LAST_USED, USED_BEFORE = ".", "="
 _ID = re.compile(r"[$@%][0-9]{1,10}\Z")
 
@@ -38,7 +38,7 @@ def pane_id(text: str) -> PaneId:
 def host_of(target: str) -> tuple[str, str]:
     """The host in `HOST/@N`, and the id there; "" for what is on this machine.
 
-    A number in place of the host is a generation of this machine's tmux server, of which the log is meant.
+    A number in place of the host is a generation of this machine's tmux server: the target is one of its logs.
     """
     host, _, rest = target.rpartition("/")
     return (host, rest) if host and not host.isdigit() and _ID.match(rest) and rest[0] != "$" else ("", target)

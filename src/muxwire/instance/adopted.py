@@ -1,11 +1,11 @@
 """A tmux server that a person runs: its windows as tabs, and nothing of it changed.
 
 Every window is a tab, with its active pane at the time it was found. Their shells have no hooks of muxwire, so commands
-run as in any shell that was not started by us (shell/listener.py): the kernel says who reads, and the path of
-the body is typed.
+run as in any shell that muxwire did not start (shell/listener.py): the kernel says which process reads, and what is
+typed is the path of a file that holds the command.
 
-Windows that we make there are as everywhere. They are known by the label among the arguments of their first process,
-and end with this process, however that ends (client/watchdog.py).
+Windows that muxwire makes there have hooks, as in other instances. They are known by the label among the arguments of
+their first process, and end with this process, however that ends (client/watchdog.py).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 # what it has left running: a command, or the program of a line that was typed. It is attached with `ignore-size` and
 # `-E`: no size, no variable and no option changes, and a session's current window stays.
 
-# Calls come in quick succession: so long one waits for the next before it lets go.
+# Calls often follow each other within milliseconds: a link stays attached for so long after a call.
 LINGER_SECONDS = 0.2
 _GONE = "its session is gone"
 _AWAY = "muxwire is attached to a person's server only while a call needs it"
@@ -83,7 +83,7 @@ class Link:
     def __init__(self, process: TmuxProcess, argv: tuple[str, ...], session: str, book: TabBook) -> None:
         self.session = session
         self.client: ControlClient
-        self.server: TmuxServer  # the session, as a server with a hub of its own; set by who opened the link
+        self.server: TmuxServer  # the session, as a server with a hub of its own; set by `server_of`
         self.process = process
         self._argv = argv
         self._book = book
@@ -111,7 +111,7 @@ class Link:
         try:
             if self._resting:
                 self._wanted.set()
-                with anyio.move_on_after(patience.ANSWER_SECONDS):  # a tmux that is stopped has not let go of us yet
+                with anyio.move_on_after(patience.ANSWER_SECONDS):  # a stopped tmux does not detach us
                     await self._back.wait()
                 if not self._back.is_set():
                     raise self.client.patience.explain()
@@ -124,9 +124,9 @@ class Link:
                 self._book.spawn(self._rest)
 
     async def _rest(self) -> None:
-        """Let go of the server, unless another call comes or a command of muxwire still runs."""
+        """Detach from the session, unless another call comes or a command of muxwire still runs."""
         await anyio.sleep(LINGER_SECONDS)
-        # All tabs anew after each: another command may have been left running while this one ended.
+        # Look through all tabs again after each wait: another command may have been left running meanwhile.
         while not self._calls and (tab := self._left_running()) is not None:
             running = tab.pane.session.running
             await (end_of(running).wait() if running is not None else _typed_line(tab.pane))
@@ -165,19 +165,21 @@ class Link:
         self._heard = {tab.pane_id for tab in self._tabs()}
         self._resting = False
         self._back.set()
-        if not self._calls:  # who wanted it was cancelled meanwhile
+        if not self._calls:  # the call that wanted it was cancelled meanwhile
             self._book.spawn(self._rest)
 
 
 async def _typed_line(pane: PaneState) -> None:
-    """Wait for more of a line that a call typed at the shell; what a person starts after it is none of it.
+    """Wait a little, and note in `pane.entered` whether the line that a call typed at the shell may still run.
 
-    A program that ends is followed by a prompt. One that writes much is not examined all the time.
+    It has ended once the shell waits for keys again; what a person starts after that does not count. While a program
+    is in front, output is waited for (a prompt follows its end), and a program that writes much is not examined more
+    often than every LINGER_SECONDS.
     """
     if pane.program_in_front():
         await pane.stream.changed()
         await anyio.sleep(LINGER_SECONDS)
-    else:  # what it wrote last may be on its way; and a shell that computes may not have begun it
+    else:  # its last output may be on its way, or the shell may not have begun the line
         await anyio.sleep(LINGER_SECONDS)
         pane.entered = pane.program_in_front() or not pane.host.sleeps_for_keys(pane.session.shell_pid, polls=True)
 
@@ -285,7 +287,7 @@ class _Questions:
 class Adopted:
     """A person's server, seen through one link for each of its sessions, which is up while a tab there is used.
 
-    It is opened again when the connection to it was lost; `aclose` closes what was made there.
+    `open` is called again after the connection was lost; `aclose` closes the panes that muxwire made there.
     """
 
     def __init__(
@@ -311,7 +313,7 @@ class Adopted:
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
         self._tasks: TaskGroup
         self._linking = anyio.Lock()
-        self._changing = anyio.Lock()  # of the tabs: two calls that see a new window at once must not both take it up
+        self._changing = anyio.Lock()  # of the tabs: two calls that see a new window at once must not both adopt it
 
     @asynccontextmanager
     async def open(self, on_end: Callable[[str], None]) -> AsyncIterator[TmuxServer]:
@@ -348,7 +350,7 @@ class Adopted:
                 remedy="in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket",
             ) from error
         self._questions.version = read_version(rows[0][2], self._host)
-        # Where a person is, is where the tabs are that matter.
+        # Sessions to which a client is attached come first: the tabs that a person uses are there.
         return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]
 
     async def _ask(self, *command: str | bytes) -> tuple[bytes, ...]:
@@ -392,8 +394,8 @@ class Adopted:
         ) as link:
             task_status.started(link)
             await link.client.wait_closed()
-            # The person has detached us, or the session is gone: what is left of it is found anew by the next call.
-            await self._store.written()  # a log is opened again at its end
+            # The person has detached us, or the session is gone: the next call finds anew what is left of it.
+            await self._store.written()  # that call opens the logs again, each at its end
             reason = f"the connection to its session ended: {link.client.close_reason}"
             self._book.retire_all(reason, persistent=True, client=link.client)
 
@@ -402,7 +404,8 @@ class Adopted:
     async def refresh(self) -> bool:
         """Have a tab for every window, and none for windows and panes that are gone.
 
-        Return False if the first session is gone, or the server: what is left is found by opening it again. TmuxSilent.
+        Return False if the first session is gone, or the server: the caller has to `open` again, which finds what is
+        left. TmuxSilent.
         """
         async with self._changing:
             return not self.main.client.closed and await self._refresh()
@@ -426,11 +429,12 @@ class Adopted:
             tab.session = row.session
             if tab.pane_id == row.place.pane and tab.size != row.place.size:
                 tab.was_resized(*row.place.size)
-            # Of a name that we gave tmux shows what its status line has room for.
+            # Only a change of the shown name is a new name: of a name that muxwire gave, tmux shows a shortened form.
             if tab.shown_name not in (None, row.name):
                 tab.name = row.name
             tab.shown_name = row.name
-            if not tab.is_adopted and tab.pane.session.exit_status is not None:  # it was the only window of a session
+            # Its program has ended, and it was not closed then, since it was the only window of a session.
+            if not tab.is_adopted and tab.pane.session.exit_status is not None:
                 self._book.spawn(tab.reap)
         known = {tab.window_id for tab in self._book.open.values()}
         for window, row in rows.items():
@@ -466,7 +470,7 @@ class Adopted:
         self._host.make_folder(self._folders.tab(record.label))
         pane = RunningPane(row.place, row.session_id, record, is_adopted=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
-        if tab.next_byte:  # it was attached before, and detached by another client: its output since then was not read
+        if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
             expect_gap(tab)
         tab.shown_name = row.name
         if ours is not None:

@@ -72,7 +72,7 @@ class Reconnect:
 
     async def reconnect(self, reason: str) -> str:
         if self._reason or not self.hub:
-            return self._reason or reason  # it ended before it worked: there is no server any more
+            return self._reason or reason  # lost again at once, or before it ever worked: there is no server
         self._reason = reason
         self._stall = self._process.stall
         try:
@@ -88,7 +88,7 @@ class Reconnect:
         self._book.spawn(lambda: self._settle(attached, asked))
 
     def _ask(self, tab: Tab) -> Pending:
-        tab.renamings = 0  # what tmux had not reported yet it never will
+        tab.renamings = 0  # tmux does not report any more those that it had not reported yet
         self.client.attach_pane(pane_id(tab.pane_id), lambda _: None)
         asked = self.client.submit_list(*capture_commands(self.version, tab.pane_id, ()))
         asked.then(lambda: self._go_on(tab, asked))
@@ -115,7 +115,7 @@ class Reconnect:
         return b"\n".join(rows).decode("utf-8", "replace").rstrip()
 
     def _written_before(self, heard: float) -> float:
-        """A time before which the pane wrote what was last heard of it: what tmux or the pipe held is older."""
+        """The earliest time at which the pane may have written what was heard last: tmux and the pipe hold output."""
         began, ended = self._stall
         return min(heard - STALL_SECONDS, began) if heard < ended + DRAINED_SECONDS else heard - STALL_SECONDS
 
@@ -166,11 +166,11 @@ async def open_server(
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
 
-    One that runs already is attached to, one process at a time.
+    If one runs already, it is attached to, by one process at a time.
 
-    `on_end` is called once with the reason if the connection ends before that. One that tmux or another process ended
-    while the server continues is reconnected, with the tabs of `book`. `wrap` may put something around the
-    transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
+    `on_end` is called once with the reason if the connection ends before the block. A connection that tmux or another
+    process ended while the server continues is opened again, with the tabs of `book`. `wrap` may put something around
+    the transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
     folders.prepare()
     lock = StartLock(folders.start_lock)

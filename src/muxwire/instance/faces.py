@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 CLIENT, DIRECTORY = "@muxwire-client", "@muxwire-directory"
 # A name in one column of a table.
 CLIENT_CHARS = 40
-# A server in good health answers in milliseconds; of one that is stopped the list says so.
+# A server in good health answers in milliseconds. One that does not answer in this time is `silent`.
 _ANSWER_SECONDS = 1.0
 # One line each: a directory may hold blanks.
 _ASKED = ("#{start_time}", f"#{{{CLIENT}}}", f"#{{{DIRECTORY}}}")
@@ -51,9 +51,10 @@ class Running:
     """An instance whose tmux server runs, here or on another machine: its name, and the directory of its socket.
 
     `own`: its state is in the state directory of the environment that was asked for, where its logs and locks are
-    looked for. `hosts`: the machines on which it has its tabs, where no server of it runs here. `driven`: of such a
-    one, a process uses it; else it is not known whether the server there still runs. Its process has noted `client`,
-    `directory` and `started` (as of `Face`) here.
+    looked for. `hosts`: the machines on which it has its tabs, if no server of it runs here. What follows is set for
+    such an instance only. `driven`: whether a process uses it; if none does, it is not known whether its servers on
+    those machines still run. `client`, `directory` and `started` (as in `Face`) are what its process has noted on this
+    machine.
     """
 
     name: str
@@ -71,8 +72,8 @@ class Running:
 class Face:
     """What a person knows a running instance by.
 
-    `started`: in Unix seconds, None where its tmux does not answer. `tabs`: the number of tabs here, None there too,
-    and where no tmux of it runs here. `hosts`: as of `Running`.
+    `started`: in Unix seconds, None where its tmux does not answer. `tabs`: the number of tabs here, None in the
+    same case, and where no tmux of it runs here. `hosts`: as in `Running`.
     """
 
     name: str
@@ -85,7 +86,7 @@ class Face:
 
 
 def introduce(server: TmuxServer, client: str) -> None:
-    """Say who drives this instance: the MCP client, "" for a program or a verb, which only says where it started."""
+    """Note what drives this instance: an MCP client; if "", a program or a verb, which notes only its directory."""
     directory = ""
     with suppress(OSError):  # it was removed
         directory = _one_line(str(Path.cwd()))
@@ -150,7 +151,8 @@ def _running_elsewhere(name: str, runtime: Path, links: Sequence[Linked]) -> Run
 def _has_state(folders: Folders, server: int) -> bool:
     """Whether the state directory is that of the instance whose server, a process, listens at the socket of `folders`.
 
-    The name of an instance without a name is drawn at random; of a named one the directory has its server's process.
+    A name that was drawn at random (EPHEMERAL) belongs to one instance only, so a directory of that name is enough. The
+    directory of a named instance notes the process of its server; a `server` of 0 is not known.
     """
     if EPHEMERAL.match(folders.instance):
         return folders.server.parent.is_dir()

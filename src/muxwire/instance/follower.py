@@ -1,4 +1,4 @@
-"""A follower next to the owner: its streams in the owner's offsets, and how it becomes the owner when that one is gone.
+"""A follower next to the owner: its streams, in the owner's offsets, and how it becomes the owner later.
 
 A follower's stream begins in the owner's log, and continues live behind a mark that both contain (spools.py).
 """
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
-# A log may be ahead of our stream by what tmux has not told us yet.
+# A log may be ahead of our stream by what tmux has not sent us yet. That is waited for so long.
 _BEHIND_SECONDS = 5.0
 _NOT_WRITTEN = "the owner did not write its log"
 
 
 class _OwnersLogs(KeptOutput):
-    """The logs that the owner writes, as what is kept of the panes' output; behind their end, what tmux keeps.
+    """The kept output is what the owner has written to its logs; after the end of a log, what tmux has spooled.
 
-    An owner that leaves meanwhile writes no more.
+    The spool is needed when the owner leaves meanwhile, and writes no more.
     """
 
     look_seconds = BATCH_SECONDS / 2
@@ -72,7 +72,8 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
         else:
             await _complete(tab, log)
             tab.pane.stream.log = log
-            if not tab.pane.stream.rejoining:  # else it is heard when that is over: its terminal is stopped
+            # While a pane rejoins, its terminal is stopped: `follow_owner` listens to it once it continues.
+            if not tab.pane.stream.rejoining:
                 listen(tab)
     living = {tab.log_path.stem for tab in tabs if not tab.pane.session.closed}
     await complete_logs(server.folders, server.log_store, server.generation, living)
@@ -80,7 +81,7 @@ async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable
 
 
 async def _catch_up(tab: Tab, end: int) -> None:
-    """Wait until our stream has what the log has: tmux tells us later than the owner, which wrote that."""
+    """Wait until our stream has what the log has: tmux may have sent it to the owner before it sends it to us."""
     stream, session = tab.pane.stream, tab.pane.session
     await stream.until(lambda: session.closed or (stream.end >= end and not stream.rejoining), _BEHIND_SECONDS)
 

@@ -1,7 +1,8 @@
-"""What tmux reports without being asked, and who gets it: not before the tabs are known that it is about.
+"""What tmux reports without being asked, handed on once the tabs are known that a report is about.
 
 While the tabs of a server are reattached, its windows may change: a person's terminal is resized, another process
-opens a tab. A handler that was called at once would miss it for the tabs to come, or reattach one a second time.
+opens a tab. A handler that was called at once would not find the tabs that are still to come, or would reattach a tab
+that is being reattached already.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
 
-# A window that this process made is in the book this long after tmux reported it: else another process made it.
+# A window that this process made is in the book within this time after tmux reported it; else another process made it.
 OWN_SECONDS = 0.05
 
 

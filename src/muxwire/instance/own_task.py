@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def in_own_task(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
-    """As `async with block`, but any task may leave it. `block` hears of no error but a cancellation.
+    """As `async with block`, but any task may leave it. Under asyncio no error of the body is raised inside `block`.
 
-    If it ends by itself, with an error of a task of its own, the task that entered it is cancelled, and leaving it
-    raises that error: as an anyio task group does.
+    If `block` ends by itself, with an error of one of its own tasks, the task that entered it is cancelled, and leaving
+    it raises that error: as an anyio task group does.
     """
     if asyncio_loop() is None:
         async with block as value:
@@ -42,7 +42,7 @@ async def in_own_task(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]
 
 @final
 class OwnTask(Generic[T]):
-    """The task that enters a block and leaves it, and who asked for that. Under asyncio only."""
+    """The task that enters a block and leaves it, and the task that had it entered. Under asyncio only."""
 
     def __init__(self, block: AbstractAsyncContextManager[T]) -> None:
         self._block = block
@@ -64,7 +64,7 @@ class OwnTask(Generic[T]):
     async def enter(self, *, tied: bool = True) -> T:
         """Return what the block gives; raise why it could not be entered.
 
-        `tied`: if it ends by itself, the task that entered it is cancelled; else none is, and leaving it raises why.
+        `tied`: if the block ends by itself, the caller's task is cancelled. Leaving the block raises why it ended.
         """
         try:
             await asyncio.wait((self._task, self._value), return_when=asyncio.FIRST_COMPLETED)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
 
 
-# The end of a program or of a command that fell into a gap of the stream: its mark is lost; the shell is asked.
+# A program or a command may end in a gap of the stream: its end mark is lost, so the shell is examined instead.
 
 
 async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
@@ -81,9 +81,9 @@ def _unheard(tab: Tab, before: int) -> bool:
 async def _is_at_prompt(tab: Tab) -> bool:
     """Whether the shell waits for a line where one of its prompts ends, in its editor or without one.
 
-    To the kernel a `read` of the shell is the same, and so is `read -e` or `vared` where it has an editor: after a
-    command that has begun the row must hold that prompt, too. A process that has just come knows only the prompt in the
-    log at which the last command was typed.
+    The kernel cannot tell a prompt from a `read` of the shell, nor from `read -e` or `vared` if the shell has an
+    editor. So after a command that has begun, the cursor's row must hold a prompt of that shell too. A process that has
+    just attached knows only one: the prompt in the log at which the last command was typed.
     """
     pane = tab.pane
     waits, newest, running = pane.waits_for_input(), pane.session.current, pane.session.running
@@ -147,13 +147,13 @@ def _shown(prompt: bytes) -> str:
     return strip_ansi(prompt).decode("utf-8", "replace").rpartition("\n")[2].rstrip()
 
 
-# What has the tab's own shell read with its editor in mid-command. A function may hide it: then the prompt must be one
-# that is known.
+# Words of a command by which the tab's own shell may read a line with its editor while the command runs. Then the row
+# must hold a known prompt exactly. A function may hide these words; then it is enough that the row ends like a prompt.
 _READS = pattern(rb"\b(?:read|readline|vared|select|zle)\b")
 # A prompt has no more rows than that.
 PROMPT_ROWS = 24
 
-# The option is empty for most panes, and a word all the same.
+# The option is empty for most panes; `=` before it keeps it a word of the answer all the same.
 _PANES = f"{PANE_FORMAT} #{{session_id}} =#{{{RECORD_OPTION}}} #{{pane_start_command}}"
 # The label among the words of a supervisor, whatever version of us wrote its script.
 _LABEL = pattern(r"(?<!\S)[0-9a-f]{16}(?!\S)")
@@ -208,7 +208,7 @@ def _recorded(server: TmuxServer, packed: str) -> TabRecord | None:
 
 
 async def reattach(server: TmuxServer, book: TabBook) -> None:
-    """Reattach every tab that runs on a server which we have just attached to; the directories of others go."""
+    """Reattach every tab that runs on a server to which we have just attached; remove the directories of ended tabs."""
     if not server.host.is_local:
         await _reattach_there(server, book)
         return
@@ -269,7 +269,7 @@ async def a_size_counts(server: TmuxServer) -> bool:
 
 
 async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
-    """The same on another machine: each log continues at the byte at which it ends, with what was kept there."""
+    """As `reattach`, on another machine: each log continues at the byte at which it ends, with what was kept there."""
     panes = await running_panes(server)
     await server.host.look_up((), {pane.record.shell for pane in panes if pane.record.shell})
     assert server.rejoin is not None
@@ -330,7 +330,7 @@ async def succeed(server: TmuxServer, book: TabBook) -> None:
         return
     if not server.client.closed:
         maker = TabMaker(server, book)
-        with suppress(ConnectionClosed):  # what is not joined yet stays for the next one
+        with suppress(ConnectionClosed):  # the next owner completes the logs that are not complete
             await become_owner(server, list(book.open.values()), maker.listen)
 
 
@@ -350,7 +350,7 @@ def _marks(tab: Tab, start: int) -> list[Mark]:
     end = tab.pane.stream.end
     marks: list[Mark] = []
     with log_read.LogFileReader(tab.log_path) as log:
-        for first, last in log.ranges:  # what lies on both sides of a hole is no mark
+        for first, last in log.ranges:  # a mark is never made of bytes from both sides of a hole
             at, stop = max(first, start), min(last, end)
             scanner = MarkScanner(at)
             while at < stop and (piece := log.pread(at, min(at + _READ_BYTES, stop))):

@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 
 # After a lost connection to another machine: the output of every pane continues at the byte at which it stopped.
 #
-# What a pane writes is kept there too, from its first byte on (`host/scripts/spool.sh`). When there is a connection
-# again, the two are joined (spools.py).
+# What a pane writes is also kept on that machine, from its first byte on (`host/scripts/spool.sh`). When there is a
+# connection again, what was kept is joined to what comes live (spools.py).
 
-# In the arguments of a supervisor, and in the name of its pane's directory.
+# The label of a tab: among the arguments of its supervisor, and in the name of its directory.
 _LABEL = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")
 
 
@@ -69,7 +69,7 @@ class Connection(Protocol):
         """Connect again; TmuxUnavailable."""
 
     def works(self) -> None:
-        """The tmux there has answered."""
+        """Note that the tmux there has answered."""
 
 
 @final
@@ -108,7 +108,7 @@ class Rejoin:
 
     async def reconnect(self, reason: str) -> str:
         if not self._connection.was_used:
-            return reason  # it ended before it worked
+            return reason  # the connection ended before it had worked
         self._reason = f"the connection to {self._connection.host.name} was lost ({reason})"
         self._record("reconnecting")
         self._end_joins()
@@ -122,7 +122,7 @@ class Rejoin:
         """There is a connection again: commands wait until tmux has said which of them it has run."""
         self._record("up")
         (answer,) = self.client.submit(("refresh-client", "-C", self._size))
-        self._end_joins()  # of a tab that was found again while there was no connection
+        self._end_joins()  # also those that began while there was no connection
         for tab in self._book.open.values():
             self.begin(tab)
         self._book.spawn(lambda: self._settle(answer))
@@ -159,7 +159,7 @@ class Rejoin:
 
 
 def asked_later(lost: Command) -> Command | None:
-    """What answers as a command that made a pane, and whose answer was lost: the pane is known by its label."""
+    """For a command that made a pane, and whose answer was lost: one with the same answer, found by its label."""
     labels = Counter(_LABEL.findall(lost.line)).most_common(1)
     if lost.name not in ("new-window", "split-window") or not labels:
         return None
@@ -181,7 +181,7 @@ BACKOFF_SECONDS, BACKOFF_MAX_SECONDS, BACKOFF_SHARE = 1.0, 30.0, 0.125
 _END_SECONDS = 5.0
 _KEEPER = "#{window_id} #{pane_id} #{window_name}"
 _NOT_IN_PATH = re.compile(r"[^A-Za-z0-9._@-]")
-# Of a host's name in the names of directories: a socket's path has room for a hundred bytes.
+# So much of a host's name is in the names of directories: a socket's path has room for a hundred bytes.
 _NAME_MAX = 32
 _TOKEN_BYTES = 4
 
@@ -217,7 +217,7 @@ class RemoteConnection:
         )
 
     async def begin(self, *, start: bool) -> None:
-        """Connect to the server whose logs are there, if it runs; else to a new one, if one is to `start`.
+        """Connect to the server that an earlier process has noted, if it runs; else to a new one, if one is to `start`.
 
         HostUnavailable, TmuxUnavailable (there is none).
         """
@@ -229,8 +229,8 @@ class RemoteConnection:
                 return
         if not start:
             raise TmuxUnavailable(f"no tmux server of this instance runs on {self.host.name}")
-        # Another name each time: no server but this one may be taken for it, and no process that ends a former one ends
-        # it.
+        # Each new server has a name of its own: no other server can be taken for it, and a process that ends an earlier
+        # server does not end this one.
         self.directory = f"{_in_path(self.host.name)}.{secrets.token_hex(_TOKEN_BYTES)}"
         await self.open()
 
@@ -278,7 +278,7 @@ class RemoteConnection:
         self._works, self._worked = True, time.monotonic()
 
     def use(self, client: ControlClient, keeper: str) -> None:
-        """There is a control connection: the helper in that pane is asked by it."""
+        """There is a control connection: over it the helper in the pane `keeper` is asked."""
         self.host.link.up = self.was_used = True
         self.host.link.closed = False
         self.host.connect(self.facts, client, keeper)
@@ -366,7 +366,7 @@ async def open_remote(
 
 
 def _note(logs: Path, connection: RemoteConnection, client_name: str) -> None:
-    with suppress(OSError):  # then no other process finds it; the tabs work
+    with suppress(OSError):  # without the note no other process finds this server; the tabs work
         note_link(logs, connection.host.name, connection.directory, client_name)
 
 

@@ -1,7 +1,7 @@
 """The output of a named instance's panes while no process is attached: tmux keeps it, and it is joined to the logs.
 
-tmux writes each pane's output to a spool too (host/scripts/spool.sh), from its first byte on. Who attaches reads there
-from the end of the log up to a mark R, and continues live. So it does not matter how the owner ended.
+tmux writes each pane's output to a spool too (host/scripts/spool.sh), from its first byte on. A process that attaches
+reads the spool from the end of the log up to a mark R, and continues live. So it does not matter how the owner ended.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _LOOK_MAX = 0.1
 class KeptOutput(ABC):
     """Where the output of panes is kept while this process does not read it.
 
-    `up` is false while it cannot be asked. `look_seconds`: between two looks at what is not written yet.
+    `up` is false while it cannot be asked. `look_seconds`: the pause before it is asked again for what it had not yet.
     `begin_seconds`: how long after a pane it may take until anything is kept of it.
     """
 
@@ -73,7 +73,7 @@ class KeptOutput(ABC):
         """
 
     def give_up(self, tab: Tab) -> None:  # noqa: B027 - few have anything to do
-        """How much is lost is not known: offsets of what is kept are no longer those of the stream."""
+        """Use it no more for this tab: it is not known how much was lost, so its offsets are no longer the stream's."""
 
 
 def new_mark(tab: Tab) -> bytes:
@@ -88,13 +88,14 @@ class StreamJoin:
     def __init__(self, tab: Tab, kept: KeptOutput, client: ControlClient, reason: str) -> None:
         """Have R printed, and hold from now on what comes live. `reason` is for the record of what is lost."""
         self.tab = tab
-        self.over = False  # or another process joins this pane
+        self.over = False  # whether output comes live, or this join was given up for another one
         self.behind_gap = False
         self._kept, self._client, self.reason = kept, client, reason
         self._stream = tab.pane.stream
         self._heard = anyio.Event()
         self._looks = 0
-        self._looked, self._looked_at = 0.0, time.monotonic()  # for how many seconds, and when last
+        # For how many seconds nothing new was kept, and when that was last seen.
+        self._looked, self._looked_at = 0.0, time.monotonic()
         self._stream.rejoining = True
         self._stream.log.late()
         self._live = bytearray()
@@ -116,7 +117,7 @@ class StreamJoin:
             self._due, self._patience = now + self._patience, 2 * self._patience
 
     def _feed(self, data: bytes) -> None:
-        """Take what comes live: what stands before R is kept."""
+        """Take what comes live. What stands before R is dropped here: it is read from what was kept."""
         self._live += data
         if not self._is_live:
             at = self._live.find(self._mark)
@@ -221,7 +222,7 @@ def _begun(data: bytes, mark: bytes) -> int:
 NOT_KEPT = "no client was attached, and tmux did not keep the pane's output"
 # A spool's program writes within a ms of tmux; on a busy machine within seconds.
 _LOOK_SECONDS = 0.002
-# So many are printed, should a C-c drop one: then the spool is of no use.
+# A C-c may drop a mark, so up to so many are printed. Without any the spool cannot be aligned, and is of no use.
 _MARKS = 3
 # Panes of muxwire alone: their supervisor prints the mark X. A window that a person makes has no log.
 _IF_OURS = "if-shell -F '#{m:*7770;X;*,#{pane_start_command}}'"
@@ -242,7 +243,8 @@ def spool_hooks(folders: Folders, generation: int) -> list[tuple[str, ...]]:
 def _program(folders: Folders, logs: Path, name: str) -> str:
     """What a pane's pipe runs; `name` is that of its log.
 
-    tmux reads the text as a format and as a date, and a shell reads it then: in octal nothing of a path means anything.
+    tmux expands the text as a format and as a date, and then a shell reads it: so paths are written in octal, in which
+    no character is special.
     """
     paths = (folders.spool_program, spools_beside(logs))
     script, spools = ("".join(f"\\{byte:03o}" for byte in bytes(path)) for path in paths)
@@ -251,7 +253,7 @@ def _program(folders: Folders, logs: Path, name: str) -> str:
 
 @final
 class _Spools(KeptOutput):
-    """The spools of panes that run; `piped` are the ids of those that tmux writes."""
+    """The spools of panes that run; `piped` are the ids of the panes whose output tmux writes to a pipe."""
 
     look_seconds = _LOOK_SECONDS
 
@@ -260,7 +262,7 @@ class _Spools(KeptOutput):
         self.given_up: set[Tab] = set()
 
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
-        await tab.pane.stream.log.flushed()  # what waits for the disk has a bound
+        await tab.pane.stream.log.flushed()  # else more and more would wait for the disk
         first, data = await anyio.to_thread.run_sync(Spool(tab.log_path).read, offset)
         if data:
             return first, data

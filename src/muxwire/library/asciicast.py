@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 VERSION = 2
 # What a player shows as one step.
 _CHUNK = 64 << 10
-# One wait for more output; what it costs to begin the next one is nothing.
+# How long one wait for more output lasts; to begin the next one costs nothing.
 _WAIT_SECONDS = 3600.0
-# The last picture takes a ms; the reader of the recording may have stopped.
+# The last picture takes a ms, but to write it may take for ever: the reader of the recording may have stopped.
 _LAST_SECONDS = 2.0
 # Players measure in seconds; a millionth of one is all that the clock knows.
 _TIME_DIGITS = 6
@@ -81,7 +81,8 @@ class Recorder:
             with anyio.move_on_after(duration):
                 await self._follow()
         finally:
-            # Half a line end is held back, and half of what we type.
+            # A log is not read to its end while that may be half a line end, or half of a line that muxwire typed: so
+            # a last picture shows what is not in the recording yet.
             if self._tab.next_byte > self._next_byte and not self._tab.pane.session.dead:
                 with anyio.move_on_after(_LAST_SECONDS, shield=True):
                     await self._event("o", painted(await self._tab.snapshot(cells=True)))

@@ -88,7 +88,8 @@ def broken(check: str, said: str, remedy: str) -> Finding:
 # `clean` removes what instances have left. What belongs to an instance that runs is never named: a server that answers,
 # or an owner that lives.
 
-# As open_terminals names what ends with its process: an ephemeral instance, and its side of a person's server.
+# The names that open_terminals gives to what ends with its process: `e...` an ephemeral instance, `a...` what
+# muxwire has for a person's server.
 _EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 _PROC = Path("/proc")
 # What a client calls itself (setproctitle in client_main, client.c).
@@ -98,7 +99,7 @@ _CLIENT = b"tmux: client\n"
 _LIVES_ON = 0.2
 # How long pyenv-rehash waits for its lock; it needs a second for its work.
 _REHASH_S = 60
-# What rehash makes its lock of, and where the shims are if nothing else is set.
+# For pyenv and rbenv: the variable with the root directory, its default in the home, the lock, the program that locks.
 _SHIMS = (
     ("PYENV_ROOT", ".pyenv", ".pyenv-shim", "pyenv-rehash"),
     ("RBENV_ROOT", ".rbenv", ".rbenv-shim", "rbenv-rehash"),
@@ -267,7 +268,7 @@ def _names(paths: list[Path]) -> str:
 
 # What muxwire needs of the machine: tmux, the directories, room on the disks, the locale, limits of the system.
 
-# It only prints its version.
+# For `tmux -V`, which only prints the version.
 _SECONDS = 10
 _VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
 
@@ -291,7 +292,7 @@ _MB = 1_000_000
 _FEW_FILES, _NO_FILES = 256, 64
 # A tab is a terminal; a person and other programs have some too.
 _FEW_TERMINALS = 32
-# It sets a locale and ends.
+# For a Python that sets the locale and ends.
 _LOCALE_SECONDS = 20
 _TRY_LOCALE = "import locale; locale.setlocale(locale.LC_ALL, '')"
 _UTF8 = ("utf-8", "utf8")

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 # The keys that end a line, by the names that Harbor's agents use.
 _ENTER = frozenset(("Enter", "C-m", "KPEnter", "C-j", "^M", "^J"))
-# As Harbor's, whose prompts show agents so much.
+# The size of Harbor's terminal: so much of a screen its prompts show to agents.
 COLUMNS, ROWS = 160, 40
 # A login shell's start-up files may take long; one that never prompts may be typed into all the same.
 _PROMPT_SECONDS = 30.0
-# After the end of a command its prompt is drawn within this; what draws more is waited for.
+# The screen stands still if nothing was drawn for so long; after a command its prompt is drawn within this time.
 _STILL_SECONDS = 0.01
 # What an agent is shown of new output is a hundredth of this; the log has the rest.
 _NEW_BYTES = 1 << 20
@@ -128,7 +128,7 @@ class HarnessSession:
             await anyio.sleep(max(0.0, left))
 
     async def _still(self, seconds: float) -> None:
-        """For keys that are none: until what runs has ended or waits for input; at a prompt it is all of that time."""
+        """Where no key is typed: wait until what runs has ended or waits for input; else for all of that time."""
         with anyio.move_on_after(seconds):
             if self.tab.state not in ("running", "busy"):
                 await anyio.sleep(seconds)
@@ -136,7 +136,7 @@ class HarnessSession:
 
     async def _done(self, keys: Sequence[str], seconds: float) -> bool:
         """Whether what the keys begin ended in time, or waits for input."""
-        if not self.tab.pane.listens:  # on another machine it may be known no longer
+        if not self.tab.pane.listens:  # on another machine what was asked last may be too old
             await self.tab.pane.refresh_soon()
         at_prompt, self._line_open = not self._line_open and self.tab.state == "prompt", False
         lines = _lines(keys)

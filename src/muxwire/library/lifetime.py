@@ -65,14 +65,16 @@ class Machine(Protocol):
         """End its tmux server and the connection, until there is another call."""
 
 
-# A list waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine more.
+# `find_all` waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine
+# more.
 _FOUND_SECONDS = 15.0
-# One that could not be reached is tried again by a list after this; until then it is not waited for.
+# A machine that could not be reached is tried again by `find_all` after this; until then it is not waited for.
 _FOUND_AGAIN_SECONDS = 30.0
 
-# Descriptors of one: three pipes, what its log keeps open, and one for the moment.
+# How many descriptors a host needs: three pipes, what its log keeps open, and one that is opened for moments.
 FILES_PER_HOST = 5
-# Before a number, the name of a machine that a program gives without one. `allow` may hold it: it is what was given.
+# With a number after it, the name of a machine that a program gives without a name. If a pattern of `allow` in
+# hosts.toml matches it too, the machine that the program gave is meant.
 _MADE_UP = "carrier-"
 
 There = TypeVar("There", bound=Machine)
@@ -98,12 +100,12 @@ def check_hosts(carriers: Mapping[str, Carrier]) -> None:
 
 @final
 class Hosts(Generic[There]):
-    """The machines that are used: those that the program gives, and those that were allowed when it was opened."""
+    """The machines that are used: those that the program gives, and those that hosts.toml allowed at the opening."""
 
     def __init__(self, life: ServerLifetime, make: Callable[[ServerLifetime], There]) -> None:
-        """Of a named instance the servers there outlive us too, but one that another process drives.
+        """In a named instance the servers on other machines outlive us too, except one that another process drives.
 
-        The terminals on another machine know of no further ones.
+        The terminals on another machine have a `Hosts` too, which allows no machine.
         """
         self._life = life
         self._folders, host = life.folders, life.host
@@ -111,11 +113,11 @@ class Hosts(Generic[There]):
         self._make = make
         self._file = read_hosts(self._environ) if host.is_local else HostsFile(Path())
         self._given: dict[str, Carrier] = {}  # by the program
-        self._unnamed = 0  # how many of these it has given without a name
+        self._unnamed = 0  # how many of these the program has given without a name
         self._used: dict[str, There] = {}
         self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
-        self._finding: dict[str, anyio.Event] = {}  # set when a machine was found, or not
-        self._tried: dict[str, float] = {}  # when that was, on the monotonic clock
+        self._finding: dict[str, anyio.Event] = {}  # set when the search for a machine has ended
+        self._tried: dict[str, float] = {}  # when that search began, on the monotonic clock
         self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
         self.latest: There | None = None  # where the tab used last is, if not on this machine
 
@@ -144,7 +146,7 @@ class Hosts(Generic[There]):
         self._given.update(carriers)
 
     def name_of(self, host: str | Carrier) -> str:
-        """The name of a machine: of one that is given without a name it is made up when that is given first."""
+        """The name of a machine; for a machine that is given without a name, one is made up the first time."""
         if isinstance(host, str):
             return host
         check_carrier(host, "host")
@@ -190,7 +192,7 @@ class Hosts(Generic[There]):
         return self.split(target)
 
     async def find_all(self) -> None:
-        """Attach to every machine where such tabs are, or wait no longer: it is done later."""
+        """Attach to every machine on which other processes left tabs; that may end after this has returned."""
         for name in self._left():
             if time.monotonic() - self._tried.get(name, -inf) > _FOUND_AGAIN_SECONDS:
                 self._tried[name], self._finding[name] = time.monotonic(), anyio.Event()
@@ -217,7 +219,7 @@ class Hosts(Generic[There]):
             await there.server(start=False)
         except BaseException as error:
             del self._used[name]
-            if not isinstance(error, TmuxUnavailable):  # it has ended
+            if not isinstance(error, TmuxUnavailable):  # which says that the server there has ended
                 raise
 
     async def create(self, name: str, make: Callable[[There], Awaitable[Tab]]) -> Tab:
@@ -240,7 +242,7 @@ class Hosts(Generic[There]):
         """Whose tab a caller means, and what it is called there; None for one of this machine."""
         if target == "." and self.latest is not None:
             return self.latest, target
-        # A pod's container has a longer name than the pod.
+        # The name of a pod's container begins with the name of the pod, so longer names are tried first.
         for name in sorted(self._used, key=len, reverse=True):
             if target.startswith(f"{name}/"):
                 return self._used[name], target.removeprefix(f"{name}/")
@@ -347,11 +349,11 @@ class ServerLifetime:
     def _introduce(self) -> None:
         server = self.running
         if server is not None and self.host.is_local and self.access.role == "owner":
-            with suppress(ConnectionClosed):  # it is not waited for
+            with suppress(ConnectionClosed):  # no answer is waited for
                 introduce(server, self._client)
 
     def elsewhere(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
-        """The same on another machine, whose server ends with us unless it is `lasting`."""
+        """The lifetime of the server on another machine, which ends with us unless it is `lasting`."""
         access = Access(persistent=lasting)
         there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
         there.book.on_nonsense = there._on_nonsense
@@ -362,9 +364,9 @@ class ServerLifetime:
     async def server(self, *, start: bool = True) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable.
 
-        On another machine one may be looked for only, without a `start`.
+        On another machine, without `start`, a server is only looked for.
         """
-        if self._server is not None and self.access.role != "adopted":  # there it rests until a call wakes it
+        if self._server is not None and self.access.role != "adopted":  # adopted: a call attaches by itself
             client = self._server.client
             with anyio.move_on_after(client.patience.seconds) as late:
                 await client.wait_reconnected()
@@ -406,7 +408,7 @@ class ServerLifetime:
 
     @contextmanager
     def time_for_answers(self, within: float) -> Iterator[None]:
-        """Limit what a call asks tmux before its own time begins: TmuxSilent after `within` or `answer_seconds`."""
+        """Limit what a call asks tmux before its own time begins: TmuxSilent after max(`within`, `answer_seconds`)."""
         try:
             with anyio.fail_after(max(within, answer_seconds(self.host))):
                 yield
@@ -420,7 +422,7 @@ class ServerLifetime:
             if self.access.persistent:
                 with self.notifications.kept():
                     await reattach(server, self.book)
-                    # Those that another process used last are those that we did.
+                    # The tabs that an earlier process used last count as the tabs that this process used last.
                     (answer,) = await server.client.command("display-message", "-p", _USED)
                     previous, latest = answer.decode().split(" ")
                     self.book.recall_used(previous, self.host.prefix + latest)
@@ -473,7 +475,7 @@ class ServerLifetime:
     async def rest(self) -> None:
         """End the server on another machine, and every tab there; the next call starts another one."""
         async with self._starting:
-            for tab in list(self.book.open.values()) if self.access.persistent else ():  # else they end with it
+            for tab in list(self.book.open.values()) if self.access.persistent else ():  # else they end with the server
                 with suppress(MuxwireError):
                     await tab.close(force=True)
             await self._stop_server()
@@ -489,7 +491,7 @@ class ServerLifetime:
         """Tell tmux which tab is the active one: for the status line that people see, and for the next process."""
         server, tab = self.running, self.book.open.get(self.book.latest)
         if server is not None and tab is not None and self.access.role != "adopted":
-            with suppress(ConnectionClosed):  # it is not waited for
+            with suppress(ConnectionClosed):  # no answer is waited for
                 server.client.submit(("set-option", "-s", ACTIVE_TAB, tab.window_id))
                 server.client.submit(("set-option", "-s", PREVIOUS_TAB, self.book.previous))
 
@@ -499,7 +501,7 @@ class ServerLifetime:
         self._stop.set()
 
     def _on_nonsense(self, error: Exception) -> None:
-        """Another machine says what no tmux does: its tabs end, those of this machine and of others do not."""
+        """Another machine sends what no tmux sends: its tabs end, those of this machine and of others do not."""
         name = self.host.prefix.removesuffix("/")
         _LOG.warning("%s is given up: its answers cannot be understood", name, exc_info=error)
         self._on_end(f"the answers of {name} cannot be understood")

@@ -51,8 +51,8 @@ def checked_instance(name: str) -> str:
 def named_access(folders: Folders, host: Host) -> Access:
     """What we will be in an instance of that name; InstanceUnavailable.
 
-    Who attaches to its server first is the owner. An instance without a name belongs to the process that made it, and
-    has followers only while it runs.
+    The process that attaches to its server first is the owner. An instance without a name belongs to the process that
+    made it, and has followers only while it runs.
     """
     if EPHEMERAL.match(folders.instance):
         if not server_runs(host, folders.socket_path):
@@ -177,7 +177,7 @@ def _instance(
 
 
 def _runs(folders: Folders, host: Host) -> bool:
-    """Whether there is a server of that name: here, or where it cannot be used from (`Access.settle` refuses that)."""
+    """Whether there is a server of that name: at this socket, or at another one (which `Access.settle` refuses)."""
     return server_pid(folders, host) is not None or folders.differs(named_server(folders.server)[1])
 
 
@@ -195,8 +195,8 @@ async def _opened(
             try:
                 if access.role == "adopted" or (access.persistent and _runs(folders, host)):
                     await terminals.server()
-                # A name of which nothing is known leaves nothing until it is used. A server that lives, and cannot be
-                # reached, stores what its panes write.
+                # No server can be reached: the logs are completed, unless nothing was ever written under this name (to
+                # open it makes no files), or a server lives all the same, whose spools are still written.
                 elif (
                     access.lock is not None
                     and folders.generations()
@@ -205,7 +205,7 @@ async def _opened(
                 ):
                     async with LogStore() as store:
                         await complete_logs(folders, store)
-                    access.lock.give_back()  # the owner is who starts the server: it may be another process
+                    access.lock.give_back()  # the owner is the process that starts the server, maybe another one
                 yield terminals
             except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
                 failure = error

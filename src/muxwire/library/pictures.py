@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 # Pixels: 200 columns are 1,620 then, about the width above which models are given a smaller picture.
 _FONT_SIZE: Final = 13
 _MARGIN: Final = 10
-# Files by which Pillow finds them in the system's directories, the first one that is there: normal, bold, italic, both.
+# Font files, which Pillow finds in the system's directories: normal, bold, italic, both. The first row that is there
+# is used.
 _FONTS: Final = (
     ("DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSansMono-Oblique.ttf", "DejaVuSansMono-BoldOblique.ttf"),
     ("LiberationMono-Regular.ttf", "LiberationMono-Bold.ttf",
@@ -91,7 +92,8 @@ class _Fonts:
     def __init__(self) -> None:
         from PIL import ImageFont
 
-        own = cast("FreeTypeFont", ImageFont.load_default(_FONT_SIZE))  # which Pillow has where none is installed
+        # Pillow contains a font, for a machine that has none of these.
+        own = cast("FreeTypeFont", ImageFont.load_default(_FONT_SIZE))
         self._faces = next(filter(None, map(_faces, _FONTS)), (own,) * 4)
         self._further: list[FreeTypeFont] | None = None
         self._known: dict[str, FreeTypeFont | None] = {}
@@ -99,7 +101,7 @@ class _Fonts:
         self.width, self.height = round(self._faces[0].getlength("M")), self.ascent + descent
 
     def of(self, text: str, style: Style) -> FreeTypeFont:
-        """The font to draw it with: the first that has it."""
+        """The font to draw `text` with: the first that has its first character."""
         face = self._faces[style.bold + 2 * style.italic]
         if text.isascii():
             return face
@@ -137,7 +139,7 @@ class _Canvas:
         self._draw, self._fonts, self._theme = draw, fonts, theme
 
     def cell(self, x: int, y: int, text: str, wide: int, style: Style) -> None:
-        """Draw what stands in a cell, in two if it is `wide`."""
+        """Draw what stands in a cell; `wide` is how many cells it takes, 1 or 2."""
         fonts, fore, back = self._fonts, *colours(style, self._theme)
         left, top = _MARGIN + x * fonts.width, _MARGIN + y * fonts.height
         right, bottom = left + wide * fonts.width, top + fonts.height
@@ -172,7 +174,7 @@ class _Canvas:
         if kind == "block":
             box = (left + width * sides[0] // 8, top + height * sides[1] // 8,
                    left + width * sides[2] // 8, top + height * sides[3] // 8)  # fmt: skip
-        else:  # an arm: -1 is the cell's side, 1 the one across, 0 the middle
+        else:  # an arm: `_SIDE` stands for the cell's edge, other numbers are pixels from its middle
             x, y = left + width // 2, top + height // 2
             box = (left if sides[0] < -9 else x + sides[0], top if sides[1] < -9 else y + sides[1],
                    right if sides[2] > 9 else x + sides[2], bottom if sides[3] > 9 else y + sides[3])  # fmt: skip
@@ -182,7 +184,7 @@ class _Canvas:
 
 # What to fill of a cell: a kind, left, top, right and bottom, and how much of the letters' colour.
 Shape = tuple[str, int, int, int, int, float]
-_SIDE: Final = 99  # beyond any cell: its side
+_SIDE: Final = 99  # more pixels than any cell has: the cell's edge
 _SHADES: Final = {"LIGHT SHADE": 0.25, "MEDIUM SHADE": 0.5, "DARK SHADE": 0.75}
 _EIGHTHS: Final = {"ONE EIGHTH": 1, "ONE QUARTER": 2, "THREE EIGHTHS": 3, "HALF": 4, "FIVE EIGHTHS": 5,
                    "THREE QUARTERS": 6, "SEVEN EIGHTHS": 7}  # fmt: skip

@@ -176,7 +176,7 @@ class Terminals:
         They are those that another process closed, or an earlier one, and those of the last instances without a name
         that have ended. Raises as `list_tabs`.
         """
-        # Before the list: a log that is there then is of a tab that is in it, or that has ended.
+        # Read before the list of tabs: so a tab that is made meanwhile is not taken for one that has ended.
         logged = await anyio.to_thread.run_sync(logged_tabs, self.folders, self._book.generation)
         known = {one.log_path for one in (await self.list_tabs()).tabs}
         ended = tuple(one for one in logged if one.log_path not in known)
@@ -191,7 +191,7 @@ class Terminals:
         target = self._name_of(target)
         await self._life.look(within)
         if not self._names_one(target):
-            async with self._making:  # which takes a turn of the event loop
+            async with self._making:  # only here, because to take a lock costs a turn of the event loop
                 if not self._names_one(target):
                     return await self.create_tab(), True
         return await self.tab(target, within=within), False

@@ -122,7 +122,7 @@ def _blocks_backwards(log: LogFileReader, view: View) -> Iterator[list[Piece]]:
     begun_size = 0
     for start, piece in log.parts_backwards(view):
         number = next((number for number, (_, data) in enumerate(piece) if b"\n" in data), -1)
-        # The log's first line is whole: it is played with those that may be drawn over it.
+        # The log begins with a line, so its first piece is not cut: the lines after the first one may draw over it.
         if start == log.ranges[0][0] or (number < 0 and begun_size < _LINE_MAX):
             begun.append(piece)
             begun_size += sum(len(data) for _, data in piece)
@@ -175,10 +175,10 @@ class _Block:
         return strip_ansi(undo_onlcr(self.raw)).decode("utf-8", "replace")
 
     def begin(self, number: int) -> int:
-        """Return the offset at which a line begins; near it, where a cursor that moved between lines drew it."""
+        """Return the offset at which a line begins, or one near it if the cursor moved between lines to draw it."""
         if self.text is self.raw or self.raw.count(b"\n") == self.text.count(b"\n"):
             return self._begins[number]
-        # A line is drawn at or after the raw line of its number, because each of these adds one at most.
+        # Line N of the text comes from raw line N or a later one: each raw line adds one line to the text at most.
         before = next(islice(re.finditer("\n", self._stripped), number - 1, None), None) if number else None
         drawn = self._stripped.find(self.lines[number], before.end() if before is not None else 0)
         number = self._stripped.count("\n", 0, drawn) if drawn >= 0 else number

@@ -146,7 +146,7 @@ def read_history(
     """Return the last `limit` commands of an instance's journal, the newest last. Blocks on the disk.
 
     `tabs`: the generation and the id of those that are wanted; none: all are. `runs`: whether the command of an id has
-    not ended yet: a process that left it running has noted that it knew no end.
+    not ended yet: a process that left it running has written an entry for it all the same, without an exit code.
     """
     found: list[CommandRecord] = []
     known: set[str] = set()
@@ -157,7 +157,7 @@ def read_history(
                 record = _record(line)
                 if record is None or (tabs and (record.generation, record.window_id) not in tabs):
                     continue
-                # A process that came later may have seen its end as well.
+                # Another process may have written an earlier entry for the same command.
                 if record.command_id in known or (record.command_id and runs(record.command_id)):
                     continue
                 known.update([record.command_id] if record.command_id else [])

@@ -4,9 +4,9 @@ Everything here blocks on the disk, so it runs in a worker thread. A log that is
 A log is one row of bytes, whatever files it lies in (`logs/segments.py`). Holes are never shown: what lies before and
 after one is read as if it were a log of its own.
 
-With the cursor's moves played out, a piece ends with a line, or where the log ends now. The piece after it is read with
-the lines before it, a screen of them, so it brings what has changed: a line that was shown before it was whole
-continues, one that was drawn over since comes again, on a line of its own.
+A piece that is read with the cursor's moves played out ends with a line, or where the log ends now. The next piece is
+played together with a screen of lines before it, and gives what has changed: the rest of a line that was shown before
+it was whole, and a line that was drawn over since, again, on a line of its own.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ if TYPE_CHECKING:
 # finding the marks of commands in it takes longer than all else.
 _BLOCK_FIRST = 64 * 1024
 _BLOCK_MIN = 4 * 1024
-# Of a short command's line: with its marks, two lines are some 300 bytes.
+# What a line of a log of short commands takes: with the marks, two lines are some 300 bytes.
 _LINE_BYTES = 128
 _BLOCK_MAX = 1024 * 1024
-# With a block is read what lies before it, because a typed line may begin there (`lookbehind`: 32 KiB). Mostly a
-# command has ended nearer: this holds three short ones.
+# A block is read with what lies before it, because a typed line may begin there (`lookbehind`: 32 KiB). Mostly so much
+# is enough, because a command has ended nearer: it holds three short ones.
 _NEAR = 1024
 
 # The most that the last lines may hold: a pane that writes 100 MB without a newline has one line.
@@ -287,7 +287,7 @@ def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[L
 
 
 def last_readable_lines(path: Path, lines: int, view: View, *, played: bool = True) -> LogTail:
-    """The last lines as a person would have read them; not `played`, only without what was drawn elsewhere."""
+    """The last lines as a person would have read them; if not `played`, as written, without the alternate screen."""
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
         found = size = tried = 0
@@ -343,7 +343,8 @@ def is_alternate(log: LogFileReader, offset: int, view: View) -> bool:
 def _alternate(data: bytes, index: int, offset: int, view: View) -> bool | None:
     """Whether the alternate screen is shown at an offset, which has that index in `data`; None if it is not known.
 
-    What is remembered counts the lines that muxwire types out of sight as drawn, so that only "no" is final.
+    What is remembered (`view.screens`) counts switches in the lines that muxwire types out of sight too, so that only
+    its "no" is final.
     """
     if view.alternate_at(offset) is False:
         return False

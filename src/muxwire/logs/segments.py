@@ -8,7 +8,8 @@ Next to them `pane-@N.gaps` holds what the files cannot say, one JSON object a l
 
     {"offset": N, "size": N}    a hole: bytes that were lost, NULs in the file. More keys say why, where it is known.
     {"first": N}                the oldest files are gone, and the one that is written begins at this offset.
-    {"at": N, "columns": C, "rows": R}    the pane's size from that offset on; before the first one, that of our tabs.
+    {"at": N, "columns": C, "rows": R}    the pane's size from that offset on; before the first such record, the size
+                                that muxwire gives its tabs.
                                 With `"blank": false` the screen was not empty there: the pane was used before its log
                                 began.
 
@@ -56,7 +57,8 @@ _BLANK = "blank"
 
 # A log may be rotated while it is examined: once is likely, a third time in a row is not.
 _ATTEMPTS = 5
-# A bytes object and its place in a list: one-byte chunks must not make the bound sixty times what it says.
+# What a piece takes besides its bytes: a bytes object, and its place in a list. If that did not count, a backlog of
+# one-byte pieces would take sixty times its bound.
 PIECE_COST = 64
 # Linux and macOS take 1024 buffers in one writev(2).
 _BUFFERS_MAX = 1024
@@ -104,7 +106,7 @@ def segment_path(path: Path, first: int) -> Path:
 
 
 def segment_of(entry: os.DirEntry[str]) -> tuple[Path, Segment] | None:
-    """Return the log that a file belongs to and what part of it; None if it is none that is no longer written."""
+    """Return the log that a file belongs to and what part of it; None if the file is no segment."""
     name, dot, suffix = entry.name.rpartition(".")
     found = _SEGMENT.match(name)
     if found is None or dot + suffix != ".log":
@@ -164,7 +166,8 @@ def record(path: Path, **fields: object) -> None:
 
 def retire(path: Path, oldest: Segment) -> None:
     """Remove the oldest file of a log, which is not the one that is written; OSError."""
-    # First, so that the offsets are known whenever we die: it may be the last that says where the live one begins.
+    # Recorded before the file is removed, in case we die in between: if it is the only segment, nothing else says at
+    # which offset the live file begins.
     record(path, first=oldest.last)
     oldest.path.unlink(missing_ok=True)
 
@@ -219,7 +222,7 @@ def log_of_script(entry: os.DirEntry[str] | Path) -> str | None:
 @final
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Bytes that were not kept; `details` is what else is known and goes into the record, and all of it for 0 bytes."""
+    """Bytes that were not kept, with `details` for the record. With a size of 0 it is a record of these only."""
 
     offset: int
     size: int
@@ -228,7 +231,7 @@ class Gap:
 
 @final
 class LogFile:
-    """One log's file. Only the writer's thread comes here, but for the counters, which it alone sets."""
+    """One log's file, which the writer's thread uses. Others read `end`, `error`, `begun_anew`, and set `ended`."""
 
     def __init__(self, path: Path, segment_bytes: int) -> None:
         self.path = path
@@ -390,7 +393,7 @@ class Spool:
                     (self._folder / str(start)).unlink()
 
     def remove(self) -> None:
-        # Under another name its program, which may be about to begin a file, finds it no more.
+        # Renamed first: the pipe's program, which may be about to begin a file, does not find the directory any more.
         gone = self._folder.with_suffix(_GONE)
         with suppress(OSError):
             self._folder.rename(gone)
@@ -398,12 +401,12 @@ class Spool:
         self._base_file.unlink(missing_ok=True)
 
     def begin(self) -> None:
-        """Another one is about to be made, for a pane that has written already: `align` comes next. OSError."""
+        """Prepare for a new spool of a pane that has written already; `align` comes next. OSError."""
         self.remove()
         write_private(self._base_file, b"")
 
     def align(self, mark: bytes, offset: int) -> bool:
-        """The first `mark` that it holds is at that offset; return whether it holds one yet. OSError."""
+        """Note that the first `mark` in the spool is at `offset` of the log; return whether one is there. OSError."""
         place, data = 0, b""
         with suppress(FileNotFoundError), (self._folder / "0").open("rb") as file:
             while more := file.read(_READ_BYTES):

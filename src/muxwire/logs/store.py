@@ -167,7 +167,7 @@ class PaneLog:
     def lose(self, size: int, **details: object) -> None:
         """Record that the pane's next `size` bytes are not here, and why.
 
-        `log_file.UNKNOWN_SIZE` stands for a number that is not known.
+        `segments.UNKNOWN_SIZE` stands for a number that is not known.
         """
         offset = self.end
         self.end = offset + size
@@ -226,7 +226,7 @@ class PaneLog:
 
     async def read(self, begin: int, end: int) -> bytes:
         if not await self.flushed() and self.file.end < end:
-            return b""  # what is there does not join what comes after the range
+            return b""  # a part of the range would not connect to what comes after it
         return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
 
     def close(self, *, ended: bool = False) -> None:
@@ -259,8 +259,9 @@ class LogStore:
         self._closings = 0
         self._beside = 0
         self._dirty: list[PaneLog] = []
-        self._files: dict[LogFile, None] = {}  # that were opened, the one longest ago first
-        # What was taken and what was done with, ever. Each side of the thread sets one and reads both.
+        self._files: dict[LogFile, None] = {}  # that are open, the one written longest ago first
+        # The cost of all pieces that were ever taken, and of those that are written. The event loop sets the first, the
+        # writer's thread the second; both read both.
         self._taken = 0
         self._settled = 0
         self._handed = 0
@@ -316,7 +317,7 @@ class LogStore:
         return PaneLog(path, file, self)
 
     def keep_limits_of(self, home: Path) -> None:
-        """Remove what is too much in that directory from now on, as its new owner; what is written is open."""
+        """Remove what is too much in that directory from now on, as its new owner, which has opened its logs before."""
         self._home, self._held = home, hold(home)
 
     def note_pending(self, log: PaneLog) -> None:

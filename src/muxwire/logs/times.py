@@ -1,9 +1,10 @@
 """When which byte of a log came: `pane-@N.times` next to it, records of a time and an offset.
 
-A record says that all bytes before its offset came by that time (seconds since the epoch), and those from the record
-before it on not before that one's time. The newest record moves on while output comes, and another one is begun every
-`STEP` seconds at most. Where output begins after a pause, a record with the old offset says that nothing came in it.
-That record is missing where this process was not there: so what is not known stays between two records far apart.
+A record says that all bytes before its offset came by its time (seconds since the epoch). The bytes between the
+offsets of two successive records came between their times. The newest record moves on while output comes, and another
+one is begun every `STEP` seconds at most. Where output begins after a pause, a record with the old offset says that
+nothing came during the pause. That record is missing if no process wrote the log then: the two records around that time
+are far apart, and it is not known when the bytes between them came.
 
 The file is bounded: when it is full, records that are old stay as far apart as `_SHARE` of their age.
 """
@@ -52,9 +53,10 @@ class LogTimes:
         self._moved = b""  # the newest record, if it has been moved on since it was written
 
     def note(self, began: float, came: float, begin: int, end: int, *, present: bool) -> None:
-        """The bytes from offset `begin` to `end` came between these times; not `present`: `end` came by then.
+        """Note that the bytes from offset `begin` to `end` came between the times `began` and `came`.
 
-        Without bytes it is said that what comes next comes later.
+        If not `present`, it is only known that they came by `came`. If `begin` is `end`, the record says that what
+        comes next comes after `came`.
         """
         with suppress(OSError, struct.error):
             if self._count < 0:
@@ -128,7 +130,7 @@ def offset_ago(log: Path, ago: float, shows: Callable[[int, int], bool] | None =
 def offset_at(
     records: Sequence[Record], ago: float, now: float, shows: Callable[[int, int], bool] | None = None
 ) -> int:
-    """The same, by these records; the clock may have been set back between two of them."""
+    """As `offset_ago`, by these records; the clock may have been set back between two of them."""
     if ago <= 0:
         raise InvalidArgument(f"{ago:g} s ago is not in the past", remedy="give a time above 0")
     for index in range(len(records) - 1, -1, -1):

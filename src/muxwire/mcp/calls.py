@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from muxwire.mcp.registry import AnyTool, AsksPerson
     from muxwire.mcp.wire import WireWriter
 
-    # Makes the pieces of the result of one revision of the protocol: of the JSON of its text and of its fields ("" if
-    # it has none), whether it is an error, and of pictures that come after the text: PNGs in base64.
+    # Makes the member `result` of an answer in one revision of the protocol, in pieces. Its arguments: the text as a
+    # JSON string, the fields as JSON (b"" if there are none), whether it is an error, and the pictures that come after
+    # the text (PNGs in base64).
     Shape = Callable[[bytes, bytes, bool, Sequence[str]], tuple[bytes, ...]]
 
 log = logging.getLogger(__name__)
@@ -43,7 +44,7 @@ async def outcome(
     progress: Progress,
     person: AsksPerson | None = None,
 ) -> dict[str, Any] | Text:
-    """Check and run one call: the fields of its result, or a text: an error that the model reads.
+    """Check and run one call: the fields of its result; or a text, if it is an error, has pictures or has no fields.
 
     Raises NeedsAnswer, where the client is to ask the person.
     """
@@ -194,7 +195,7 @@ class DirectCalls:
 
 
 def _member(result: dict[str, Any] | Text, shape: Shape) -> tuple[bytes, ...]:
-    """Return the member of the answer that holds a result: it is encoded once, and its text is a string of that."""
+    """Return the member of the answer that holds a result. The fields are encoded once; the text is that JSON."""
     try:
         if isinstance(result, Text):
             return shape(encoded(result.text), b"", result.is_error, result.pictures)

@@ -79,7 +79,7 @@ class Channel:
             tail = await terminals.read_logs(
                 command.window_id, lines=LAST_LINES, strip_ansi=True, command_id=command_id
             )
-        except MuxwireError as error:  # its instance is gone, and so is what it wrote
+        except MuxwireError as error:  # the instance is gone, and so is what the command wrote
             log.info("the end of %s is not sent: %s", command_id, error)
             return
         first = (command.command.splitlines() or [""])[0][:COMMAND_CHARS]

@@ -61,7 +61,7 @@ class Person:
         try:
             with anyio.fail_after(CONFIRM_SECONDS):
                 answer = await self._context.session.elicit_form(question, _NO_FIELDS, self._context.request_id)
-        except (TimeoutError, MCPError):  # or it declared what it does not do
+        except (TimeoutError, MCPError):  # MCPError: the client declared forms, but refuses this one
             return False
         return answer.action == "accept"
 

@@ -58,10 +58,10 @@ MODERN: Final = "2026-07-28"
 NAME: Final = "muxwire"
 TASKS: Final = "io.modelcontextprotocol/tasks"
 
-# "unsure": the first request may have been one that is read here otherwise than by the SDK, which alone answers then.
+# "unsure": the SDK may read the first message in another way than this module, so from then on the SDK answers.
 Era = Literal["", "handshake", "modern", "unsure"]
 
-# They may ask the person, which is the SDK's to do where the client can (`confirm.py`).
+# These tools may ask the person. If the client can show the question, the SDK asks it (`confirm.py`).
 _MAY_ASK: Final = frozenset(("close_tab", "stop_process"))
 
 # What is known here of a client's capabilities: their members, which are empty objects or the named ones.
@@ -83,7 +83,7 @@ class Offer:
     prompts: Prompts
     instructions: str | None
     experimental: Mapping[str, dict[str, Any]] = field(default_factory=dict)
-    # Spans are made by the SDK's dispatch: where they are collected, every request goes through it.
+    # The SDK's dispatch makes OpenTelemetry's spans: where these are collected, the SDK handles every request.
     only_sdk: bool = False
 
 
@@ -104,7 +104,8 @@ class Conversation:
 
     def __init__(self, offer: Offer, *, direct: bool = True) -> None:
         self.calls = DirectCalls()
-        self.replay_id = f"{NAME}:{os.urandom(8).hex()}"  # of what the SDK's server is told; its answers go nowhere
+        # The id of the requests by which the SDK's server is told what was said before; their answers are dropped.
+        self.replay_id = f"{NAME}:{os.urandom(8).hex()}"
         self._offer = offer
         self._direct = direct and not offer.only_sdk
         self._era: Era = ""
@@ -159,7 +160,7 @@ class Conversation:
         return False
 
     def _hear(self, method: str, params: dict[str, Any], writer: WireWriter) -> bool:
-        """Take a notification; True if the SDK, which is not there yet, would make nothing of it."""
+        """Take a notification; True if the SDK, which is not there yet, need not get it."""
         if method == "notifications/cancelled":
             match params.get("requestId"):
                 case bool():
@@ -420,7 +421,7 @@ def _is_info(info: dict[str, Any]) -> bool:
 
 
 def _known(capabilities: dict[str, Any]) -> bool:
-    """Whether a client's capabilities are such that no model could refuse them."""
+    """Whether a client's capabilities are such that no class of the SDK could refuse them."""
     for name, value in capabilities.items():
         if not isinstance(value, dict):
             return False
@@ -456,6 +457,6 @@ def _modern_result(text: bytes, fields: bytes, is_error: bool, pictures: Sequenc
 
 
 def _images(pictures: Sequence[str]) -> Iterator[bytes]:
-    """Content blocks after the first one."""
+    """The pictures, as content blocks that follow the text."""
     for data in pictures:
         yield b',{"data":"%b","mimeType":"image/png","type":"image"}' % data.encode()

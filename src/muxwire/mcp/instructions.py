@@ -13,7 +13,8 @@ from muxwire.mcp.jsonrpc import INVALID_PARAMS, RequestError
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-# Claude Code cuts instructions at 2 KB, and every model reads them in every conversation.
+# Claude Code cuts instructions at 2 KB, and every model reads them in every conversation. Lines end where they do
+# because `without_unavailable` leaves out each line that names a tool which the server does not have.
 INSTRUCTIONS = """\
 Real terminals. execute_command: exact output, exit_code, cwd if it changed. The tab (made if there is none) keeps \
 cwd, variables and venv between commands; commands in one tab take turns, tabs run in parallel.
