@@ -25,7 +25,8 @@ CLIENT_CAPABILITIES: Final = RESERVED + "clientCapabilities"
 CLIENT_INFO: Final = RESERVED + "clientInfo"
 SERVER_INFO: Final = RESERVED + "serverInfo"
 
-# The SDK's parser refuses what is nested deeper than 200; up to here nobody needs to count how it counts.
+# The SDK's parser refuses what is nested deeper than 200. It may count the levels in another way than `_depth`, so a
+# line that is deeper than this is left to it.
 _MAX_DEPTH: Final = 150
 
 _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
@@ -61,7 +62,7 @@ def encoded(value: Any) -> bytes:  # noqa: ANN401 (JSON)
 
 
 def read(line: bytes) -> dict[str, Any] | None:
-    """Return the object that a line is; None for what the SDK refuses or is no object. Raises Unsure."""
+    """Return the JSON object of a line; None if the SDK refuses the line or it holds no object. Raises Unsure."""
     try:
         value = json.loads(line.decode())
     except (json.JSONDecodeError, UnicodeDecodeError):

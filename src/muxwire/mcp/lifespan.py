@@ -37,7 +37,7 @@ class LazyTerminals:
         open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]],
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_overdue` is called when they did not close in time."""
+        """`on_overdue` is called when the Terminals did not close in time."""
         self._open_terminals = open_terminals
         self._on_overdue = on_overdue
         self._opening = anyio.Lock()
@@ -45,8 +45,8 @@ class LazyTerminals:
         self._terminals: Terminals | None = None
         self._ever_opened = anyio.Event()
         self._closed = False
-        self.channel: Channel | None = None  # hears of every result, where ends are sent into the session
-        self.client = ""  # who calls, as `muxwire ls` shows it
+        self.channel: Channel | None = None  # is given every result; None unless ends are sent into the session
+        self.client = ""  # name and version of the MCP client, which `muxwire ls` shows
 
     @property
     def opened(self) -> Terminals | None:

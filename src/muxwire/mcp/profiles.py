@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult
     from muxwire.tabs.tab import Tab
 
-# Codex' own: what a call waits at first and after input, and what it shows.
+# Codex' defaults: seconds that a call waits at first, and after input; tokens of output that it shows.
 _YIELD, _YIELD_AFTER_INPUT = 10.0, 0.25
 _TOKENS = 10_000
-# How both count tokens of a text.
+# Tokens of a text are not counted, but estimated by its length.
 _CHARACTERS_A_TOKEN = 4
-# Claude Code's own, in milliseconds, and the characters of output that it shows.
+# Claude Code's timeouts, in milliseconds, and the characters of output that it shows.
 _TIMEOUT, _TIMEOUT_MAX = 120_000, 600_000
 _SHOWN = 30_000
 # What matching the lines of one answer may take.
 _FILTER_SECONDS = 1.0
 
 _RUNS_ANYTHING = Hints(destructive=True, open_world=True)
-# What notes of results name in place of muxwire's own tools. Claude Code's have none that types.
+# What notes of results name in place of muxwire's own tools. Claude Code has no tool that types.
 _CODEX_WORDS: Mapping[str, str] = {
     "send_keys": "write_stdin",
     "command_result": "write_stdin",
@@ -59,7 +59,7 @@ _CLAUDE_WORDS: Mapping[str, str] = {
 
 @final
 class _Shells:
-    """The tabs of one server that its commands run in, and those that run on, by number."""
+    """The tabs in which the commands of one server run; and, by number, the commands that a call has left running."""
 
     def __init__(self) -> None:
         self._tabs: list[Tab] = []
@@ -175,7 +175,7 @@ async def write_stdin(call: Call, given: WriteStdin) -> Text:
 
 
 def _output(result: ExecutionResult) -> str:
-    """The output; where its middle was left out, that is said without muxwire's own tool, which these lack."""
+    """The output. Where its middle was left out, the line that says so names no tool of muxwire: profiles have none."""
     begin, end = result.omission
     said = f"[... {result.omitted_bytes} bytes left out ...]\n" if end else ""
     return result.output[:begin] + said + result.output[end:]

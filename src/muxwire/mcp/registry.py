@@ -117,7 +117,7 @@ def explained(tool: AnyTool, error: Exception) -> Text:
     """An error that a handler raised: expected ones speak for themselves, others are logged and named."""
     cause = unwrapped(error)
     if isinstance(cause, MuxwireError):
-        # A tool of another program's shape has no other tool beside it that could help.
+        # REMEDIES name muxwire's own tools, and a profile in the shapes of another program does not have them.
         general = REMEDIES.get(cause.code, FALLBACK_REMEDY) if tool.words is WORDS else "Call again."
         return failed(f"{cause.code}: {cause}", cause.remedy or general, tool.words)
     if isinstance(cause, OSError | MemoryError) and (remedy := remedy_for(cause)):
@@ -144,11 +144,11 @@ def _one_line(text: str, words: Mapping[str, str] | None) -> str:
     return line if len(line) <= MAX_MESSAGE_CHARS else f"{line[:MAX_MESSAGE_CHARS]} ..."
 
 
-# What a call reports besides its result: to its client that it is alive.
+# What a call sends to its client before its result: that it is alive, and how far it is.
 
 T = TypeVar("T")
 
-# Clients end a silent call after 30 s to 5 min, and the contract promises a word at least every 5 s.
+# Clients end a silent call after 30 s to 5 min, and muxwire promises a report at least every 5 s.
 INTERVAL_SECONDS = 3.0
 
 # Claude Code shows at most 200 characters of a message; the counts before the line need some of them.
@@ -203,11 +203,11 @@ Toolset = Literal["core", "screen", "scripts", "ops"]
 
 TOOLSETS: tuple[str, ...] = get_args(Toolset)
 
-# What a text calls a verb by here, and the fields of results that are such texts.
+# The words that stand for each verb in the texts of results here, and the fields of results that are such texts.
 WORDS: Mapping[str, str] = {verb.verb: verb.verb for verb in VERBS} | {"close_tab.force": "close_tab and force: true"}
 _SENTENCES = frozenset(("note", "error"))
 
-# Claude Code moves results of over 50,000 characters into a file; a reader of logs asked for what it gets.
+# Claude Code moves results of over 50,000 characters into a file; a caller that reads logs has asked for so much.
 LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
 
 
@@ -265,7 +265,7 @@ class Text:
 @final
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """MCP's annotations, said where the specification's default would be more alarming than the truth."""
+    """MCP's annotations, which are sent because the specification's defaults are more alarming than most tools."""
 
     read_only: bool = False
     destructive: bool = False
@@ -295,11 +295,11 @@ class Tool(Generic[A]):
         return read_json(self.arguments, given)
 
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
-        """The result's fields, and which tab was meant where the call left it open and cannot know."""
+        """The result's fields, and which tab was used if the call named none and its caller may not know which."""
         if not isinstance(arguments, InTab) or arguments.window_id or _names_no_tab(arguments):
             return await self._fields(call, arguments)
         window, told, note = call.terminals.unnamed()
-        if not window:  # one that is made now, or that an earlier process used last
+        if not window:  # not known yet: the tab is made now, or is the one that an earlier process used last
             fields = await self._fields(call, arguments)
             window = call.terminals.unnamed()[0]
             return {"window_id": window, **fields} if window else fields
@@ -344,12 +344,12 @@ class Tool(Generic[A]):
 
 AnyTool = Tool[Any]
 
-# What a result may have if its tab was not named: which it was, and that the one before has ended.
+# Fields that a result may have if the call named no tab: the tab that was used, and that the tab before has ended.
 _OF_ANY_TAB = {"window_id": {"type": "string"}, "note": {"type": "string"}}
 
 
 def _names_no_tab(arguments: InTab) -> bool:
-    """Whether something else says what is meant: all tabs of a session, or a command."""
+    """Whether the call means no single tab, or names it by something else: a session's tabs, or a command's tab."""
     return bool(getattr(arguments, "session", "") or getattr(arguments, "command_id", ""))
 
 
@@ -405,7 +405,7 @@ def select(
 
 @final
 class Catalogue(dict[str, AnyTool]):
-    """The tools of one server, in a fixed order: clients cache the list, models the prompt made of it."""
+    """The tools of one server, in a fixed order: the list is cached by clients, and as a part of prompts by models."""
 
     def __init__(self, tools: Iterable[AnyTool]) -> None:
         super().__init__((tool.name, tool) for tool in tools)

@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from muxwire.verbs.types import EventKind
 
 
-# Updates of resources, pushed to who subscribed: by `resources/subscribe` up to 2025-11-25, later by a listen stream.
+# Updates of resources, pushed to clients that subscribed: by `resources/subscribe` up to 2025-11-25, later by a listen
+# stream.
 #
 # Each subscription is one task that sleeps until something has happened and then says so, at most twice a second. It
 # says nothing while the client does not read: what changes meanwhile is one update, so nothing piles up.
 
-# A person who watches sees a step of half a second as at once; a model is notified far less often than a build prints.
+# A person does not mind a delay of half a second; a model is notified far less often than a build prints.
 INTERVAL_SECONDS = 0.5
 # Each costs a comparison for every event; a client that wants more than this has lost count.
 MAX_SUBSCRIPTIONS = 256
-# In addition to the URIs of resources: the subscription to their list. No URI is empty.
+# Stands for the list of resources among the URIs that are subscribed to. No URI is empty.
 _LIST = ""
 
 Tell = Callable[[], Awaitable[None]]
@@ -195,7 +196,8 @@ class Subject:
         found = _OF_A_TAB.match(uri)
         if found is None:
             raise not_found(uri, f"there is no resource {uri}; {TABS} lists the tabs")
-        # Some clients write @ as %40, as they may; a pane's id that was written as it is cannot be meant as an escape.
+        # Some clients write @ as %40, which is allowed. So `%405` is read as `@5`; but `%41`, which as an escape would
+        # give no window's id, is the pane %41.
         written, target = found["target"], unquote(found["target"])
         if _PANE.match(written) and not target.startswith("@"):
             target = written
@@ -259,7 +261,7 @@ async def listed(terminals: Terminals | None) -> list[dict[str, Any]]:
             tabs = (await terminals.list_tabs()).tabs
         except MuxwireError as error:
             raise RequestError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
-        # The further panes of a window that was split have its id too, and go by their own.
+        # Further panes of a split window have the same window id, so they are named by their pane ids.
         windows: set[str] = set()
         for tab in tabs:
             found += _of_tab(tab, tab.pane_id if tab.window_id in windows else tab.window_id)
@@ -268,7 +270,7 @@ async def listed(terminals: Terminals | None) -> list[dict[str, Any]]:
 
 
 async def matching(terminals: Terminals | None, begun: str) -> list[str]:
-    """The ids and names of tabs that begin so: ids first, names after them."""
+    """The ids and names of tabs that begin with `begun`: ids first, names after them."""
     if terminals is None:
         return []
     tabs = (await terminals.list_tabs()).tabs

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# A line that is left to the SDK, and what stands for it among what is unanswered.
+# A line that is left to the SDK, and the object that stands for it in `WireWriter.unanswered`.
 Left = tuple[bytes, object]
 Lifespan = Callable[[], AbstractAsyncContextManager[Connection]]
 Result = TypeVar("Result")
@@ -333,7 +333,7 @@ def _attributes(given: dict[str, Any], result: types.CallToolResult) -> dict[str
     return attributes
 
 
-# The lines that are left to it, as the streams that it reads and writes.
+# The lines that are left to the SDK's server, as the streams that it reads and writes.
 
 
 async def run(
@@ -369,19 +369,19 @@ class _Reader(ObjectReceiveStream[SessionMessage]):
         while True:
             line, token = await self._lines.receive()
             message = self._parsed(line)
-            self._writer.settle(token)  # the id of a request stands in its place now
+            self._writer.settle(token)  # if it is a request, its id is among what is unanswered now
             if message is not None:
                 return SessionMessage(message)
 
     def _parsed(self, line: bytes) -> types.JSONRPCMessage | None:
-        """Parse one line; None if it was answered here, or is no message (then that is the answer)."""
+        """Parse one line; None if it was answered here: with the result, or with an error if it is no message."""
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
             self._refuse(*_what_is_wrong_with(line, error))
             return None
         match message:
-            # The SDK's model passes over an id that is none, and would leave the request without an answer.
+            # The SDK's model ignores an id of a wrong type, takes the request for a notification, and answers nothing.
             case types.JSONRPCNotification() if "id" in json.loads(line):
                 self._refuse(RequestError(INVALID_REQUEST, _NO_ID))
                 return None
@@ -454,7 +454,7 @@ def _encoded(message: types.JSONRPCMessage) -> bytes:
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except ValueError:  # pydantic's: a lone surrogate, say
-        # One answer that cannot be said must not take the connection with it.
+        # One answer that cannot be encoded must not end the connection.
         log.exception("a message could not be encoded")
         if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
             return b""

@@ -59,7 +59,8 @@ async def serve(
     offer = offered(toolsets=toolsets, read_only=read_only, channel=channel, profile=profile)
     await run_on_stdio(offer, LazyTerminals(opening, lambda: overdue.append(True)), on_end=end)
     if overdue:
-        # All that waits would be cancelled now, in the middle of its end, and tell stderr of that.
+        # To return now would cancel every task that has not ended, in the middle of its clean-up, and each would write
+        # an error to stderr.
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()

@@ -58,7 +58,7 @@ async def connected(
 
 
 async def run_on_stdio(offer: Offer, lazy: LazyTerminals, on_end: OnEnd) -> None:
-    """Serve until stdin ends, stdout is closed, or a signal says so; what runs with the server is left in order.
+    """Serve until stdin ends, stdout is closed, or a signal comes; then close what runs with the server, in order.
 
     `on_end` is called before the calls that are under way are cancelled.
     """
@@ -120,7 +120,7 @@ async def _converse(
                 for said in conversation.opening():
                     await to_sdk.send((said, None))
                 tasks.start_soon(run_sdk)
-            writer.unanswered.add(token := object())  # until it is known what it is
+            writer.unanswered.add(token := object())  # until the SDK has parsed the line: it may be a request
             await to_sdk.send((line, token))
         if is_started and not is_there.is_set():
             tasks.cancel_scope.cancel()
@@ -144,9 +144,9 @@ async def _run_on_anything(
 ) -> None:
     """Serve through the SDK's threads: terminals and files cannot be awaited.
 
-    Before the calls are cancelled only a signal is reported, not the end of such an input.
+    `on_end` is called only if a signal comes, not at the end of such an input.
 
-    A thread that reads a terminal cannot be stopped. So after a signal the server is left in order, and then the
+    A thread that reads a terminal cannot be stopped. So after a signal the server is closed in order, and then the
     process dies of that signal as if it had never been caught.
     """
     from mcp.server.stdio import stdio_server

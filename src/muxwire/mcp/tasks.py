@@ -39,7 +39,7 @@ EXTENSION: Final = "io.modelcontextprotocol/tasks"
 POLL_MS: Final = 2_000
 # Error code of the specification's section "Capability Negotiation".
 MISSING_CAPABILITY: Final = -32021
-# Of a longer wait for its end (rule 5) nothing is lost: it is begun again.
+# How long one wait for a command's end may last (rule 5); after that it is begun again, and nothing is lost.
 _WAIT_SECONDS: Final = 3_600.0
 _TRUE: Final = (True, "true", 1)
 
@@ -81,7 +81,7 @@ def check_declared(context: ServerRequestContext[Any, Any]) -> None:
 
 @final
 class Tasks:
-    """The tasks of one server: of a command nothing is kept here but what its tab does not know."""
+    """The tasks of one server. Kept here is only what the tab of a command does not know: that a task was cancelled."""
 
     def __init__(self) -> None:
         self._cancelled: set[str] = set()

@@ -164,7 +164,7 @@ class CommandOutcome:
     screen: str = ""
 
 
-# What is taken from the library's result, where it says something.
+# The fields that are taken from the library's result.
 _OUTCOME_FIELDS = tuple(field.name for field in fields(CommandOutcome))
 
 
@@ -215,7 +215,7 @@ def told_of(result: ExecutionResult) -> dict[str, Any]:
 
 
 def _news(result: ExecutionResult) -> dict[str, Any]:
-    """Return what there is to tell of an execution."""
+    """Return the fields that a model is given: no `cwd` that has not changed, no offsets of a whole output."""
     news = {name: getattr(result, name) for name in _OUTCOME_FIELDS}
     if result.cwd == result.started_in:
         del news["cwd"]
@@ -328,7 +328,7 @@ async def set_history_limit(call: Call, given: SetHistoryLimit) -> Success:
 
 # Tools that show a screen, type into programs, and wait for them and for events in tabs.
 
-# Milliseconds: nobody needs to order events by their time, they have a sequence.
+# Milliseconds: events need not be ordered by their time, since they have a sequence number.
 TIME_DIGITS = 3
 
 
@@ -475,7 +475,7 @@ async def show_terminal(call: Call, given: ShowTerminal) -> HandOver:
 # A target is a string, and `ref:NAME` one that names an earlier step.
 _OF_TARGETS = {Target: {"type": "string"}}
 
-# Kinds that share a schema, which is what one of them takes: all must be short, and the library checks each exactly.
+# Kinds that share the schema of another kind, so that the list of tools is short. The library checks each kind exactly.
 _LIKE = {"show_option": "set_option", "break_pane": "rename_window", "kill_pane": "select_pane"}
 
 

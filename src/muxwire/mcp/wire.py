@@ -39,7 +39,7 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 # A duplicate must not land on a standard descriptor that happens to be closed.
 FIRST_PRIVATE = 3
 
-# How hosts and people end a server; all of them mean the same to us.
+# How hosts and people end a server; all of them have the same effect.
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -69,7 +69,7 @@ def private_wire() -> Iterator[tuple[int, int]]:
         yield reading, writing
     finally:
         with suppress(OSError, ValueError):
-            sys.stdout.flush()  # what was printed meanwhile is still stderr's
+            sys.stdout.flush()  # what was printed meanwhile goes to stderr, as fd 1 still does
         os.set_blocking(reading, blocking[0])  # the mode belongs to the pipe, which others may hold too
         os.set_blocking(writing, blocking[1])
         os.dup2(reading, STDIN)
@@ -122,7 +122,7 @@ def on_ending_signal(loop: asyncio.AbstractEventLoop, end: Callable[[int], None]
 # One line is one message; the largest honest one is a script of some megabytes.
 MAX_LINE_BYTES = 64 << 20
 
-# Of what is larger than 128 KiB, malloc has the kernel map new pages for each read, and take them back: 40 us a call.
+# For a buffer of more than 128 KiB malloc maps new pages at each read, and unmaps them after it: 40 us a call.
 READ_BYTES = 1 << 16
 
 # Requests read ahead of their handling; beyond this the client's pipe fills up and the client waits.
@@ -138,7 +138,7 @@ EOF_GRACE_SECONDS = 0.5
 # For the last answers to reach a client that still reads.
 FLUSH_SECONDS = 0.3
 
-# Called when the stream has ended, before whoever reads it cancels what is under way.
+# Called when the stream has ended, before its reader cancels the calls that are under way.
 OnEnd = Callable[[], None]
 
 
@@ -169,7 +169,7 @@ class WireWriter:
             await self._room.wait()
 
     def answer(self, request_id: RequestId | None, *member: bytes) -> None:
-        """Write an answer: `member` is its result or error, as JSON, in pieces, which nobody has to join."""
+        """Write an answer: `member` is its result or error, as JSON, in pieces that the caller need not join."""
         self.write(b'{"jsonrpc":"2.0","id":%b,' % encoded(request_id), *member, b"}\n")
         self.settle(request_id)
 
@@ -184,7 +184,7 @@ class WireWriter:
         self._tell()
 
     def hurry(self) -> None:
-        """Stop making callers wait: the server ends, and what they have to say is short."""
+        """Stop making callers wait: the server ends, and what they still write is short."""
         self._in_a_hurry = True
         self._room.set()
 
@@ -215,7 +215,7 @@ class WireWriter:
         was_empty = not self._backlog
         for piece in line:
             self._backlog += piece
-        if was_empty:  # most lines leave right here
+        if was_empty:  # most lines are written whole here
             self._write_backlog()
             if self._backlog:
                 self._loop.add_writer(self._fd, self._write_backlog)
@@ -273,11 +273,11 @@ class WireReader:
         self._news.set()
 
     def hold(self) -> None:
-        """Do not let the time after EOF begin: those who are to answer are not there yet."""
+        """Do not let EOF_GRACE_SECONDS begin at EOF: the SDK, which is to answer, is still being imported."""
         self._held = True
 
     def release(self) -> None:
-        """Let the time after EOF begin."""
+        """Let EOF_GRACE_SECONDS begin at EOF, or now if EOF has come."""
         self._held = False
         if self._eof:
             self._end_soon()
@@ -316,7 +316,7 @@ class WireReader:
         return b"" if line is None or line.isspace() else line
 
     def _is_far_ahead(self) -> bool:
-        """Whether to stop reading; never within a line, which would then never become whole."""
+        """Whether to stop reading. Only whole lines count: an open one has to be read until it is whole."""
         return self._ahead > MAX_READ_AHEAD_BYTES
 
     def start(self) -> None:

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
 
 
-# A window of 200 by 50 has room for no more that show anything.
+# More panes in a window of 200 by 50 are too small to show anything.
 PANES_MAX = 64
 _SIZE = re.compile(r"[1-9][0-9]{0,3}%?\Z")
 # A pane's program as dispatches show it: the supervisor's text is the same for all, and holds the pane's label.
@@ -281,7 +281,7 @@ async def _divide(run: RunState, step: Step, tabs: Sequence[Tab], count: int, *,
 
 
 async def _carve(run: RunState, step: Step, jobs: Sequence[tuple[Tab, Arguments]]) -> list[Tab]:
-    """Split as often as there are jobs, in one write; if one fails, what the others made goes again."""
+    """Split as often as there are jobs, in one write; if one fails, what the others made is closed."""
     specs, commands = [], []
     for tab, flags in jobs:
         spec = run.maker.prepare(_request(run.host, CreateTab(), tab), secrets.token_hex(8), is_split=True)
@@ -320,7 +320,7 @@ def _collect(run: RunState, answer: Pending, specs: Sequence[tuple[PaneSpec, Tab
 
 
 async def _late(run: RunState, answer: Pending, specs: Sequence[tuple[PaneSpec, Tab]], first: int) -> None:
-    """The step was given up; the panes that are made all the same are known all the same."""
+    """Wait for the answer to a step that was given up. The panes that it made become tabs; a rollback closes them."""
     await answer.settled()
     tabs = _collect(run, answer, specs, first)
     if run.rolls_back:
@@ -348,7 +348,7 @@ class BreakPane(Compound):
 
     @staticmethod
     def _words(pane: str, hub: str) -> Arguments:
-        """Alone in its window it would be moved with that, out of our sight."""
+        """Move a pane unless it is alone in its window: tmux would move the window, unseen by muxwire."""
         move = f"break-pane -d -P -F '#{{window_id}}' -s {pane} -t '{hub}:'"
         return ("if-shell", "-F", "-t", pane, "#{==:#{window_panes},1}", f"display-message -p {_ALONE}", move)
 
@@ -489,7 +489,7 @@ class ResizePane(Operation):
         return ("resize-pane", "-t", places[0].pane, *given)
 
     def shown(self, places: Sequence[Place]) -> list[Arguments]:
-        """`resize-pane -Z` toggles, so it is sent only when needed. A pane fills its window if that is zoomed on it."""
+        """`resize-pane -Z` toggles, so it is sent only when needed. The pane that is zoomed is the active one."""
         pane = places[0].pane
         toggle = f"resize-pane -Z -t {pane}"
         this = "#{&&:#{window_zoomed_flag},#{pane_active}}"
@@ -757,7 +757,7 @@ class DisplayMessage(Operation):
     def part(self, run: RunState, step: Step, places: Sequence[Place]) -> Part:
         part = Operation.part(self, run, step, places)
         if places:
-            part.commands.insert(0, ("has-session", "-t", places[0].pane))  # the command minds no missing pane
+            part.commands.insert(0, ("has-session", "-t", places[0].pane))  # display-message ignores a missing pane
         return part
 
 
@@ -918,7 +918,7 @@ class WaitFor(Compound):
         await self._wanted().checked()
 
     def _wanted(self) -> Wanted:
-        idle = self.idle or None  # strict clients send 0 for no time, as to the tool
+        idle = self.idle or None  # strict clients send 0 for no time, as they do to the tool `wait_for`
         return Wanted.read(
             until=self.until, regex=self.regex, gone=self.gone, stable=self.stable or None, idle=idle,
             exit=self.exit, prompt=self.prompt, bell=self.bell,

@@ -53,7 +53,7 @@ KINDS: Mapping[str, type[Operation]] = {
 OPERATIONS_MAX = 500
 _REF_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 
-# How a schema without unions says what `{"ref": NAME}` says, too.
+# A target that is the string `ref:NAME` means what `{"ref": NAME}` does, for schemas that have no unions.
 _REF = "ref:"
 # What clients send for a field that a model left out.
 _ABSENT: tuple[object, ...] = (None, "", [], {})
@@ -70,7 +70,7 @@ def _target(value: object) -> str | Ref:
 
 
 def read_operation(given: object, where: str) -> Operation:
-    """Return one operation of its JSON object; InvalidArgument, which names `where` it stands."""
+    """Return the operation that a JSON object describes. Raises InvalidArgument, whose text begins with `where`."""
     if not isinstance(given, Mapping):
         raise InvalidArgument(f"{where} is not an object", remedy='for example {"kind": "new_window"}')
     kind = given.get("kind")
@@ -79,7 +79,7 @@ def read_operation(given: object, where: str) -> Operation:
         wrong = "kind is missing" if kind is None else f"no operation of kind {kind!r}"
         raise InvalidArgument(f"{where}: {wrong}", remedy=f"use one of {', '.join(KINDS)}")
     known = json_names(made)
-    # One schema may be that of several kinds: what is empty in it is not meant for this one.
+    # Several kinds may share a schema, so a model may send fields of another kind: empty ones are ignored.
     said = {name: value for name, value in given.items() if name in known or value not in _ABSENT}
     del said["kind"]
     size = said.get("size")
@@ -167,7 +167,7 @@ def on_one_machine(
 ) -> tuple[There | None, list[Operation]]:
     """The machine of the tabs that are named (None: this one), and the operations with the names that tabs have there.
 
-    `split` says both of a name. Steps that name no tab go with the others. InvalidArgument for two machines.
+    `split` returns both for one name. Steps that name no tab run where the others do. InvalidArgument for two machines.
     """
     machines: dict[int, There | None] = {}
     found: list[Operation] = []

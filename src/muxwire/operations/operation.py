@@ -1,7 +1,7 @@
 """What a kind of operation is, a step of a list while it runs, and what the steps of one run share.
 
-A kind is one class in `kinds.py`: its fields, its check, its tmux commands and what a rollback leaves of it. What
-`Operation` has is what most kinds do; nothing else knows which kinds there are.
+A kind is one class in `kinds.py`: its fields, its check, its tmux commands and what a rollback leaves of it.
+`Operation` has what most kinds do, and a kind overrides the rest. `lists.py` has the table of kinds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # succeeded and failed: tmux, or the pane, said so. skipped: never sent. planned: a dry run. unknown: sent, and no
 # answer came in time, so it may have happened or may still happen; it is never sent again.
 Status = Literal["succeeded", "failed", "skipped", "planned", "unknown"]
-# A dispatch has the status that comes first here, of those that its steps have.
+# Of the statuses of its steps, a dispatch has the one that comes first here.
 _WORST_FIRST: tuple[Status, ...] = ("failed", "unknown", "succeeded", "planned", "skipped")
 
 
@@ -150,7 +150,7 @@ class Ref:
 
 
 Target = str | Ref
-# The fields that are one.
+# The fields of operations that hold a target.
 TARGETS = ("target", "with_", "into")
 
 
@@ -171,8 +171,8 @@ class Operation:
     kind: ClassVar[str]
     harmless: ClassVar[bool] = False  # may be done at a server that a person runs: nothing there changes
     stays: ClassVar[str] = "it is not undone"  # what a rollback says of it; "" if nothing of it is left then
-    moves: ClassVar[bool] = False  # panes change their windows by it
-    own_time: ClassVar[bool] = False  # it ends by a time of its own
+    moves: ClassVar[bool] = False  # it moves panes to other windows
+    own_time: ClassVar[bool] = False  # it has a time limit of its own, in place of `dispatch_timeout`
 
     @property
     def makes(self) -> bool:
@@ -181,7 +181,7 @@ class Operation:
 
     @property
     def plain(self) -> bool:
-        """Whether it is one tmux command, that tmux answers at once: several are written together."""
+        """Whether it is one tmux command that tmux answers at once. Several such steps are written together."""
         return True
 
     @property
@@ -199,9 +199,9 @@ class Operation:
         """InvalidArgument for what can never work."""
 
     async def check_pattern(self) -> None:
-        """InvalidArgument for a pattern that can never work; another process says so."""
+        """InvalidArgument for a pattern that can never work; it is tried in another process."""
 
-    # -- a plain one
+    # -- a plain operation
 
     def words(self, places: Sequence[Place]) -> Arguments:
         """The tmux command that does it; none of its arguments is expanded or split by tmux."""
@@ -225,7 +225,7 @@ class Operation:
         """Put what tmux printed into the step's result."""
         step.stdout = _text(answers[-1])
 
-    # -- one that is not plain
+    # -- an operation that is not plain
 
     def shown(self, places: Sequence[Place]) -> list[Arguments]:
         """Its commands as a dispatch shows them."""
@@ -293,7 +293,7 @@ class Step:
             if self.operation.makes:
                 return "no answer came: a pane that tmux makes all the same is closed then"
             return "no answer came: what it did, or may still do, is not undone" if why else ""
-        # One that failed may have run, or moved a pane, before it did.
+        # A step that failed may have run a command, or moved a pane, before it failed.
         changed = self.status == "succeeded" or self.output is not None or bool(self.window)
         return why if changed else ""
 
@@ -351,7 +351,7 @@ class RunState:
         self.dispatches: list[Dispatch] = []
         self.typed_at: dict[str, int] = {}  # by pane: where the answer to what a step typed begins
         self.attached = AsyncExitStack()  # to the sessions of the tabs that were named so far
-        self.whole = anyio.CancelScope()  # all of it
+        self.whole = anyio.CancelScope()  # of the whole list: its deadline is that of the run
         self._around = around
         self.rolls_back = options.rollback_on_error and not self.dry
 
@@ -367,9 +367,9 @@ class RunState:
 
     @contextmanager
     def time_for(self, seconds: float) -> Iterator[tuple[float, str]]:
-        """For a step that ends by a time of its own: that, or what is left for all, and how to call it.
+        """Yield the time limit of a step that has its own, and words for it: `seconds`, or what is left for the list.
 
-        The step is not interrupted from outside: it ends itself, and returns what it has.
+        The deadline of the whole list does not cancel the step: it ends itself by this limit, and returns what it has.
         """
         deadline, self.whole.deadline = self.whole.deadline, math.inf
         left = max(0.0, deadline - anyio.current_time())
@@ -408,7 +408,7 @@ class RunState:
             step.panes.append(_placeholder(ref))
 
     def called(self, name: str) -> str:
-        """A window or a pane as callers call it, by the id that tmux has for it."""
+        """The id by which callers name a window or a pane of tmux: with its machine, if that is another one."""
         return self.host.prefix + name
 
     def keep(self, step: Step, tabs: Sequence[Tab]) -> None:
@@ -426,7 +426,7 @@ class RunState:
     async def apart(
         self, work: Callable[[], Awaitable[object]], late: Callable[[], Awaitable[object]] | None = None
     ) -> None:
-        """Wait for what is done whole or not at all, for as long as the step has; `late` follows if that was less."""
+        """Wait for `work`, in a task that is not cancelled with the step; if the step was, `late` follows the work."""
         done, failures, abandoned = anyio.Event(), [], anyio.Event()
 
         async def run() -> None:

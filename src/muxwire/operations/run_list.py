@@ -1,4 +1,4 @@
-"""Runs a list of operations in order: what needs nothing from before is written at once, the rest waits its turn.
+"""Runs a list of operations in order: steps that need no result of one another are written together.
 
 With `on_error="stop"` the steps of one write are one line, `a ; b ; c`: tmux runs nothing after an error, and answers
 every command with a block of its own. With "continue" each is a line of its own.
@@ -190,7 +190,7 @@ class OperationsRun(RunState):
         finally:
             for part, answer in zip(batch.parts, answers * len(batch.parts) if chain else answers, strict=True):
                 self._answered(part, answer)
-        # tmux reported the widths of new panes before this client was told of their tabs.
+        # tmux reports the sizes of new panes before it answers, when their tabs are not known here: they are asked for.
         if any(part.step.operation.moves or (part.spec and part.places) for part in batch.parts):
             with anyio.move_on_after(self.options.dispatch_timeout):
                 await look_up(self.book)
@@ -252,7 +252,7 @@ class OperationsRun(RunState):
         step.succeed()
         operation.done(self, part, answers)
 
-    # -- what was not answered in time: what it did in the end is known
+    # -- steps that were not answered in time: what they did is noted when the answer comes
 
     def _unanswered(self, part: Part, answer: Pending) -> None:
         if (client := self._client(part)).closed:
@@ -276,7 +276,7 @@ class OperationsRun(RunState):
             self.book.spawn(lambda: look_up(self.book))
 
     async def _made_late(self, part: Part, answer: Pending) -> None:
-        """The answer to a step that was given up: a pane that was made all the same is known all the same."""
+        """Wait for the answer to a step that was given up. A pane that it made becomes a tab; a rollback closes it."""
         assert part.spec is not None
         await answer.settled()
         made: tuple[bytes, ...] = ()
@@ -292,7 +292,7 @@ class OperationsRun(RunState):
             await tab.close(force=True)
 
     async def _made_unheard(self, spec: PaneSpec) -> tuple[bytes, ...]:
-        """What tmux has to say of a pane if it made it before the connection was lost; nothing if it did not."""
+        """The PANE_FORMAT of a pane that tmux made before the connection was lost; empty if it made none."""
         client = self.server.client
         await client.wait_reconnected()
         its_own = f"#{{m:*{spec.record.label}*,#{{pane_start_command}}}}"
@@ -301,7 +301,7 @@ class OperationsRun(RunState):
         except MuxwireError:
             return ()
 
-    # -- a rollback: what was made goes, and what stays is said
+    # -- a rollback: what was made is closed, and what cannot be undone is reported
 
     async def _roll_back(self) -> None:
         """Close the panes that were made, last first; name every step of which something is left."""
@@ -313,7 +313,7 @@ class OperationsRun(RunState):
         not_closed: list[tuple[int, str]] = []
         for step in reversed(self.steps):
             for tab in reversed(step.made):
-                # Where tmux is silent this is only begun, and done when tmux answers.
+                # If tmux does not answer, the closing is only begun here, and is done when it does.
                 why = await self._closed(tab, 0 if silent.cancelled_caught else timeout)
                 if why:
                     not_closed.append((step.index, f"pane {self.called(tab.pane_id)}: {why}"))

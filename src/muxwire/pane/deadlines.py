@@ -1,4 +1,4 @@
-"""One clock for all who wait in an instance: a time limit for each wait takes the event loop longer than most waits."""
+"""One task ends all timed waits of an instance: a cancel scope for each wait takes longer than most waits do."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Deadlines:
     """Sets events that were not set in time.
 
-    One task sleeps until the first of them is due, so it may wake once for a wait that has ended; with no wait left
-    there is none.
+    One task sleeps until the first of them is due, so it may wake once for a wait that has ended. It ends when no wait
+    is left.
     """
 
     def __init__(self, spawn: Callable[[Callable[[], Awaitable[object]]], None]) -> None:
@@ -26,7 +26,7 @@ class Deadlines:
         self._spawn = spawn
         self._due: dict[anyio.Event, float] = {}
         self._wakes_at = math.inf
-        self._earlier: anyio.Event | None = None  # set to wake the task before that; None: there is no task
+        self._earlier: anyio.Event | None = None  # set to wake the task before `_wakes_at`; None: there is no task
 
     async def wait(self, event: anyio.Event, seconds: float) -> None:
         """Return when `event` is set, which it is after `seconds` at the latest. Each wait has an event of its own."""

@@ -52,9 +52,9 @@ class Interrupter:
         self._later: Execution | None = None  # what is ended as soon as tmux answers
 
     async def end(self, execution: Execution, *, first: signal.Signals, grace: float | None) -> bool:
-        """End a command of ours, or see to it that it never begins; `execution.signal_sent` says how far that went.
+        """End a command that muxwire typed, or make sure that it never begins; `execution.signal_sent` says how.
 
-        False if tmux does not answer: then it is done when that does, however long that takes.
+        False if tmux does not answer: then the command is ended when tmux does, however long that takes.
         """
 
         def view() -> StopView:
@@ -102,11 +102,12 @@ class Interrupter:
         leaves: bool = False,
         since: float = math.inf,
     ) -> tuple[str, bool]:
-        """End what is no command of ours. Return the name of the last signal that was sent, "" if none could be, and
-        with `leaves` whether another group is in front than the one that was to get the first: then it is over, too.
+        """End what runs and is no command of muxwire's. Return the name of the last signal that was sent, "" if none
+        could be; and, with `leaves`, whether another group is in front by now than the one that was to get the first
+        signal: then it counts as ended, too.
 
-        `begun` is when it began, on the monotonic clock: its program may still come. Of what a shell runs itself, its
-        jobs that began at `since` or later get what the shell is spared.
+        `begun` is when it began, on the monotonic clock: its first program may still be started. If the shell itself
+        runs it, processes of the shell that began at `since` or later get the signals that the shell must not get.
         """
         state = StopState.SENDING if begun is None else StopState.FORKING
         stop = self._stop(first, grace, spared=spared, state=state, since=since)
@@ -140,7 +141,7 @@ class Interrupter:
         )  # fmt: skip
 
     def carry_out(self, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None]) -> Awaitable[None]:
-        """Do what `stop` decides, until it has ended; `sent` is told of the newest signal."""
+        """Do what `stop` decides, until it has ended; `sent` is called with the newest signal after each action."""
         return self._loop.run(stopped(self._pane, stop, view, sent))
 
     async def _while_answered(self, scope: anyio.CancelScope) -> None:
@@ -159,9 +160,9 @@ class Interrupter:
         scope.cancel()
 
     async def _end_later(self, execution: Execution, first: signal.Signals, grace: float | None) -> None:
-        """End it when tmux answers, and all is here that was written meanwhile: it may have ended.
+        """End the command when tmux answers again and the output of that time has arrived, unless it has ended by then.
 
-        A C-c that was typed meanwhile may have come before the program that it was for.
+        It is escalated once more: the C-c that tmux got late may have come before the program that it was for.
         """
         stream = self._pane.stream
         with suppress(ConnectionClosed):
@@ -177,7 +178,7 @@ class Interrupter:
 
     def _watch(self, execution: Execution) -> Request[None]:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
-        with suppress(MuxwireError):  # the pane or the connection is gone, which others say
+        with suppress(MuxwireError):  # the pane or the connection is gone, which ends the command elsewhere
             while execution.running and (execution.level > 1 or not execution.started):
                 yield from self._nested.settle_end(execution)
                 if execution.level == 1:

@@ -37,7 +37,7 @@ class KeySender:
         enter: bool = False,
         within: float = math.inf,
     ) -> KeysSent:
-        """Type `keys`, and Enter after them, `within` so many seconds if tmux answers.
+        """Type `keys`, and Enter after them if `enter`; `within` is the caller's time in seconds.
 
         Raises: InvalidArgument; TabUnavailable for a dead tab; TmuxSilent; ConnectionClosed.
         """

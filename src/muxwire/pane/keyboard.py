@@ -104,7 +104,7 @@ class Keyboard:
 # Whose turn it is to type into a pane that several processes share: an OS lock in the tab's directory.
 #
 # A turn lasts until the shell has begun the command, since its wrapper lies in one file; what runs then, every process
-# knows by the marks. Who comes after another process first lets its own stream catch up with what that one saw.
+# knows by the marks. A process whose turn follows another's first waits until its stream holds what that one has seen.
 
 # Between two checks of a lock that another process has: it holds it for a few ms.
 _LOOK_SECONDS = 0.002
@@ -155,7 +155,7 @@ class TypingLock:
             while not self._lock():  # noqa: ASYNC110 - no event of this process reports another's lock
                 await anyio.sleep(_LOOK_SECONDS)
             if not self._was_ours():
-                # tmux has sent us all that the pane had written before this answer.
+                # What the pane had written before comes before this answer.
                 await self._client.command("display-message", "-p", "")
                 if self._descriptor >= 0:  # else the tab has ended meanwhile
                     os.pwrite(self._descriptor, self._name(), 0)
@@ -165,7 +165,7 @@ class TypingLock:
             raise
 
     def release(self) -> None:
-        """Give the turn on: to calls of ours at once, to other processes when the command has begun."""
+        """Pass the turn on: to calls of this process at once, to other processes when the command has begun."""
         self._among_us.release()
         if self._ours:
             self._spawn(self._let_go)
@@ -199,7 +199,7 @@ class TypingLock:
         except OSError:
             return False
         try:
-            # Whoever asks for the turn in this very moment looks again soon.
+            # A process that asks for the turn while this lock is held tries again soon.
             return not locked(descriptor, fcntl.LOCK_SH)
         finally:
             os.close(descriptor)

@@ -188,7 +188,7 @@ class Loop:
         return None
 
     def _takes_tty(self, seconds: float) -> bool:
-        """Whether a line editor has the tty, or takes it in a moment: the whole thread looks (`poll_until`)."""
+        """Whether a line editor has the tty, or takes it in a moment; until then the event loop is blocked."""
         pane = self._pane
         end = time.monotonic() + seconds
         # While the kernel echoes, no editor has it.

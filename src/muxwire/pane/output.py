@@ -53,7 +53,7 @@ _PROGRESS_BYTES = 400
 
 # Playing so much text takes 10 ms, for which all other panes may wait; more is played in a thread.
 _PLAYED_HERE = 16 << 10
-# How far before a piece of an output its line is looked for, and those above it that may be drawn over.
+# How far before a piece of an output the beginning of its line is searched, and lines above that it may draw over.
 _BEFORE_MAX = 64 << 10
 
 # UTF-8 needs at most 4 bytes a character; escape sequences to be stripped may be as much again.
@@ -87,7 +87,7 @@ _NOTHING = OutputText("", 0, 0)
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How an output is read: in this many columns, `readable` as a person would have; `since`: where it began.
+    """How an output is read: in this many columns, `readable` as a person would have; `since`: its first offset.
 
     `drawing`: with what was drawn on the alternate screen, if not `readable`.
     """
@@ -247,7 +247,7 @@ def progress_of(execution: Execution, stream: PaneStream) -> tuple[int, str]:
 
 
 async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> Readable:
-    """What a person would have read between two raw offsets of a pane, whatever they lie in."""
+    """What a person would have read between two raw offsets of a pane; they may lie inside a mark or a line."""
     first = max(0, begin - _LOOKBEHIND)
     data, lost = await stream.read(first, end)
     base = first + lost
@@ -256,13 +256,13 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
     screens = stream.screens
     if (
         on_alternate(data[line : start - base]) and screens.at(start) is False
-    ):  # a killed program left it on, and a shell has its prompt
+    ):  # a killed program left the alternate screen on, and the shell's prompt came after it
         line = start - base
     before, seen = (
         visible_range(data, base, at, to, TYPED_LINES, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
         for at, to in ((base + line, start), (start, end))
     )
-    # What is remembered counts the lines that muxwire types out of sight as drawn: only "no" is final.
+    # `screens` takes the hidden lines that muxwire types for a drawn screen too: only its False is certain.
     alternate: bool | None = False
     if screens.at(base + line) is not False:
         alternate = alternate_at(data, line, TYPED_LINES)
@@ -286,8 +286,8 @@ async def result_of(
     """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran.
 
     With `strip_ansi` it is read as a person would have, in a pane of that many columns; without `drawing` what was
-    drawn on the alternate screen is left out in any case. A caller who has not `waited`
-    gets the output of a command that has ended already, and of another one where it begins; the next gets all of it.
+    drawn on the alternate screen is left out in any case. A caller who has not `waited` gets no output of a command
+    that still runs, only the offset where it begins; the next result has all of it.
     """
     stream = pane.stream
     if not waited:
@@ -304,7 +304,7 @@ async def result_of(
             what, remedy = f"{what}: {few}", "create a new tab"
         raise TabUnavailable(what, state=pane.tab_state(), remedy=remedy)
     running = None
-    while running != execution.running:  # else it has ended while an output was read that memory no longer held
+    while running != execution.running:  # again if the command has ended while its output was read from the log
         running = execution.running
         begin, end = output_range(execution, stream, pane.shell)
         begin = min(max(begin, execution.read_up_to), end)
@@ -432,7 +432,7 @@ class LiveOutput:
         """Hand on the next piece; False if there is none, and then nothing was waited for."""
         execution = self._execution
         begin, end = execution.read_up_to, settled_end(execution, self._stream, self._shell)
-        if self._stop_at is not None:  # a flood continues, and has its end for this call all the same
+        if self._stop_at is not None:  # the call is over, also while the command writes on
             end = min(end, self._stop_at)
         if not 0 <= begin < end:
             return False

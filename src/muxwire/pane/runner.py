@@ -1,7 +1,7 @@
 """Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
 
-Every wait is for the stream's next bytes or the command's end. Who reads the line, when a command is looked at, whether
-its line has to be typed once more, and how it is ended, requests decide (`shell/request.py`).
+Every wait is for the stream's next bytes or the command's end. Requests (`shell/request.py`) decide which program reads
+the line, when a command is examined, whether its line has to be typed once more, and how it is ended.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[Execution], Awaitable[None]]
 
-# So many commands on end that had to be typed again: the integration's key is no more.
+# After so many commands in a row that had to be typed again, the key that the integration binds counts as lost.
 KEY_LOST = 2
 
 
@@ -93,12 +93,12 @@ class Runner:
         self._files = pane.host.command_files(folder)
         self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
-        self._retyped = 0  # commands on end
+        self._retyped = 0  # commands in a row that were typed again
         self._starting = 0  # calls that are about to type a command
         self._typed_on = 0  # by which of the client's connections the newest line went
-        self._typed: list[Pending] = []  # its commands
+        self._typed: list[Pending] = []  # the tmux commands that typed it
         self._told: tuple[LeftShell, float] | None = None  # the newest shell whose end refused a command, and when
-        self.on_refused: Callable[[], None] | None = None  # called then
+        self.on_refused: Callable[[], None] | None = None  # called at that refusal
 
     async def start(
         self,
@@ -169,7 +169,7 @@ class Runner:
         return listener, prompt
 
     def typed_first(self, seconds: float) -> Awaitable[bool]:
-        """Let calls that came before type their command, if nothing but their own prompt keeps them; for so long."""
+        """Wait, so long at most, until earlier calls have typed their commands, if they only wait for the prompt."""
         pane, session = self.pane, self.pane.session
 
         def under_way() -> bool:
@@ -188,7 +188,7 @@ class Runner:
         client.waiters += 1
         try:
             stream.settle()  # while the shell works
-            stream.hold()  # what records the pane's events hears of a quick end after the caller has it
+            stream.hold()  # a quick end reaches the caller before the listener, which records the pane's events
             try:
                 await client.poll(lambda: execution.ending != "")
             finally:
@@ -244,9 +244,9 @@ class Runner:
         """Escalate until the command has ended; `execution.signal_sent` says how far that was.
 
         A line that was typed is waited for until it runs, or provably never will: then the command has `never_ran`.
-        False if tmux does not answer: it is done when that does.
+        False if tmux does not answer: the command is ended when tmux does.
         """
-        if execution.ending:  # before we came: what is in front by now is another command
+        if execution.ending:  # it has ended already: what is in front by now is another command
             return True
         if execution is self.pane.session.current and not execution.started:
             self._again = None  # should C-c throw its line away, no later call may type it again
@@ -286,9 +286,9 @@ class Runner:
         self._files.close(remove=not persistent)
 
     def _check_place(self, given: float) -> None:
-        """Refuse a command if the shell is gone that it was given for, at that time: TabUnavailable.
+        """Refuse a command that was given, at that time, for a nested shell that has ended since: TabUnavailable.
 
-        That is one that no caller was told of, or only after this command had been given.
+        An end that no caller was told of refuses the next command, and each one that was given before that refusal.
         """
         session = self.pane.session
         if (left := session.left) is not None:
@@ -325,7 +325,7 @@ class Runner:
         pane, session, shell = self.pane, self.pane.session, listener.shell
         execution, drawn = hidden or (None, b"")
         command_id = execution.command_id if execution is not None else pane.new_id()
-        # Before the command counts as typed: it may refuse, or find out that it cannot be done.
+        # Before the command counts as typed, because this may fail.
         ours = shell if listener.level == 1 else None
         if ours is not None:
             drawn = self._drawn_over(ours, ours.typed_line, shown, command_id)
@@ -342,7 +342,7 @@ class Runner:
             shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=session.repair_tty
         )
         if self._again is not None and self._retyped < KEY_LOST:
-            self._retyped = 0  # the last one took its line at the first try
+            self._retyped = 0  # the last command ran at the first try
         wrapped = wrap(nested=listener.level > 1, others=session.shells_behind(listener.pgrp))
         typed = line_keys(
             shell,
@@ -415,7 +415,7 @@ class Runner:
     def _hide_line(self, execution: Execution, shown: bytes) -> bytes:
         """What is typed from here on for `execution` is muxwire's; a person sees `shown` in its place.
 
-        Return what the shell has to print as soon as it has it all.
+        Return what the shell has to print as soon as it has read all of that.
         """
         hidden, command_id = self.pane.hidden, execution.command_id
         execution.ends_with(functools.partial(hidden.ended, command_id))

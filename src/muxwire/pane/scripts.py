@@ -71,11 +71,11 @@ def script_name(language: str, script_id: str) -> str:
 def keep_script(
     host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes
 ) -> tuple[Path, Path, Callable[[], None] | None]:
-    """Write a script next to its tab's log, where it stays as long as that; where the disk is full, in `folder`.
+    """Write a script next to its tab's log, where it stays as long as the log; if the disk is full, in `folder`.
 
-    `folder` is the tab's own, in memory: scripts run on, as commands do. Return where it is to be run, where it is
-    kept, and what is still to be done when its shell listens: on another machine it is run in `folder`, which the pane
-    itself makes there. OSError; InvalidArgument for a NUL that cannot be sent there.
+    `folder` is the tab's own, in memory, so scripts and commands still run on a full disk. Return where it is to be
+    run, where it is kept, and what is still to be done when its shell listens: on another machine it is run in
+    `folder`, which the pane itself makes there. OSError; InvalidArgument for a NUL that cannot be sent there.
     """
     kept = script_path(log.path, name)
     try:

@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 
 # How rows of a screen are asked of tmux: printed at once, or by way of a buffer.
 #
-# Up to 3.5, `capture-pane -p` loses the size of what it prints to a control client in the memory of the server. There
-# the rows go through a buffer with a name of our own, which tmux neither counts nor shows as the newest: it is set,
-# shown and deleted by one line, between whose commands no other client has a turn.
+# Up to 3.5, each `capture-pane -p` of a control client leaks as much memory of the server as it prints. There the rows
+# go through a buffer with a name of our own, which tmux neither counts nor shows as the newest: it is set, shown and
+# deleted by one line, between whose commands no other client has a turn.
 
 Version = tuple[int, int]
-# The first tmux whose `capture-pane -p` to a control client loses no memory.
+# The first tmux whose `capture-pane -p` to a control client leaks no memory.
 _PRINTS = (3, 6)
 # The first tmux whose `show-buffer` prints a buffer as it is.
 _SHOWS_PLAINLY = (3, 4)
@@ -80,7 +80,7 @@ def capture_commands(version: Version, pane: str, *captures: tuple[str, ...]) ->
 def captured(version: Version, outputs: Sequence[tuple[bytes, ...]]) -> list[tuple[bytes, ...]]:
     if version >= _PRINTS:
         return list(outputs)
-    # A buffer ends with a line end, and so does what shows it.
+    # The buffer ends with a line end, and `show-buffer` adds another.
     shown = [rows[:-1] for rows in outputs[1:-1:2]]
     if version >= _SHOWS_PLAINLY:
         return shown
@@ -91,13 +91,13 @@ def captured(version: Version, outputs: Sequence[tuple[bytes, ...]]) -> list[tup
 
 # What the cells of a screen belong to: the shell's prompt, what was typed at it, what a program printed.
 #
-# Marks in the output say where a prompt begins and where a program's output does. Where the prompt ends and input
-# begins no shell says by itself: it is where the first key that muxwire typed went, or where a prompt that was seen
-# before ends. Where on the screen that is, the newest output says, when it is played once more.
+# Marks in the output say where a prompt begins and where a program's output does. No mark says where the prompt ends
+# and input begins: it is where the first key that muxwire typed went, or where a prompt that was seen before ends. The
+# newest output is played once more, to find out which cells of the screen these places are.
 
 # Prompts on one screen; more of them scroll away.
 _INPUTS = 256
-# How much output is played again to know whose a screen's rows are: some ms, and more than a screen of text.
+# How much output is played again to find the zones of a screen: it takes some ms, and is more than a screen of text.
 REPLAYED = 16 << 10
 # The longest prompt that is looked for among those that were seen before: two rows of a wide one, all of it coloured.
 _PROMPT_BYTES = 8 << 10
@@ -124,9 +124,9 @@ class Zones:
             self._inputs.append(pane.stream.end)
 
     def mark(self, rows: list[list[Cell]], y: int, end: int) -> None:
-        """Say in its cells whose each row of a screen is, whose cursor is in row `y`, and which `end` bytes made.
+        """Put the zone into each cell of a screen that shows the output up to `end`, and whose cursor is in row `y`.
 
-        Rows whose text is not the same, seen from the cursor, stay without a kind.
+        Rows are compared by their distance from the cursor; those whose text differs from what was played get no zone.
         """
         again = self._played(len(rows[0]), len(rows), end)
         if again is None:
@@ -138,7 +138,7 @@ class Zones:
                 rows[at] = [Cell(cell.text, cell.style, own.zone) for cell, own in zip(row, other, strict=True)]
 
     def _played(self, columns: int, count: int, end: int) -> ReplayScreen | None:
-        """The newest output up to `end`, played on a screen of that size; None if nothing is known of whose it is."""
+        """The newest output up to `end`, played on a screen of that size; None if no mark says what any of it is."""
         from muxwire.vt.replay import (
             Player,
             ReplayScreen,  # pyte takes ms of every start; few ask for this
@@ -171,7 +171,7 @@ class Zones:
         return cuts
 
 
-# How often tmux is asked until nothing arrives meanwhile: a pane that floods never holds still.
+# How often tmux is asked at most until no output arrives meanwhile: some programs never stop writing.
 TRIES = 3
 
 _FORMAT = (
@@ -225,7 +225,7 @@ class ScreenView:
     async def snapshot(
         self, scrollback: int | None, *, cells: bool, unwrap: bool, at_byte: int | None = None
     ) -> Snapshot:
-        """See the pane, or what it showed at an offset, or last; InvalidArgument, ConnectionClosed.
+        """What the pane shows now, or what it showed at an offset, or last; InvalidArgument, ConnectionClosed.
 
         TabUnavailable if nothing is left of a tab that has ended.
         """
@@ -300,7 +300,8 @@ class ScreenView:
             elif stream.end == asked_at:
                 self._kept = look
                 break
-        # Of what came while tmux was asked it is not known how much the picture shows: the next reader gets it.
+        # The picture may hold some of the output that came while tmux was asked. Its `end` is before that output, so a
+        # caller that reads on from there misses none.
         return look
 
     def _is_current(self, look: _Look) -> bool:

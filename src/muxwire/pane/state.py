@@ -65,19 +65,19 @@ if TYPE_CHECKING:
     from muxwire.shell.marks import Mark
 
 
-# Since when nobody uses a pane: noted where it is used, at the price of a number and a time, and it wakes nobody.
+# Since when a pane is unused. Each use sets a number and a time, and wakes no task.
 
 
 @final
 class Use:
-    """The calls that use a pane, as a context manager for each; its output is the stream's to know."""
+    """The calls that use a pane, as a context manager for each. When it last wrote something, `PaneStream` knows."""
 
     __slots__ = ("_calls", "_last", "woken")
 
     def __init__(self) -> None:
         self._calls = 0
         self._last = time.monotonic()
-        self.woken: anyio.Event | None = None  # of who waits until the pane is unused for long enough
+        self.woken: anyio.Event | None = None  # wakes the task that waits until the pane is unused for long enough
 
     def __enter__(self) -> None:
         self._calls += 1
@@ -96,7 +96,7 @@ class Use:
         return math.inf if self._calls else self._last
 
     def over(self) -> None:
-        """The pane is gone: nobody waits for it any longer."""
+        """The pane is gone: end the wait for it to be unused."""
         if self.woken is not None:
             self.woken.set()
 
@@ -105,8 +105,8 @@ class Use:
 #
 # Before such a line the readable command and the mark B are written to the pane's own terminal, as a program there
 # would, and the alternate screen is switched on: there the line is echoed, in however many rows and by whatever editor.
-# What the line runs first switches it off again, which brings back the screen and the cursor, and prints T. Should
-# nobody run it, the same is written from here.
+# What the line runs first switches it off again, which brings back the screen and the cursor, and prints T. If no shell
+# runs the line, muxwire writes the same.
 
 # DECSET 1049, the alternate screen with the cursor saved (xterm's control sequences).
 _OTHER_SCREEN = b"\x1b[?1049h"
@@ -189,7 +189,7 @@ class PaneState:
         self._answered_at, self._answer_end = 0.0, -1  # when that answer came, and where the stream ended as it began
         self.entered = False  # whether a line that we typed at its shell may still run
         self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
-        self.first_pressed_at = float("-inf")  # when we did for the first time since the newest prompt of then
+        self.first_pressed_at = float("-inf")  # the first such time since the prompt before it
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
@@ -198,8 +198,8 @@ class PaneState:
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
         self.held_look: PaneLook | None = None  # the look that the request which now decides has taken
-        self._only_wide = -1  # the stream's end when only a look at all of another machine's showed what is waited for
-        self._near_failed = False  # whether those in front showed nothing, the last time that all were asked for
+        self._only_wide = -1  # the stream's end when only a look at all processes of another machine showed a wait
+        self._near_failed = False  # whether the last look at another machine showed no wait
         self.on_exit: Callable[[], None] | None = None
 
     @property
@@ -250,7 +250,7 @@ class PaneState:
         return self.shell is None and self.supervised
 
     def stop_target(self, spared: int = 0) -> StopTarget:
-        """Whose its process groups are; `spared` is one that gets C-c as a key only."""
+        """Which of its process groups is what, for ending one; `spared` is one that gets C-c as a key only."""
         return StopTarget(self.leader_pid, self.session.shell_pid, spared, self.runs_program)
 
     def is_program(self, group: int | None) -> bool:
@@ -264,7 +264,7 @@ class PaneState:
 
     @property
     def takes_next(self) -> bool:
-        """Whether it does for the next command: while a line of ours is on its way, the prompt is an older one."""
+        """Whether the shell waits for the next command: it listens, and no line of ours is on its way to it."""
         return self.listens and not_begun(self.session) is None
 
     @property
@@ -297,7 +297,7 @@ class PaneState:
         elif isinstance(fact, CommandEnded):
             execution = fact.execution
             if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
-                execution.explain(self.short_of_files())  # perhaps the status of what should have reported it
+                execution.explain(self.short_of_files())  # the code may be that of muxwire's own hook, which failed
             execution.tell_end()
         elif isinstance(fact, ShellGone) and self.on_exit is not None:
             self.on_exit()
@@ -327,17 +327,17 @@ class PaneState:
     def _judged_at(self) -> float:
         """When what the kernel has said was true, on the monotonic clock: now, or when another machine was last asked.
 
-        What that said before the newest prompt says nothing of the shell at that prompt: then it is now, too.
+        An answer from before the newest prompt says nothing of the shell at that prompt: then, too, it is now.
         """
         if self.host.answers_now or self.asked_at < self.session.prompt_time:
             return time.monotonic()
         return self.asked_at
 
     def known_state(self) -> State:
-        """The same for who only reads it: nothing that tmux has to prove first.
+        """The state for a caller that only reads it, and does not wait for an answer of tmux as a proof.
 
-        While a command of ours is on its way to the shell, and when its shell reads in mid-command, what would tell is
-        perhaps only not here yet: a start mark, an end mark.
+        A command of ours whose line seems unfinished, or whose shell seems to read, is `running` all the same where a
+        start mark or an end mark may still be on its way.
         """
         running = self.session.running
         state = tab_state(self.session, self, self._judged_at, waits=self._waits_lately)
@@ -370,11 +370,11 @@ class PaneState:
 
     @property
     def prompt_whole(self) -> bool:
-        """Whether that is, byte for byte, a prompt that was seen whole before."""
+        """Whether `drawn_prompt` is, byte for byte, a prompt that was seen whole before."""
         return self.drawn_prompt in self.prompts
 
     def short_of_files(self) -> str:
-        """Say so if the shell may not open the files that our marks take; "" if it may, or nobody knows."""
+        """Say so if the shell may not open the files that our marks take; "" if it may, or if that is not known."""
         needed = self.shell.files_needed if self.shell is not None and self.session.shell_pid else 0
         limit = self.host.files_limit(self.session.shell_pid) if needed else needed
         if limit >= needed:
@@ -415,7 +415,7 @@ class PaneState:
         taken on this machine.
 
         Not if the leaders alone show what is waited for, unless it is to be `wide`. Another machine is asked of all at
-        once where they did not show it the last time: one more question would cost one more round trip.
+        once if its last look showed no wait: one more question would cost one more round trip.
         """
         if self.host.answers_now:
             if wide or not self._decided(self.seen(near=True)):
@@ -446,15 +446,15 @@ class PaneState:
 
     @property
     def answered_whole(self) -> bool:
-        """Whether nothing was written since another machine examined it, nor is such output on its way, unless much is.
+        """Whether another machine's newest answer is about all that was written: nothing has come since.
 
-        tmux sends on what panes write in turns: a question's answer may overtake the rest of a long output.
+        tmux sends on what panes write in turns, so the answer may overtake the rest of a long output.
         """
         silent = self.stream.end == self._answer_end and not self.stream.rejoining
         return silent and self.reachable and self.host.cursor(self.leader_pid) is not None
 
     async def refresh_soon(self) -> None:
-        """As `refresh`, for a call whose time may be over: what was known stays where nobody answers soon."""
+        """As `refresh`, for a call whose time may be over: without an answer soon, what was known stays."""
         with anyio.move_on_after(answer_seconds(self.host)):
             await self.refresh()
 
@@ -491,14 +491,14 @@ class PaneState:
         if found.waiting and not runs_inside:
             return found
         if near.foreground == shell and running is None:
-            return found  # the shell itself, which computes: nobody else has a word
+            return found  # the shell itself computes: no other process is in front
         look = self.seen(age=age)
         if look.foreground != near.foreground:
             return found  # what was seen of all processes is older than what is in front
         return judge(look, shell, self.shown(look))
 
     def waits_near(self) -> Waiting:
-        """The same by the leaders of the session and of the foreground group alone: a tenth of the work."""
+        """What is waited for, by the leaders of the session and of the foreground group alone: a tenth of the work."""
         near = self.seen(near=True)
         found = judge(near, self.session.shell_pid, self.shown(near)).waiting
         return found if found != "editor" or reads(near) else ""
@@ -507,7 +507,7 @@ class PaneState:
         return self.judgement().waiting
 
     def _waits_lately(self) -> Waiting:
-        """The same; that a command waits for nothing may have been seen up to RECENT_SECONDS ago."""
+        """As `waits_for_input`; that a command waits for nothing may have been seen up to RECENT_SECONDS ago."""
         running = self.session.running
         # What has just written a question may be on its way to the read of the answer.
         untouched = self._looked_at > max(self.stream.last_output + QUIET, self.pressed_at)
@@ -567,7 +567,7 @@ class PaneState:
     def front_for(self, name: str, spared: int) -> Front:
         """Who is in front, and would get the signal of that name; `spared` is a nested shell's group, or 0."""
         group, shell = self.foreground_group(), self.session.shell_pid
-        # What was forked by a nested shell has that one's signals first.
+        # A process that a nested shell has just forked has that shell's signal settings at first.
         takes = group is None or self.host.takes(group, signal.Signals[name], spared or shell)
         return Front(group, self.tty_modes(), stopped=self.shell_stopped(), takes=takes)
 
@@ -639,7 +639,7 @@ class PaneState:
         return inner.pid if takes_line(self.host.shell_for(inner.program), found.waiting) else 0
 
     def _began(self, execution: Execution, inner: int) -> bool:
-        """Whether that shell over a relay was begun by a command in another one there."""
+        """Whether the shell `inner`, over a relay, was begun by `execution` in another shell there."""
         own = execution.shell_inner
         if not (execution.started and own and inner) or inner == own:
             return False
@@ -659,7 +659,7 @@ class PaneState:
         return now - since
 
     def quiet(self, seconds: float = QUIET) -> bool:
-        """Whether that was so long ago."""
+        """Whether it was silent for so many seconds (`silent_for`)."""
         return self.silent_for(time.monotonic()) >= seconds
 
     def on_its_way(self) -> bool:
@@ -667,8 +667,8 @@ class PaneState:
         return on_its_way(self.session, self.drawn_prompt, whole=self.prompt_whole)
 
     def shell_sleeps(self) -> str:
-        """How the tty is read for which the tab's own shell sleeps: `editor` or `line`; "" if it does not, or that is
-        not known.
+        """How the tab's own shell reads the tty while it sleeps for keys: `editor` or `line`; "" if it does not sleep
+        for them, or that is not known.
 
         Only that process is examined: to look for its group takes some ms, and this is asked again and again.
         """
@@ -722,8 +722,8 @@ class PaneState:
         return hidden_waiting(found, self.open_line(), editor=self.announces_editor())
 
     def falls_silent(self) -> bool:
-        """Whether a text that reads like a question, or a program's screen, has stood there for long unchanged, where
-        it cannot be seen what waits.
+        """Whether a text that reads like a question, or a program's screen, has stood there for long unchanged, and it
+        cannot be seen whether a program waits.
         """
         return self.quiet(SILENT_SECONDS) and self.may_ask() and self.judgement().hidden
 

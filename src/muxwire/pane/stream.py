@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 # What a pane keeps in memory: the output of nearly every command, so that a result needs no disk. 200 tabs: 200 MiB.
 RING_CAPACITY = 1 << 20
-# What is read of the newest output without the log, with room for some of it.
+# The smallest ring that can be set (MUXWIRE_RING_BYTES): the newest output that is read only in memory fits into it.
 RING_MIN = 64 << 10
 
 
 class StreamObserver(Protocol):
-    """Who hears of everything that a pane writes; called in the reader's task, so it may not wait."""
+    """What is informed of everything that a pane writes; called in the reader's task, so it must not wait."""
 
     def on_output(self, begin: int, data: bytes) -> None:
         """Bytes came, from that offset on."""
@@ -35,7 +35,7 @@ class StreamObserver(Protocol):
         """Every mark before that offset was reported; called before each mark, and at the end of what came."""
 
     def on_fact(self, fact: Fact) -> None:
-        """What the marks in them, or what we did, say of the shell."""
+        """What a mark, or an action of muxwire, says of the shell."""
 
 
 @final
@@ -52,7 +52,7 @@ class PaneStream:
         capacity: int = RING_CAPACITY,
         owns: Callable[[str], bool] | None = None,
     ) -> None:
-        """`nonce` is in the pane's own marks; `owns`: whether one that begins with that id may be (any, if None)."""
+        """`nonce` is in the pane's own marks; `owns`: whether a mark with that id may be the pane's (None: any may)."""
         self.nonce = nonce
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
@@ -109,8 +109,8 @@ class PaneStream:
         self.wake()
 
     def tell(self, fact: Fact) -> None:
-        """A mark, or what we did, says that of the shell."""
-        if isinstance(fact, LineTaken) and not fact.ours:  # who typed it is known by the moment
+        """Report a fact about the shell to the listener."""
+        if isinstance(fact, LineTaken) and not fact.ours:  # by the time of its call the listener judges who typed it
             self.settle()
         self._tell(fact)
 
@@ -156,7 +156,7 @@ class PaneStream:
         self.ring = RingBuffer(1, start=self.ring.end)
 
     def wake(self) -> None:
-        """Wake each wait in `changed`: bytes came, or the pane's state did change."""
+        """Wake each wait in `changed`: bytes came, or the pane's state has changed."""
         if self._changed is not None:
             self._changed.set()
             self._changed = None

@@ -27,7 +27,7 @@ _RAW = ("capture-pane", "capturep", "show-buffer", "showb")
 # One argument as tmux's command parser reads it back, byte for byte (`yylex_token` in cmd-parse.y). Between double
 # quotes it still reads `"`, `\`, `$` and, at a token's start, `~`. A raw byte of 0x80 or more can end the line (0xff
 # does: a signed char), and a newline always ends it. So these travel as `\ooo`.
-# Nothing here can mean anything to the parser, so the line stays readable in transcripts.
+# The characters of `_PLAIN` mean nothing to the parser, and stay unquoted, so that transcripts are readable.
 _PLAIN = re.compile(rb"[A-Za-z0-9_./:,@+-]+\Z")
 _QUOTED = {byte: (bytes((byte,)), b"\\%03o" % byte) for byte in (*range(1, 0x20), *range(0x7F, 0x100))}
 _QUOTED |= {byte: (bytes((byte,)), b"\\%c" % byte) for byte in b'"$~'}
@@ -35,7 +35,7 @@ _QUOTED_ARGUMENT = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BACKSLASH = (b"\\", b"\\\\")
 _AS_THEY_ARE = bytes(byte for byte in range(0x100) if byte not in _QUOTED)
 
-# How the line begins that asks for a sentinel.
+# The beginning of the line that has tmux print a sentinel.
 ASKS_SENTINEL = b"display-message -p "
 
 _FIRST: frozenset[int] = frozenset((0,))
@@ -161,7 +161,7 @@ def quote(argument: str | bytes) -> bytes:
             "a tmux command cannot hold a NUL byte",
             remedy="send NUL to a pane as the key C-@, or put the text into a file",
         )
-    text = raw.replace(*_BACKSLASH)  # first: the others bring some
+    text = raw.replace(*_BACKSLASH)  # first: the other escapes begin with a backslash
     for byte in {*raw.translate(None, _AS_THEY_ARE)}:
         text = text.replace(*_QUOTED[byte])
     return b'"' + text + b'"'

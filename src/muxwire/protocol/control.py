@@ -103,7 +103,7 @@ class OpenBlock:
         self.lines: list[bytes] = []
 
     def end_in(self, lines: list[bytes], begin: int) -> int:
-        """Where from `begin` on the guard is that closes it, after the last line if it is not there yet."""
+        """The index, from `begin` on, of the guard that closes the block; `len(lines)` if it has not come yet."""
         try:
             end = lines.index(b"%end" + self.guard, begin)
         except ValueError:
@@ -198,7 +198,7 @@ class ControlProtocol:
         return True
 
     def receive_eof(self) -> None:
-        """Take the end of the stream; more than once is once."""
+        """Take the end of the stream; further calls do nothing."""
         if self._ended:
             return
         if self.failure is None:
@@ -275,7 +275,7 @@ class ControlProtocol:
         self._events.append(CommandBlock(time, number, flags, lines, error, block.command, block.index, last))
 
     def _receive_cut_line(self, line: bytes) -> None:
-        """Take what the end of the stream left: bytes of a pane count, and so does %exit."""
+        """Take the line that the end of the stream has cut: it may hold bytes of a pane, or be a whole %exit."""
         pane, start = self._output_line(line)
         if pane is not None:
             self._events.append(Output(pane, unescape(without_cut_escape(line[start:]))))

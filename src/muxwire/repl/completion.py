@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SETS_OPTIONS = ("set-option", "show-options", "set-window-option", "show-window-options")
 _TAKES_TARGET = (":exec", ":wait", ":snap", ":ring", ":log")
 _TAKES_FILE = (":record", ":replay")
-# What a word of the last command may hold: a blank inside quotes ends it here, and then nothing is offered.
+# The last command of the line. Its words are taken to end at each blank: for a quoted one nothing is offered.
 _LAST_COMMAND = re.compile(r"(?:^|[;\n{])\s*([^;\n{]*)\Z")
 
 
@@ -60,7 +60,7 @@ def _arguments(usage: Usage, words: list[str], vocabulary: Vocabulary) -> list[C
 
 
 def _targets(wanted: str, targets: Targets) -> tuple[str, ...]:
-    """What a flag's value names, as list-commands calls it: `target-pane`, `src-window`. A `window-name` is none."""
+    """What may be the value that list-commands calls `target-pane` or `src-window`; nothing for a `window-name`."""
     match wanted.removeprefix("target-").removeprefix("src-").removeprefix("dst-"):
         case "pane":
             return (*targets.panes, *targets.windows)

@@ -1,6 +1,6 @@
 """A connection to an instance that the REPL may speak to: commands as they were typed, tabs by their names.
 
-What can be completed, commands, options and targets, is what the tmux lists itself.
+What can be completed (commands, options and targets) is asked of that tmux server.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Usage:
 @final
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What `-t` can name now; a window's ids and names, a session's."""
+    """What `-t` can name now; of sessions and windows both ids and names."""
 
     sessions: tuple[str, ...] = ()
     windows: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ def _once(names: Iterable[str]) -> tuple[str, ...]:
 
 @final
 class Live:
-    """An instance, and what its tmux is known to know."""
+    """An instance, and what can be completed on its tmux server."""
 
     def __init__(self, terminals: Terminals, on_new_server: Callable[[TmuxServer, str], None]) -> None:
         """`on_new_server` gets each tmux server that is met, with its version as it says it itself."""
@@ -137,7 +137,7 @@ class Live:
 
     @property
     def quiet(self) -> bool:
-        """Whether tmux owes no answer: who begins to read here can count the answers."""
+        """Whether tmux owes no answer: a recording that begins here can count the answers."""
         return self._server is not None and self._server.client.quiet
 
     async def send(self, line: str) -> bool:

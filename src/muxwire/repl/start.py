@@ -1,7 +1,8 @@
 """Which REPL: on a terminal or a pipe, on an instance or a recording.
 
 Without a terminal, lines are read from a pipe or a file and run one after the other, with everything as plain text. The
-exit code is 1 if one of them failed. All are run: what a script wants to stop at, it can see.
+exit code is 1 if one of them failed. All are run, also after a failure: a script that wants to stop there can read the
+answers, and end its input.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _READ_BYTES = 65_536
 _STDOUT = 1
 FAILED = 1
 HISTORY = "repl-history"
-# A pipe is read by a program, which wants all of it: a hundred screens may wait.
+# A pipe is read by a program, which wants all of it: so many lines may wait to be written.
 PIPE_ROOM = 100_000
 
 
@@ -87,7 +88,7 @@ def main(open_instance: Open) -> int:
     async def work(session: Session, loop: Loop) -> int:
         async with open_instance(session.wrap) as terminals:
             session.live = Live(terminals, lambda server, version: _greet(session, server, version))
-            # A person's first session is otherwise let go of after each call.
+            # At a person's server muxwire otherwise detaches from the session after each call.
             async with (await terminals.server()).attached() if terminals.role == "adopted" else nullcontext():
                 await session.live.server()
                 code = await loop(session)
@@ -111,7 +112,7 @@ def replay(path: str, *, speed: float = 0.0) -> int:
 
 
 def _run(work: Callable[[Session, Loop], Awaitable[int]], recording: Recording | None = None) -> int:
-    """Choose the way to write and the way to ask, and work with them; an error may come in a group."""
+    """Choose how to write and how to read lines, and do `work` with that; errors may come in an ExceptionGroup."""
 
     async def run() -> int:
         async with anyio.create_task_group() as tasks:
