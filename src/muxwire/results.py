@@ -177,7 +177,7 @@ class Snapshot:
     `cells`: runs of columns that do not look like the default or that belong to a prompt, to input or to output, None
     if not asked for. `scrollback_cells`: the same of `scrollback`, by look only; row 0 is its first. `next_byte`: the
     offset of the output that the picture was taken at. `source`: `tmux` for a living pane, `replay` for a screen of
-    the past; that one is not `exact` where what was played begins in the middle of something.
+    the past, which is not `exact` if bytes before those that were played may have changed it.
     """
 
     pane: str

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from muxwire.repl.writers import Printer, Recorder
     from muxwire.testing.transcript import Record, Transcript
 
-# After these the windows and panes are others than before.
+# The beginnings of the names of notifications after which tmux has to be asked for its windows and panes again.
 _STRUCTURE = ("window-add", "window-close", "unlinked-window-", "sessions-changed", "layout-change", "window-renamed")
 
 
@@ -61,15 +61,15 @@ class Session:
     shows_raw: bool = False
     failure: str = ""  # why the recording that was played cannot be read to its end
     over: bool = False
-    # Asks the person a question that is answered by yes or no. A script has said what it wants.
+    # Asks the person a question that is answered by yes or no. Without a person (a script) the answer is yes.
     confirm: Callable[[str], Awaitable[bool]] = field(default=lambda _: yes())
 
     # -- the stream
 
     def wrap(self, transport: Transport) -> Transport:
-        """Put ourselves around the transport of a new connection.
+        """Return the transport of a new connection, wrapped so that its stream is shown here.
 
-        A person's server is seen through a connection for each session: the first is the one that is shown.
+        A person's server has a connection for each session: only the first of them is shown, and wrapped.
         """
         if self.view.wire and not self.view.ended:
             return transport
@@ -81,11 +81,11 @@ class Session:
         self.view, self.shower = StreamView(now), Shower(begin=now)
 
     def hear(self, records: Sequence[Record]) -> None:
-        """Take what was just said. Called by the reader of the connection: it may not wait."""
+        """Take lines that were just sent or received. Called by the reader of the connection: this must not wait."""
         if self.view.ended:  # the client has found its server again, over the same transport
             self._begin()
         if self.recorder is not None:
-            # What tmux says is heard before the client reads it: so this is how things stood before.
+            # The client has not read these lines yet: so `quiet` is what was true before them.
             quiet = self.live is not None and self.live.quiet and isinstance(records[-1], Received)
             self.recorder.take(records, quiet=quiet)
         self.show_wire(records, anyio.current_time(), self.view, self.shower)
@@ -95,7 +95,7 @@ class Session:
         self.view.sent(command, anyio.current_time())
 
     def on_event(self, event: Event) -> None:
-        """Take what the client has heard."""
+        """Take an event that the client has read from the stream."""
         self.show(event, anyio.current_time(), self.view, self.shower)
 
     def show_wire(self, records: Sequence[Record], now: float, view: StreamView, shower: Shower) -> None:

@@ -113,7 +113,7 @@ class Interrupts:
         with anyio.CancelScope() as self._running:
             await run_entries(session, text)
         if self._running.cancelled_caught:
-            session.say("", "interrupted")  # the terminal has written ^C, and stays in its line
+            session.say("", "interrupted")  # "" ends the line on which the terminal has written ^C
         self._running = None
 
 

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 RING_BYTES = 64 * 1024
 # The wire's last lines, for `:raw`.
 KEPT_LINES = 500
-# Round trips that the middle one is taken of.
+# The newest round trips, of which `:stats` shows the median.
 KEPT_ROUND_TRIPS = 1000
-# What a person means by "now", and a little more to compare it with.
+# Seconds of which `:stats` shows the mean rate, to compare that of the last second with.
 KEPT_SECONDS = 10
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -66,7 +66,7 @@ class Question:
 
     @property
     def own(self) -> bool:
-        """Whether it was typed here: only those have a sentinel."""
+        """Whether it was typed at the prompt of the REPL: only such a line has a sentinel."""
         return bool(self.command.sentinel)
 
     @property
@@ -159,11 +159,11 @@ class StreamView:
                     self.ended = True
 
     def sent(self, command: Command, now: float) -> None:
-        """Take a command that was sent: the next blocks without an earlier line answer it."""
+        """Take a command that was sent: the first blocks that answer no earlier line answer it."""
         self._questions.append(Question(now, command))
 
     def received(self, event: Event, now: float) -> Seen | None:
-        """Take one event, and return what is to be seen of it: nothing of a sentinel's answer."""
+        """Take one event, and return what is shown of it: None for the answer to a sentinel."""
         if isinstance(event, CommandBlock):
             return self._block(event, now)
         if isinstance(event, Output | ExtendedOutput):
@@ -193,7 +193,7 @@ class StreamView:
             self.round_trips.append(now - question.time)
         if event.last and question.own:
             return None
-        # Of a typed line the sentinel is still to be answered, and is not waited for.
+        # The sentinel of a typed line is in the queue too, and is not counted.
         waiting = len(self._questions) - question.own
         seen = Seen(now, kind_of(event), None, event, question, waiting, self._skipped)
         self._skipped = 0
@@ -205,7 +205,7 @@ class StreamView:
 
 @final
 class Player:
-    """Reads the records of a transcript as the client has read them when they were made."""
+    """Reads the records of a transcript as the client read the stream when it was recorded."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         """`records`: all of the transcript, which are then given one by one to `take`."""
@@ -245,7 +245,8 @@ class Player:
 def kind_of(event: Event) -> str:
     """The name by which an event is filtered: tmux's own without the `%`, or one of four that muxwire adds.
 
-    Added: `block` (an answer), `hook` (a block that no line asked for), `stray` (a line outside), `lost` (the end).
+    Added: `block` (an answer), `hook` (a block that no line asked for), `stray` (a line outside of blocks), and `lost`
+    (the end).
     """
     match event:
         case CommandBlock():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from muxwire.repl.state import Session
     from muxwire.repl.view import Question, Seen
 
-# A screen of the wire.
+# How many lines `:raw` shows: about a screen.
 RAW_SHOWN = 20
 _MS = 1000
 # A recording may hold a night's silence; no replay waits for longer than this between two records of it.
@@ -79,7 +79,7 @@ async def stats(session: Session, rest: str) -> None:
 
 
 async def _lag(session: Session) -> str:
-    """How late this reader is: an answer comes after all that tmux had read before it."""
+    """How late this reader is: tmux answers a question after all output that it had read before."""
     if session.live is None:
         return "none, it is a recording"
     client = (await session.live.server()).client
@@ -96,8 +96,8 @@ async def _dropped(session: Session) -> str:
     terminals = session.live.terminals
     dropped = 0
     for row in (await terminals.list_tabs()).tabs:
-        with suppress(NoSuchTarget):  # it is gone since
-            tab = await terminals.known_tab(row.pane_id)  # the one that was used last stays that
+        with suppress(NoSuchTarget):  # it was closed meanwhile
+            tab = await terminals.known_tab(row.pane_id)  # which does not make it the active one
             dropped += 0 if tab.pane.session.closed else tab.pane.stream.ring.dropped
     return f"{_bytes(dropped)} of the tabs' rings, {here}"
 
@@ -186,7 +186,7 @@ async def record(session: Session, rest: str) -> None:
     server = await session.connection().server()
     version = ".".join(map(str, server.version))
     recorder = Recorder(rest, f"a part of a live stream, tmux {version}")
-    # An answer to us may be the last one that is due. If other answers are due, it begins when they have come.
+    # After this answer no other may be due: then the recording begins now, else when the others have come.
     await server.client.command("display-message", "-p", "")
     recorder.begun = server.client.quiet
     session.recorder = recorder
@@ -218,7 +218,7 @@ def load_transcript(path: str) -> Transcript:
 
 
 async def play(session: Session, path: str, transcript: Transcript, speed: float) -> None:
-    """Show a transcript as if it came now; without a connection it is then what the other words speak of."""
+    """Show a transcript as if it came now; without a connection the other words are then about it."""
     view, shower, player = StreamView(), Shower(recorded=True), Player(transcript.records)
     if session.live is None:
         session.view, session.shower = view, shower

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult
     from muxwire.vt.ring import RingBuffer
 
-# Until C-c is pressed; a day is longer than a person waits at a prompt.
+# How long `:exec` waits without -w, which is until C-c is pressed: a person does not wait for a day.
 PATIENCE_S = 86_400.0
-# A text that a script waits for comes soon or never.
+# How long `:wait` waits without -w: a text that a script waits for comes soon or never.
 WAIT_S = 30.0
-# A line or two of the ring, a screen of the log.
+# Without a number: bytes of the ring, a few lines of text; lines of the log, a screen.
 RING_SHOWN, LOG_SHOWN = 400, 20
 # Characters of a command's output, head and tail: some screens. The log has all of it.
 EXEC_SHOWN = 50_000

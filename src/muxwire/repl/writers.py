@@ -29,7 +29,7 @@ ROOM = 1000
 BATCH = 200
 # Between two writes to a terminal: more often cannot be seen, and each costs a redraw of the prompt.
 PAUSE_S = 0.02
-# A disk that stands still: what waits for it is bounded, and then the recording ends rather than lie.
+# How much may wait for a slow disk. With more the recording ends there: with a gap it would be false.
 BACKLOG_BYTES = 64 * 1024 * 1024
 
 

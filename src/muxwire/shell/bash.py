@@ -1,4 +1,4 @@
-"""bash 3.2 and later: two private keys for the line, P from PROMPT_COMMAND, C from PS0."""
+"""bash 3.2 and later: private keys that enter the line, P from PROMPT_COMMAND, C from PS0 (bash 4.4 and later)."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def _ignores_env(executable: str) -> bool:
 class Bash(Shell):
     """GNU bash.
 
-    The line `eval`s the text that the wrapper's file sets, by way of `$_mux` as in the plain shells: bash 5.2 frees
-    what is not its own, and dies, after an `eval` in a sourced file could not be parsed; and it hides a sourced file
-    from the user's DEBUG trap.
+    The line `eval`s the text that the wrapper's file sets, by way of `$_mux` as in the plain shells. In a sourced
+    file an `eval` that cannot be parsed makes bash 5.2 free memory that it does not own, and crash; and the user's
+    DEBUG trap does not run there.
     """
 
     name = "bash"
@@ -77,7 +77,10 @@ class Bash(Shell):
 
     @staticmethod
     def _text(request: Request) -> bytes:
-        """As `text_to_eval` does; what takes bash time is left out where nothing shows our words (`__muxwire_k`)."""
+        """The same as `text_to_eval`, but faster: what hides our words is left out where no trace or trap shows them.
+
+        That is so if `$-`, `$?` and `__muxwire_o` are as in `__muxwire_k`; else `__muxwire_j` adds the rest.
+        """
         *heads, start = start_formats(request.redraw, request.command_id)
         up = b"${__muxwire_up-}" if request.redraw else b""
         if heads:

@@ -56,8 +56,8 @@ Action = Look | Press | Signal | SignalJobs | Continue | Sent | Wait | Ended
 #
 # C-c first, as a person would; SIGTERM for programs that trap SIGINT; SIGHUP for nested interactive shells, which
 # ignore both; SIGKILL last; each only if the step before has failed. The pane's own shell never gets more than SIGINT,
-# which is also what ends a command that it runs itself, without a program; what it is spared, its jobs get. A line that
-# is typed and does not run yet is waited for: a signal would hit its shell, which may swallow it and run the line
+# which is also what ends a command that it runs itself, without a program; its jobs get the later signals. A line
+# that is typed and does not run yet is waited for: a signal would hit its shell, which may swallow it and run the line
 # afterwards.
 
 # Seconds each step gets before the next: sleep, pipelines and loops end within 10 ms of the first C-c; a program that
@@ -76,13 +76,13 @@ WAIT_SIGNAL = "SIGURG"
 # Seconds after which C-c throws a typed line away that its shell has not begun, because a program for its prompt runs,
 # or because it reads no more. A shell that has time begins within a few ms.
 BEGINS_WITHIN = 1.0
-# Two of them: one C-c may hit a program that the shell runs for its prompt.
+# How many C-c: the first may hit a program that the shell runs for its prompt.
 _LINES_THROWN_AWAY = 2
 # Seconds from the beginning of a command to its first program: without one by then, the shell itself runs it. A signal
-# before that is lost, and of C-c zsh loses some.
+# that is sent before the program is there does not end it, and zsh loses some C-c.
 FORKS_WITHIN = 0.1
-# A C-c that comes as a program ends is lost: bash takes it for one that the program has handled. The shell's loop has
-# begun its next program by now, and a program that C-c ended has left its shell time to say so.
+# A C-c that comes as a program ends is lost: bash takes it for one that the program has handled. So many seconds after
+# a C-c the next program of a loop has begun, if it was lost; else the shell has said that the command has ended.
 LOST_AFTER = 0.1
 # All of it, for a command that nothing but the last step ends.
 ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
@@ -101,12 +101,12 @@ class StopState(IntEnum):
 
 
 class StopInput(IntEnum):
-    """What moves it on."""
+    """What moves a `StopState`."""
 
     OVER = auto()  # what was to end has ended
     SILENT = auto()  # tmux, or the other machine, does not answer: all that is sent now would come at once, later
     READY = auto()  # the line runs; its program takes the signal; the signal was sent
-    LATE = auto()  # the time of that state is over; of the steps none is left
+    LATE = auto()  # the time of that state is over, or no step is left
 
 
 BEGINNING, FORKING, SENDING, WAITING, ENDED = StopState
@@ -143,9 +143,9 @@ class StopView:
 class StopTarget:
     """Which processes are whose. All are process groups.
 
-    `shell`: the tab's own shell, 0 if it has none; `leader`: the pane's first process; `runs_program`: that is our
-    supervisor, and the program beneath it, in place of a shell, is in its group. `spared`: a nested shell or a relay
-    that runs the command, which gets C-c as a key only; 0 for none.
+    `shell`: the tab's own shell, 0 if it has none; `leader`: the pane's first process; `runs_program`: the leader is
+    our supervisor, and the program beneath it, in place of a shell, is in its group. `spared`: a nested shell or a
+    relay that runs the command, which gets C-c as a key only; 0 for none.
     """
 
     leader: int
@@ -154,7 +154,7 @@ class StopTarget:
     runs_program: bool = False
 
     def is_program(self, group: int | None) -> bool:
-        """Whether the foreground group is a program's: no shell's of ours, and not the one that is spared."""
+        """Whether the foreground group is a program's: not the shell's, the leader's or the spared one."""
         return group not in (None, self.shell, self.leader, self.spared)
 
 
@@ -176,7 +176,7 @@ class Stop:
     ) -> None:
         """`first` is the step to begin with; `grace` replaces its time. `throws_away`: C-c throws a line away that does
         not begin, which of a nested shell is not known. `round_trip`: seconds to the pane's machine and back.
-        Of what the shell runs itself, its jobs that began at `since` or later get what the shell is spared.
+        `since`: where the shell itself runs the command, its jobs that began then or later get the later signals.
         """
         self.state = state
         self.target = target
@@ -233,7 +233,7 @@ class Stop:
                 self._move(StopInput.LATE)
             return
         if isinstance(asked, Press):
-            # A second C-c, and the signal itself: a tty left raw for a moment may have eaten the key.
+            # After a second C-c the signal itself too: a tty left raw for a moment may have eaten the keys.
             only = self.front is not None and self.front.group == self.target.spared != 0
             if only or (done and not self._keys):
                 self._finish_step(done, "SIGINT", now)
@@ -301,13 +301,13 @@ class Stop:
             self._at += 1
             return None
         if front.group == self.target.shell:
-            if name != "SIGINT" and self._keys and not no_jobs:  # zsh ends its `wait` for nothing else
+            if name != "SIGINT" and self._keys and not no_jobs:  # zsh's `wait` ends only with its jobs
                 self._looked = True
                 return self._ask(SignalJobs(name, self._since))
             if no_jobs and not self._urged:
                 self._urged = True
                 return self._signal(WAIT_SIGNAL)
-            name = "SIGINT"  # of what a shell runs itself nothing else is the end; it may lose one
+            name = "SIGINT"  # only this ends what a shell runs itself; the shell may lose one
         if name == "SIGINT":
             if front.modes is None:
                 self._at += 1
@@ -342,7 +342,8 @@ class Stop:
     def _watch(self, view: StopView, now: float) -> Action | None:
         """Wait for the end; press C-c again while the shell itself goes from one program to the next.
 
-        In a nested shell each time after twice as long: they may be those of its prompt, begun anew after a C-c.
+        In a nested shell each time after twice as long: those may be programs for its prompt, which it draws anew after
+        a C-c.
         """
         del view
         if now >= self._deadline:
@@ -401,7 +402,7 @@ def escalation(first: str) -> tuple[tuple[str, float], ...]:
         steps = ((first, _OTHER_STEP), *STEPS[order.index("SIGTERM") :])
     else:
         steps = STEPS[order.index(first) :]
-    if first != "SIGINT":  # of what a shell runs itself, a loop for one, nothing else is the end
+    if first != "SIGINT":  # nothing else ends what a shell runs itself, a loop for one
         steps += STEPS[: order.index("SIGTERM")]
     return steps
 
@@ -442,7 +443,7 @@ class RetryState(IntEnum):
     """How far it is found out whether a line has to be typed again."""
 
     LOOKING = auto()  # nothing is known but what the marks say
-    ARRIVING = auto()  # of another machine: whether the line is there by now, and nothing came of it
+    ARRIVING = auto()  # another machine is asked whether the line is there by now, and nothing came of it
     ASKING = auto()  # whether its shell reads on, though the line did not begin
     CLEARING = auto()  # what took our line for more of itself is thrown away
     RETYPING = auto()
@@ -450,10 +451,10 @@ class RetryState(IntEnum):
 
 
 class RetryInput(IntEnum):
-    """What moves it on."""
+    """What moves a `RetryState`."""
 
     LOST = auto()  # a prompt proves that the line never ran (rule 12 of `session_table.py`)
-    STUCK = auto()  # it did not begin for so long, and nothing was written
+    STUCK = auto()  # it did not begin within RETYPE_AFTER, and nothing was written
     CLEAR = auto()  # nothing is in its way any more
     HOPELESS = auto()  # it has begun or ended, or nothing is proved
 
@@ -478,8 +479,8 @@ class RetryView:
     """What is known of a line that was typed, and of its shell.
 
     `begun`: it has begun, or ended; `lost`: a prompt proves that it never ran; `heard`: all is here that was written
-    since. `at_prompt`: the shell's newest prompt is the newest that is known of it; `silent`: nothing was written for
-    a while. Seconds: since the newest prompt, and since the line was typed.
+    since. `at_prompt`: nothing newer than its prompt is known of the shell; `silent`: nothing was written for a while.
+    Seconds: since the newest prompt, and since the line was typed.
     """
 
     begun: bool
@@ -528,7 +529,7 @@ class Retry:
             self._move(RetryInput.HOPELESS)
 
     def _look(self, view: RetryView) -> None:
-        if view.begun or not view.heard:  # it may have begun, and ended, while nobody heard
+        if view.begun or not view.heard:  # it may have begun, and ended, in output that is not here
             self._why = RetryInput.HOPELESS
         elif view.lost and view.since_prompt >= RETYPE_AFTER:
             self._why = RetryInput.LOST
@@ -570,8 +571,8 @@ class Retry:
 # -- waiting for a command's end
 
 # Seconds after typing, or after its newest output, at which a silent command is examined; then every LOOK_EVERY. A
-# password prompt shows by 0.15. On a busy machine a program may get to its read seconds after it has asked: for so long
-# no interval is longer than the 2 s within which a question is to be noticed.
+# password prompt shows by 0.15. On a busy machine a program may begin to read seconds after it has written its
+# question: so the first intervals are at most the 2 s within which a question is to be noticed.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 2.0, 2.0, 2.0)
 LOOK_EVERY = 5.0
 # A question is to be noticed within 2 s, also one for which nothing is written: so often it is seen whether the leader

@@ -76,7 +76,7 @@ def continued(pane: Pane) -> Request[None]:
 
 @final
 class Examiner:
-    """What runs in one pane."""
+    """Examines what runs in one pane."""
 
     def __init__(self, pane: Pane, nested: NestedShells) -> None:
         self._pane = pane

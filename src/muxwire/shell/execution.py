@@ -38,7 +38,8 @@ OnTimeout = Literal["interrupt", "leave"]
 # The states of a command: its line was typed, its output has begun, it has ended in one of these ways.
 Phase = Literal["typed", "running", "completed", "aborted", "shell_exited", "shell_lost", "lost", "never_ran"]
 
-# What a shell says about itself (the N mark, by its number): why a command, or what comes after it, is not quite exact.
+# What a shell says about itself (the N mark, by its number): why the result of a command, or of a later
+# one, is not quite exact.
 SHELL_NOTES = {
     1: "muxwire restored builtins of this shell that it needs: a function hid them, or they were disabled",
     2: "the shell's DEBUG trap also ran for muxwire's own words: what it wrote then is part of the output",
@@ -127,7 +128,7 @@ class Execution:
 
     @property
     def ran(self) -> bool:
-        """Whether its start mark has come, or came before its end."""
+        """Whether its start mark has come; also right after its end, as `finish` puts a missing start at `typed_at`."""
         return self.begin > self.typed_at
 
     def lasted(self, now: float) -> float:
@@ -141,7 +142,7 @@ class Execution:
 
     def start(self, offset: int, now: float) -> None:
         self.begin = self.read_up_to = offset
-        # The log, from which a later process may have its start mark, has no times; it begins when it is typed.
+        # The log, from which a later process may have its start mark, has no times: it counts from when it was typed.
         self.begin_time = self.typed_time if self.recalled else now
 
     def asks(self, offset: int, what: str) -> None:

@@ -37,7 +37,7 @@ class Fish(Shell):
     clear_key = CLEAR_LINE + ASIDE_KEY
     aside_key = ASIDE_KEY
     back_key = ASIDE_KEY + PRIVATE_KEY
-    anew_keys = b"\x15\n"  # a signal makes it draw nothing; these mean the same to it and to the kernel
+    anew_keys = b"\x15\n"  # C-c as a signal makes it draw nothing; these mean the same to it and to the kernel
     clear_sign = CLEAR_SIGN
     has_accept_mark = True
     redraws = True
@@ -74,19 +74,19 @@ class Fish(Shell):
             b"set -l s $status\n" + BACK + b"\nbuiltin printf '" + end_format(request.command_id)
             + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
         )  # fmt: skip
-        # What was set aside for our key, which did not take our line, is back on the line by now: once more.
+        # Our key set aside what was typed, but our line was not run. So that is back on the line, to be set aside anew.
         aside = ASIDE_KEY if request.again is not None else b""
         typed = aside + CLEAR_LINE + self.path_line(request.file, request.again) + b"\r"
         return Wrapped((*files, (request.stem, start), (request.stem + _ENDS, end)), typed)
 
     def path_line(self, file: PurePath, again: int | None) -> bytes:
-        """Two files, with the body between: `eval` in a sourced one would name it in each error."""
+        """Two files, with the body between: `eval` in a sourced file would name that in each error."""
         first, last = (fish_quote(os_bytes(str(path))) for path in (file, file.with_name(file.name + _ENDS)))
         line = b" __muxwire_h %d;" % again if again is not None else b""
         return line + b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
 
     def _apart(self, request: Request, script: str) -> bytes:
-        """Run the body's file in a function ; only what it sets globally stays, as there is no subshell."""
+        """Run the body's file in a function; only what it sets globally stays, as there is no subshell."""
         path = fish_quote(os_bytes(str(request.tab_folder / script)))
         lines = [b"begin", b"set -l __muxwire_s $status", b"function __muxwire_f; return $argv; end"]
         lines.append(b"function __muxwire_x; builtin source " + path + b"; end")

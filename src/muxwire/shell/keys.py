@@ -226,8 +226,8 @@ class Stroke:
 
     data: bytes
     bracketed: bool = False
-    pause: bool = False  # an Escape, that the next stroke must not be taken as one key with
-    submits: bool = False  # an Enter, for which the program is to have taken the text of the stroke before
+    pause: bool = False  # it ends in Escape, which must not become one key with the next stroke
+    submits: bool = False  # an Enter: pressed once the program has taken the text of the stroke before
 
 
 def strokes(

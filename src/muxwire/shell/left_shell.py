@@ -26,12 +26,12 @@ _LEAVES = pattern(
 )
 # Statuses of a shell whose job was stopped: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU (signal(7)).
 _STOPPED = (128 + 19, 128 + 20, 128 + 21, 128 + 22)
-# What is known where a shell answers in place of the nested one, and muxwire has typed into neither that nor before it.
+# What is said where a shell that muxwire never typed into answers in place of the nested one.
 UNKNOWN_SHELL = (
     "another shell answers in place of the one it ran in: this command has started it, or that one has ended and the"
     " tab is back in the shell before it"
 )
-# Of a command that is named in a note.
+# How much of a command a note shows.
 _SHOWN_CHARACTERS = 80
 
 

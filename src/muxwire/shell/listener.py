@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from muxwire.shell.session import ShellSession
     from muxwire.shell.shell import Shell
 
-# A program that has printed nothing for this long may be waiting for us; a compiler's pause is not shorter.
+# A program that has printed nothing for this long may wait for input. It is no proof: a compiler pauses as long.
 QUIET = 0.15
 # Seconds that a shell's first prompt may take: a heavy rc file with network mounts takes 5.
 START_TIMEOUT = 15.0
@@ -55,14 +55,15 @@ DRAWN: Final = 0.005
 DRAWN_REMOTE: Final = 0.05
 # How far back a prompt without a mark is looked for, colours and all: as far as the newest output is in memory anyway.
 PROMPT_REACH: Final = 64 << 10
-# Of a command that is named in a refusal.
+# How much of a command a refusal shows.
 _SHOWN_BYTES: Final = 80
 
 # Their line editors are up before their prompts are drawn.
 _EDITING: Final = ("bash", "zsh", "fish")
 # The kernel does not distinguish their `read` from their prompt.
 _READ_ALIKE: Final = ("dash", "ash", "ksh")
-# A mark for a line that was not ended, and blanks up to the right edge: if it was, all of that is erased.
+# What zsh and fish print before a prompt: a sign for an unfinished line, and blanks up to the right edge. After a
+# finished line the prompt takes their place.
 _BEFORE_PROMPT: Final = pattern(r"[%#⏎] {2,}|⏎ ?\x0f? *")
 
 
@@ -72,8 +73,8 @@ class ForegroundShell:
     """The shell that reads the pane's input now.
 
     `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
-    `edits`: its line editor is on, as it nearly always is (`set +o emacs`, `unsetopt zle`). `fresh`: no program can
-    have typed anything at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it
+    `edits`: its line editor is on, as nearly always (`set +o emacs` and `unsetopt zle` switch it off). `fresh`: nothing
+    can have been typed at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it
     from every other shell then. `inner`: its process, where it is seen over a relay; 0 if it is not.
     """
 
@@ -99,9 +100,9 @@ class InFront:
     """What is in front of a pane whose own shell is at no prompt that a mark announced, at one moment.
 
     `found`: what is waited for there. `shell`: the kind of shell that it is, None if it is none that we know; `raw`:
-    the terminal is known to be in no line mode; `script`: the shell was started with a script or with `-c`; `reads`: it
-    finds the tab's directory where we do. `secret`: the line that stands open asks for a secret. `inner`: the shell
-    that is seen to wait for a line over a relay, 0 for none; `begun`: the command that runs has begun that one.
+    the terminal is known not to be in line mode; `script`: the shell was started with a script or with `-c`; `reads`:
+    it finds the tab's directory where we do. `secret`: the line that stands open asks for a secret. `inner`: the shell
+    that is seen to wait for a line over a relay, 0 for none; `begun`: the command that runs has started that shell.
     Seconds: `silent` since anything was written, `waited` since the caller has waited for a listener.
     """
 
@@ -245,16 +246,16 @@ def prompt_expected(session: ShellSession, listener: ForegroundShell) -> float |
         return None if own else PROMPT_GRACE
     if looks(before.shell_prompt):  # it comes again
         return FIRST_PROMPT
-    # Not where the last one was empty, unless that was not heard.
+    # The last one showed nothing, so none is waited for. Of the tab's own shell it may only not have been heard.
     return PROMPT_GRACE if own and not before.shell_prompt else None
 
 
 def prompt_after(execution: Execution, tail: bytes, end: int, *, silent: bool) -> int:
-    """Where the prompt begins at which an output ends, of which `tail` is the newest, up to `end`; -1 for none.
+    """Where the prompt begins that ends an output, -1 for none; `tail` is the newest of the output, up to `end`.
 
     It is known by the prompt at which `execution` was typed, byte for byte or as it looks: a program may also wait on a
-    line that it began. After a C-c anything will do that stands where a prompt would; and where that showed nothing,
-    nothing, once the line of the C-c is ended.
+    line that it began. After a C-c anything will do that stands where a prompt would. If the prompt showed nothing, it
+    is there once the line of the C-c is ended.
     """
     prompt = execution.shell_prompt
     if prompt and tail.endswith(prompt):
@@ -270,15 +271,16 @@ def prompt_after(execution: Execution, tail: bytes, end: int, *, silent: bool) -
     if not seen and b"\n" in last and silent:
         return end - len(last.rpartition(b"\n")[2])
     last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
-    # Their prompt ends with the same sign wherever they are, a question of their `read` hardly; b"" was drawn earlier.
+    # Their prompt ends with the same sign in every directory, a question of their `read` hardly. Where it is b"", it
+    # was drawn before we came, and its sign is not known.
     if prompt and execution.shell_name in _READ_ALIKE and looks(last)[-1:] != seen[-1:]:
         return -1
-    # The editor is up before its prompt is drawn: no line feed yet means so, unless it stays that way.
+    # The editor is up before its prompt is drawn: without a line feed it is still to come, unless all is silent.
     return end - len(last) if last and (b"\n" in tail or silent) else -1
 
 
 def looks(drawn: bytes) -> str:
-    """What a person sees of a prompt in the end: a line may be begun more than once."""
+    """What a person sees of a prompt in the end: each row may have been drawn more than once, after a CR."""
     rows = strip_ansi(drawn.decode("utf-8", "replace")).split("\n")
     return "\n".join(next((part for part in reversed(row.split("\r")) if part.strip()), "") for row in rows).rstrip()
 
@@ -351,6 +353,6 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
     elif state == "interactive":
         what += f", and {program} waits for input"
         remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"
-        if running is not None and running.level > 2:  # its shell may not be seen
+        if running is not None and running.level > 2:  # a shell that it has started may not be visible
             remedy += "; if it is a shell, end it, and begin it with `send_keys`: then it takes commands"
     return TabUnavailable(what, state=state, remedy=remedy)

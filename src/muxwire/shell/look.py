@@ -69,7 +69,7 @@ _SECRET: Final = pattern(
     r"(?i)(?:passw|passphrase|passcode|\bpin\b|\botp\b|(?:verification|security|access|one-time|2fa|login) code|yes/no)"
     r"[^\n]{0,60}[:?\])>]\Z"
 )
-# What a question ends in, and with a blank behind it a shell's prompt; but no line that tells how far something is.
+# What a question ends in; what shows that a line is a progress bar, and no question; what a shell's prompt ends in.
 _QUESTION: Final = pattern(r"[?\]):>]\Z")
 _PROGRESS: Final = pattern(r"[0-9] ?%")
 _PROMPT: Final = pattern(r"[#$%❯] +\Z")
@@ -103,8 +103,8 @@ class Front:
     """Who is in front of a terminal, by the questions that cost least: to ask all of a `PaneLook` takes some ms.
 
     `group` is the foreground process group, None if the pane's first process is gone; `modes` None if the terminal is.
-    `stopped`: a signal has stopped the tab's own shell. `takes`: the leader of the group takes the signal that is to be
-    sent as its program will, and not as the shell that has just forked it.
+    `stopped`: a signal has stopped the tab's own shell. `takes`: the leader of the group treats the signal that is to
+    be sent as its own program does; when it was just forked, it still treats it as the shell does.
     """
 
     group: int | None
@@ -283,7 +283,7 @@ def strangers(look: PaneLook) -> list[Process]:
 
 
 def innermost(look: PaneLook) -> PaneLook | None:
-    """Who is in front behind the relays, with all processes on the way there; None without a relay, or if hidden.
+    """The inner terminal behind all relays, with the processes on the way there; None without a relay, or if hidden.
 
     A relay that holds several inner terminals in which something runs is not followed: it is not known which is shown.
     """
@@ -298,7 +298,7 @@ def innermost(look: PaneLook) -> PaneLook | None:
 
 
 def descends(look: PaneLook, process: Process, pid: int) -> bool:
-    """Whether a process comes from another one of those that were seen."""
+    """Whether a process is `pid` or comes from it, as far as its parents were seen."""
     seen: set[int] = set()
     found: Process | None = process
     while found is not None and found.pid not in seen:

@@ -132,7 +132,7 @@ def _is_own_join(mark: bytes, nonce: str) -> bool:
 class Mark:
     """One mark: `begin` is the offset of its ESC, `end` the offset after its BEL.
 
-    In the kinds of it, a status is as the shell printed it, and the terminal's CR LF in a directory is back to LF.
+    In its subclasses, a status is as the shell printed it, and the terminal's CR LF in a directory is back to LF.
     """
 
     begin: int
@@ -184,7 +184,7 @@ class CommandFinished(Mark):
     took: float | None = None
 
     def prompt(self, pid: int) -> PromptStart:
-        """What Q says besides: as P of the shell of that pid."""
+        """The prompt that Q reports, as a mark P of the shell of that pid."""
         return PromptStart(self.begin, self.end, self.nonce, self.seq, pid, self.status, self.cwd)
 
 
@@ -247,7 +247,7 @@ class ShellNote(Mark):
 @final
 @dataclass(frozen=True, slots=True)
 class Rejoined(Mark):
-    """R: after a lost connection, what another machine kept of the output meets here what comes live."""
+    """R: here a stream is joined to what a spool, or another process's log, holds of the same output."""
 
     nonce: str
 
@@ -310,7 +310,7 @@ class MarkScanner:
     def __init__(self, start: int = 0, owns: Callable[[str], bool] | None = None) -> None:
         """`owns`: whether a mark that begins with that id may be meant; without it, any may."""
         self._owns = owns
-        self._mine: set[bytes] = set()  # those of the ids that heads began with when they were looked up last
+        self._mine: set[bytes] = set()  # the tab's own among the ids of the heads that were looked up last
         self._held = b""  # what may still belong to an unfinished mark
         self._held_base = start  # its offset
         self._scan = start  # every head and close that begins before this one was seen

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 # A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
 # much to do, took 2 s.
 PROBE_TIMEOUT = 5.0
-# A format, and its value where lines are shown and typed: top hides the cursor, vim and less switch.
+# A format, and its value where no program has the whole screen: top hides the cursor, vim and less switch screens.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
 # How many seconds the closing of a tab waits in a container: for what runs to end after C-c, for the shell to answer a
 # probe, and for it to end. Any of these may never happen.
@@ -172,7 +172,7 @@ class NestedShells:
         yield from silence(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
         before = pane.session.current
         ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
-        if not ours and listener.level < 3:  # over a relay it was a probe
+        if not ours and listener.level < 3:  # over a relay a probe has ended just before it
             return pane.last_line()
         return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
 
@@ -190,7 +190,7 @@ class NestedShells:
         return prompt
 
     def settle_end(self, execution: Execution) -> Request[None]:
-        """End a command whose end no mark announced: a nested shell is at its prompt, or another after `exec`."""
+        """End a command whose end no mark announced: its nested shell is at the prompt, gone, or replaced by `exec`."""
         self._settle_replaced(execution)
         if execution.running:
             self._settle_gone(execution)
@@ -231,7 +231,7 @@ class NestedShells:
     def _settle_aborted(self, execution: Execution) -> Request[None]:
         """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
         pane = self._pane
-        # A C-c throws away what is typed: another one, and it is asked again.
+        # If it was asked before, only a C-c since can have thrown that line away: then it is asked again.
         if execution.cut >= 0 and pane.stream.ring.find(b"^C", execution.cut) < 0:
             return
         prompt = pane.prompt_again(execution)
@@ -246,5 +246,5 @@ class NestedShells:
             fish = execution.shell_name == "fish"
             yield Press(_CLEAR_LINE + foreign_end(command_id, before, fish=fish, token=execution.shell_token))
             pane.session.prompt_seen_again(execution, prompt)
-        except ConnectionClosed:  # between two connections: whoever looks again asks
+        except ConnectionClosed:  # between two connections: the next look asks
             yield Unhide()

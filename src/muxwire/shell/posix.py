@@ -35,7 +35,7 @@ _TRACED_ROW = rb"case $__muxwire_t in x) \command printf '\033[A\033[2K' >/dev/t
 @final
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a shell is made to take its own builtins whatever functions are called: the start of a command, `return`.
+    """How a shell is made to take its own builtins, whatever names functions have: a command's start, and `return`.
 
     The backslashes are for aliases; in zsh any word may be one.
     """
@@ -142,7 +142,7 @@ def apart(request: Request, words: Words, body: bytes) -> bytes:
     return b"( " + setup + b" || exit 1; " + keep + body + b" )"
 
 
-# dash, busybox ash and ksh93: started through $ENV; they have no prompt hook, so P rides in PS1.
+# dash, busybox ash and ksh93: started through $ENV; they have no prompt hook, so P is a part of PS1.
 
 
 class PlainSh(Shell):

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 LOOK_MIN = 0.001
 LOOK_MAX = 0.02
 _LOOK_SHARE = 20
-# What is drawn is nearly always a known prompt: nobody examines the shell before the last one's time has gone so often.
+# So many times the time that the last prompt took pass before the shell is examined: nearly always the prompt is known.
 _EXPECTED = 2
 # A prompt's mark and the prompt may come in two pieces from another machine; to ask there takes three round trips, and
 # the helper some 10 ms.
@@ -53,8 +53,8 @@ LATE_GRACE = 2.0
 _TAKEN_SOON = 0.0003
 # A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
 SLEEPS_LONG = 0.05
-# Keys wait so long for a prompt that is on its way, and a line for the column of its prompt: most have come by then,
-# on a busy machine too. More would be felt.
+# Keys wait so long at most for a prompt that is on its way: most have come by then, on a busy machine too. More would
+# be felt.
 EDITOR_GRACE = 0.3
 # A shell has a key within a ms, later on a busy machine; some have nothing to write for it (`stty -echo`, vi's keys).
 CLEARED = 0.05
@@ -66,17 +66,17 @@ UNREAD_SECONDS = 10.0
 REDRAWN = 1.0
 # A key and a question behind it; once more where the shell was slower than the answer.
 QUESTION_ROUND_TRIPS = 2
-# Nobody types after a prompt so soon after its mark; a program that runs one command after the other is as quick.
+# No person types so soon after a prompt's mark; a program that runs one command after the other calls within this time.
 REACTION = 0.005
 # DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
 # when it has drawn the prompt too (`zleread` in zle_main.c).
 _EDITOR_SIGN, _EDITOR_LEFT = b"\x1b[?2004h", b"\x1b[?2004l"
 _TELLS = ("bash", "zsh")
-# They begin a new line for their prompt if the output has not: with a CR, unless zsh was told to print none.
+# They begin a new line for their prompt if the output did not end its line: with a CR, unless zsh is to print none.
 _NEW_LINE = ("zsh", "fish")
 # They give back at their next prompt what was typed before our key.
 _SET_ASIDE = ("zsh", "fish")
-# The marks that end a command and begin a prompt, with a directory in each.
+# How far before a prompt its line is read: the marks that end a command and begin a prompt, each with a directory.
 _LINE_REACH = 1024
 _ONLY_MARKS = pattern(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
 # What writes nothing on a line: marks, titles and other OSC; colours and modes.
@@ -129,10 +129,10 @@ class PromptLine:
         late = pane.session.at_prompt and pane.shell_in_front()
         since = pane.session.prompt_time if late else idle_since(pane.session)
         busy = min(waited, pane.now - since) >= (LATE_GRACE if late else BUSY_GRACE)
-        # A shell that has not come to its first prompt does, as long as its start-up files do not ask for something.
+        # A shell without a first prompt will come to it, as long as its start-up files do not ask for something.
         asks = waited >= START_TIMEOUT and pane.waits_for_input() != ""
         sure = pane.session.integrated or asks or (pane.shell is None and not self._opens_shell())
-        # After a command of ours the prompt's mark is still to come; and what was written in a cut must be here.
+        # After a command of ours the prompt's mark is still to come; and what another machine has written must be here.
         return busy and sure and not pane.on_its_way() and (not pane.is_remote or (yield from caught_up(pane)))
 
     def _opens_shell(self) -> bool:
@@ -200,7 +200,7 @@ class PromptLine:
         return shell
 
     def listener(self, begun: float) -> Request[ForegroundShell | None]:
-        """The tab's own shell, if it reads after its prompt now, for a call that has begun then. ConnectionClosed."""
+        """The tab's own shell, if it reads after its prompt now; the call has begun at `begun`. ConnectionClosed."""
         pane = self._pane
         kind = yield from self.kind(drawn_whole=False)
         if not kind:
@@ -208,9 +208,9 @@ class PromptLine:
         assert pane.shell is not None
         if pane.shell.settle_after_prompt:
             yield from self._cursor_asked(pane.shell.settle_after_prompt)
-        # Of a prompt that was drawn before we came to this tab nobody knows the time.
+        # Of a prompt that was drawn before we came to this tab the time is not known.
         heard = pane.stream.holds(pane.session.prompt_end)
-        # What came with the prompt's mark is the prompt alone.
+        # What was written so soon after the prompt's mark is the prompt alone.
         alone = min(begun, pane.stream.last_output) - pane.session.prompt_time < REACTION
         fresh = heard and alone and not keys_sent(pane.session)
         return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
@@ -218,8 +218,8 @@ class PromptLine:
     def editor_up(self) -> Request[None]:
         """Let the shell draw its prompt and take the tty first, for a moment at most.
 
-        Before that the kernel echoes keys. In a tab that was just opened, as long as its shell has no prompt and asks
-        nothing.
+        Before that the kernel echoes keys. The same in a tab that was just opened, whose shell has shown no prompt
+        yet.
         """
         yield Within(EDITOR_GRACE, self._editor_up())
 
@@ -301,8 +301,9 @@ class PromptEnd:
     def _find(self, shell: Shell, *, edits: bool, fresh: bool) -> Request[int | None]:
         """The column at which the prompt ends, None where nobody knows.
 
-        After what was never seen whole a person may have typed something, unless it is `fresh`: that goes first. The
-        key for it makes the shell write something in any case: then it has the key, and sleeps once all is drawn.
+        After a prompt that was never seen whole a person may have typed, unless it is `fresh`: that is cleared
+        first. The key for that makes the shell write something in any case, which shows that it has read the key; it
+        sleeps once all is drawn.
         """
         pane = self._pane
         if self.is_known(shell, pane.drawn_prompt):
@@ -326,7 +327,7 @@ class PromptEnd:
                 return None
             after = yield from self._cursor()
             before, end = (yield from self._position(earlier)), earlier.end
-            if self.aside:  # what the shell has drawn for its key may come behind its sign, and tmux's answers
+            if self.aside:  # what the shell has drawn for its key may come after its sign, and after tmux's answers
                 after = yield from self._cursor_where(lambda cursor: cursor != before, after)
             # What was on its way to the shell is drawn meanwhile, too: keys, or what the terminal answers.
             column = pane.prompts.column(drawn[:known]) if begins else None  # unknown after a change of the size
@@ -383,7 +384,7 @@ class PromptEnd:
         perhaps: there C-u would rub out the prompt.
         """
         pane = self._pane
-        if shell.name in _NEW_LINE:  # what their key writes says it
+        if shell.name in _NEW_LINE:  # what they write for the key that clears says so
             return False
         plain = shell.name == "dash" and drawn in pane.prompts
         shown = _SHOWN_KEY + _RUBBED_OUT if plain else _SHOWN_KEY

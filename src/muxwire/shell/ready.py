@@ -135,7 +135,7 @@ class Ready:
             if (found := self.at_once()) is not None:
                 return found
         while True:
-            # Of now: to look takes time, in which a prompt that was just drawn becomes an old one.
+            # Read before the look: that takes time, in which a prompt that was just drawn becomes an old one.
             heard, waited, drawn = pane.stream.end, pane.now - begun, pane.quiet(DRAWN)
             typed, at_prompt = pane.session.running, pane.takes_next
             found = yield from self._line.listener(begun) if at_prompt else self._other_shell(waited)
@@ -146,7 +146,8 @@ class Ready:
                 continue
             if found is not None:
                 return (yield from self._prepared(found, env, cwd))
-            # Another machine has said so only now. Or an earlier process typed it, and it never ran.
+            # Another machine has reported the prompt only now. Or the line that an earlier process typed was found
+            # never to have run.
             if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
                 continue
             if pane.session.dead or waited >= deadline - begun or (yield from self._in_vain(waited)):
@@ -234,7 +235,7 @@ class Ready:
 
     def unstick(self, execution: Execution) -> Request[None]:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
-        if self._unsticking:  # the call that typed it, or one that waits after: a second C-c would hit the new line
+        if self._unsticking:  # another call is at it: a second C-c would hit the line that was typed again
             return
         self._unsticking = True
         try:

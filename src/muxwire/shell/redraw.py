@@ -74,7 +74,7 @@ def shown_again(command_id: str) -> bytes:
 
 @final
 class PromptColumns:
-    """The column at which each prompt of a tab ends, learned from tmux once a prompt, so that typing need not wait."""
+    """The column at which each prompt of a tab ends, asked of tmux once for each, so that typing need not wait."""
 
     def __init__(self) -> None:
         self.took = 0.0  # seconds from the newest known prompt's mark to its end, 0 if the last one was not known

@@ -41,7 +41,7 @@ class Wait:
 @final
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Read what tmux sends, for a fraction of a millisecond, until it holds."""
+    """Read what tmux sends, for a fraction of a millisecond, until `holds` is true."""
 
     holds: Callable[[], bool]
 
@@ -64,7 +64,7 @@ class Within:
 @final
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Type these keys: the answer is an `Asked`, at once, or with `taken` nothing, once tmux has typed them.
+    """Type these keys. The answer is an `Asked`, at once; with `taken` it is None, once tmux has typed them.
 
     `bracketed`: as one paste. Raises ConnectionClosed.
     """
@@ -147,7 +147,7 @@ class Refresh:
 @final
 @dataclass(frozen=True, slots=True)
 class LookAll:
-    """The same, and look at all processes unless the leaders show what is waited for, or `wide` says to in any case."""
+    """As `Refresh`, and look at all processes, if the leaders do not show what is waited for, or if `wide` is set."""
 
     wide: bool = False
 
@@ -387,7 +387,7 @@ def ask(pane: Pane, *words: str) -> Request[tuple[bytes, ...]]:
 
 
 def until(pane: Pane, holds: Callable[[], bool], seconds: float) -> Request[bool]:
-    """Wait, for so long at most, until it holds, which only a change may bring about; return whether it does."""
+    """Wait, for so long at most, until `holds` is true, which only a change may bring about; return whether it is."""
     end = pane.now + seconds
     while not holds():
         if (left := end - pane.now) <= 0:
@@ -397,7 +397,7 @@ def until(pane: Pane, holds: Callable[[], bool], seconds: float) -> Request[bool
 
 
 def silence(pane: Pane, seconds: float, enough: Callable[[], bool] = lambda: False) -> Request[None]:
-    """Wait until nothing was written for that long from now on, or it is enough."""
+    """Wait until nothing was written for that long from now on, or `enough` is true."""
     end = pane.now + SILENCE_WITHIN
     while not enough() and (yield Wait(seconds)) and pane.now < end:
         pass
@@ -406,7 +406,8 @@ def silence(pane: Pane, seconds: float, enough: Callable[[], bool] = lambda: Fal
 def caught_up(pane: Pane) -> Request[bool]:
     """Whether the stream has all that the pane wrote before: the kernel is ahead of it.
 
-    Another machine's answer came after one of tmux's, but may have come before what a pane that writes much wrote.
+    Where another machine has examined the pane since it wrote, one of tmux's answers has come. Another is needed
+    all the same: that one may have overtaken the rest of a long output.
 
     Raises: TmuxSilent, ConnectionClosed.
     """
@@ -419,9 +420,9 @@ def caught_up(pane: Pane) -> Request[bool]:
 
 
 def reads_on(pane: Pane) -> Request[bool]:
-    """Whether the tab's own shell sleeps until more keys come: it has all that was typed, we all it wrote.
+    """Whether the tab's own shell sleeps until more keys come: it has read what was typed, and all it wrote is here.
 
-    On a machine that has no time for it, or with a tmux that has none, it looks nearly the same for long.
+    One look at the shell is no proof: on a busy machine it may not have come to the keys, nor tmux to its output.
 
     Raises: TmuxSilent, ConnectionClosed.
     """

@@ -51,7 +51,7 @@ ECHO_SECONDS = 0.5
 
 # A program that shows what is typed into it has done so by then, on a busy machine too.
 TAKEN_SECONDS = 1.0
-# On the alternate screen many texts are commands, which are not shown: what is shown is at once.
+# On the alternate screen many texts are commands, which are not shown. Texts that are shown are shown at once.
 TAKEN_ALTERNATE_SECONDS = 0.3
 # How long a program that takes keys that come close together for a paste wants to be left alone after one.
 TAKEN_PAUSE = 0.05
@@ -83,7 +83,7 @@ _ERASE = b"\x7f"
 
 @final
 class OpenLine:
-    """How much of a line a terminal in line mode already holds: what is too much of one it drops, without a word.
+    """How much of a line a terminal in line mode already holds: it drops what is too much, without an error.
 
     The kernel gives no number (FIONREAD counts finished lines only), so what we typed is counted. A person's keys are
     not.
@@ -144,7 +144,7 @@ class Keys:
         self._until = until
         pane = self._pane
         yield from self._prompt_to_come()
-        # Its terminal may still have the modes of a program that reads by lines.
+        # Before the prompt is drawn the terminal may still have the modes of a program that reads by lines.
         yield from self._prompt_line.editor_up()
         yield from self._begun()
         modes = yield from self._modes()
@@ -283,7 +283,7 @@ class Keys:
         return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
 
     def _marked(self, text: bytes) -> bytes:
-        """A paste for a pane that somebody scrolls in: there tmux would ask copy mode whether to mark it."""
+        """A paste for a pane in copy mode: tmux would mark it by the modes of copy mode, not by the program's."""
         ring = self._pane.stream.ring
         asked = _PASTE_MODE.findall(ring.read(ring.start, ring.end))
         return _PASTE_BEGIN + text + PASTE_END if asked[-1:] == [b"h"] else text

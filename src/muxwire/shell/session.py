@@ -86,7 +86,7 @@ _ECHOED = b"^C\r\n"
 
 
 def trailing_before(execution: Execution, end: int, name: str, read: Callable[[int, int], bytes]) -> int:
-    """The same of what stands before that offset of the stream."""
+    """As `trailing`, for what stands before the offset `end` of the stream."""
     return trailing(name, read(max(execution.begin, end - REACH[name]), end)) if name in REACH else 0
 
 
@@ -114,13 +114,14 @@ def cut_short(
     return end, INTERRUPTED if silent or (status == 1 and by_key) else status
 
 
-# The echo of what was typed, known from the answer to it: a wait for a text should not find one's own.
+# How the echo of what was typed is distinguished from the answer to it: a wait for a text must not find the text that
+# the caller has just typed.
 #
 # Where the tab's own shell says that it took the line (its C mark), the answer begins there. Elsewhere the echo is what
 # a terminal driver or a line editor shows of it: the typed lines, in order, each at the beginning of a line; an editor
 # may draw the first one more than once. Where nothing is echoed (a password), nothing is taken for an echo.
 
-# Beyond this a line that began as the echo is none: an editor redraws a line once or twice.
+# How often an editor draws a line at most (it redraws it once or twice): what is longer is not only the echo.
 _REDRAWN = 3
 _CONTROL = pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -207,7 +208,7 @@ class ShellSession:
         self.exit_status: int | None = None
         self.repair_tty = False  # whether a signal may have left the terminal raw
         self.current: Execution | None = None  # the newest that was typed
-        self.last_input = NOTHING  # that is no command
+        self.last_input = NOTHING  # the newest that is no command
         self.left: LeftShell | None = None  # a nested shell that is gone, of which no caller was told yet
         self._left_after: Execution | None = None  # the newest command when that was found out
         self.sleeps_since: float | None = None  # from when on the shell was seen to sleep at this prompt
@@ -219,14 +220,14 @@ class ShellSession:
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
         self._name = shell.name if shell is not None else ""
         self._input_recalled = False
-        # The ids of commands that an earlier process noted: one of another version made ids otherwise.
+        # The ids of commands that an earlier process noted: another version of muxwire may make ids in another way.
         self._noted: frozenset[str] = frozenset()
         self._read = read
         self._tell = tell
 
     @property
     def at_prompt(self) -> bool:
-        """Whether its newest prompt is the newest that is known of it."""
+        """Whether nothing newer than a prompt is known of the shell."""
         return self.state is ShellState.PROMPT
 
     @property
@@ -439,7 +440,8 @@ class ShellSession:
         if mark.token.strip("0") or leaves_shell(asked.command):  # the one from which its own was reached
             self._nested_gone(asked, None, "the shell before it", mark.status, "", now, end=end)
             return
-        # One that was never typed into: `bash` began it, with the same prompt; or it is that other one all the same.
+        # A shell that muxwire never typed into: the command has started it (`bash`, with the same prompt), or it is the
+        # one before, in which muxwire typed nothing.
         self._end(asked, Input.NESTED_GONE, now, end=end, exit_code=None, note=UNKNOWN_SHELL)
         self._replaced.add(asked.command_id)
         self._left_after = self.current
@@ -500,12 +502,12 @@ class ShellSession:
             self.left = LeftShell(note, outer, midway=False)
 
     def told_of(self, execution: Execution | None = None) -> None:
-        """A caller knows that it is gone: they have seen the end of what reached it, or have ended that themselves."""
+        """A caller knows that the nested shell is gone: they have seen what reached it end, or have ended that."""
         if self.left is not None and not self.left.midway and (execution is None or self.left.outer is execution):
             self.left = None
 
     def refused(self) -> None:
-        """A command was refused because of it: who gives one from now on knows where the tab is."""
+        """A command was refused because the nested shell is gone: the caller of the next one knows where the tab is."""
         self.left = None
 
     def _on_note(self, mark: ShellNote) -> None:
@@ -535,7 +537,7 @@ class ShellSession:
     def typed(self, execution: Execution) -> None:
         self._open = {key: other for key, other in self._open.items() if not other.ending}
         self._open[execution.command_id] = self.current = execution
-        if execution.level < 3:  # its shell got the modes back
+        if execution.level < 3:  # its wrapper repairs the terminal's modes
             self.repair_tty = False
         self._move(Input.LINE_TYPED)
 
@@ -572,7 +574,7 @@ class ShellSession:
         self.line_discarded(execution, now, end=end)
 
     def line_interrupted(self, execution: Execution, now: float, *, end: int) -> None:
-        """C-c threw away the line of a command in a nested shell: what that does later is not part of it."""
+        """C-c threw away the line of a command in a nested shell: what the shell does later is not part of it."""
         note = "it had not begun when it was interrupted"
         self._end(execution, Input.LINE_INTERRUPTED, now, end=end, exit_code=INTERRUPTED, note=note)
 
@@ -642,7 +644,7 @@ class ShellSession:
         return first.typed_at
 
     def recalled(self, now: float, *, end: int) -> None:
-        """All marks since then were read. Lines are read in order: what a later one has overtaken was thrown away."""
+        """All marks that `recall` asked for were read. A line typed before one that has begun was thrown away."""
         self._recalled, self._input_recalled = {}, False
         begun = max((one.typed_at for one in self._open.values() if one.started), default=0)
         for execution in self._open.values():
@@ -679,6 +681,6 @@ class ShellSession:
                     outer.ours.append((mark.begin, mark.end))
 
     def _is_recalled(self, command_id: str, mark: Mark) -> None:
-        """The same of one that ended before we came."""
+        """As `_is_ours`, for a mark of a command that an earlier process typed."""
         if command_id in self._recalled:
             self._is_ours(mark, self._recalled[command_id])

@@ -25,8 +25,8 @@ What follows from the states and is asked again and again is judged here too (`t
 11. After a command of muxwire that completed the prompt is due, until its mark comes or a person's line is accepted.
 12. A prompt later than the one that a line was typed at proves that the line was lost, if it has not begun.
 13. Nothing has run since a command if the newest prompt is the first after the one that it was typed at.
-14. A shell that we know is without hooks, or has not come to them yet, as long as it has printed no prompt mark and
-    runs no command; before its first command it is starting.
+14. A shell of a known kind counts as having no hooks (yet) as long as it has printed no prompt mark and runs no
+    command; before its first command it is starting.
 """
 
 from __future__ import annotations

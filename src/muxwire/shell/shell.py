@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 PRIVATE_KEY = b"\x1b[7770~"
 # Has the integrated line editor set aside what is typed, and write something that is not visible.
 ASIDE_KEY = b"\x1b[7771~"
-# What that is: SGR 0, no colour. Before it, if something is set aside, the same in other words.
+# What it writes: SGR 0, no colour. If something was typed and is set aside, another spelling of SGR 0 stands before it.
 CLEAR_SIGN = b"\x1b[m"
 ASIDE_SIGN = b"\x1b[0;0m" + CLEAR_SIGN
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
@@ -101,7 +101,7 @@ class Shell(ABC):
     `clear_key`: has it forget what is typed on its line, and write something;
     `aside_key`: has it set aside what is typed on its line, and write something; empty if it cannot;
     `back_key`: as `private_key`, and after the command what was set aside comes back; empty if it always does;
-    `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes that has;
+    `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes the tty has;
     `clear_sign`: what its integration writes for both keys, empty if it has none;
     `draws_early`: it draws its prompt before its line editor has the tty;
     `replaces_all`: its private key takes the place of all lines that are being edited;
@@ -160,8 +160,8 @@ class Shell(ABC):
 
         `redraw` is printed verbatim before S. With `env` or `cwd` the body runs apart (`exit` then ends only the body).
         `nested`: for a shell that our integration does not reach; the path is typed and none of our variables is used.
-        `again`: for one that it reaches, but the line was not run; the path is typed, after what may mend the shell
-        and gives it back its last status, which this is.
+        `again`: for a shell that it reaches, but whose line was not run; the path is typed, after a call that may mend
+        the shell and gives it back its last status, which is `again`.
         `others`: the pids of the shells behind a nested one: they run nothing of it, should it end before it reads.
         """
         nested = nested or again is not None

@@ -31,7 +31,7 @@ _UNTIL_SIZED = (
 # In the subshell that becomes the program.
 _KEEP_NONCE = "unset MUXWIRE_NONCE; "
 
-# What tmux takes the supervisor for.
+# The name by which tmux knows the supervisor (`pane_current_command`).
 SUPERVISOR = "sh"
 
 

@@ -33,7 +33,7 @@ Answer = TypeVar("Answer")
 
 # Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
 UNDER_WAY = 0.15
-# These read every line with an editor, busybox unless its tty is without echo: what they read otherwise is for `read`.
+# These read every command with a line editor, busybox unless its tty is without echo. Without an editor reads `read`.
 _EDITING = ("bash", "zsh", "fish", "ash")
 # Seconds from a prompt's mark to the shell's read of a line, at most.
 FRESH_PROMPT = 0.05
@@ -68,14 +68,14 @@ def listens(session: ShellSession, kernel: Kernel, now: float) -> bool:
         return session.at_prompt
     if not kernel.shell_in_front():
         return False
-    # It may be on its way from the prompt's mark to the read; later it is in a builtin, if not in that.
+    # It may be on its way from the prompt's mark to the read. If it does not read later, it runs a builtin.
     if now - session.prompt_time < FRESH_PROMPT or not kernel.sees_waits:
         return True
     return takes_line(session.shell, kernel.waits_for_input(), prompted=True)
 
 
 def takes_line(shell: Shell | None, waiting: Waiting, *, prompted: bool = False) -> bool:
-    """Whether a shell in whose terminal that is waited for reads its next command; else it is for a `read` of it.
+    """Whether a shell reads its next command, by what is waited for in its terminal; if not, a `read` in it may.
 
     `prompted`: its prompt was announced, and it has taken no line since, as far as it says so.
     """
@@ -129,7 +129,7 @@ def idle_since(session: ShellSession) -> float:
 
 
 def keys_ran_from(session: ShellSession, first_pressed_at: float) -> float:
-    """Since when on the monotonic clock a line can run that is no command of ours; we typed first at that time.
+    """Since when on the monotonic clock a line can run that is no command of ours; `first_pressed_at`: we typed first.
 
     A job of the command before may have begun in the tick (10 ms) in which that command ended. So what counts is when
     the line was typed, where the shell has taken one since.

@@ -44,7 +44,7 @@ class TypedLines:
 
     def last_drawn(self, data: bytes, first: int, last: int) -> tuple[int, int] | None:
         """Return the range of the last line, however drawn, between two indexes."""
-        # Most are drawn as they were typed: that needs no pattern, where no other line may begin, there or later.
+        # Most are drawn as they were typed. Then no pattern is needed, if no other line may begin there or later.
         at, typed = max(((data.rfind(line, first, last), line) for line in self.exact), default=(-1, b""))
         found = (at, at + len(typed)) if at >= 0 else None
         first = max(first, at)
@@ -62,7 +62,7 @@ class TypedLines:
     def begun(self, data: bytes) -> int:
         """Return the index from which the end of `data` may be the beginning of a line, however drawn; else its end."""
         first = max(0, len(data) - self.longest, data.rfind(_MARK_END) + 1)
-        # Of a line without its head there, less than the head has begun.
+        # If the head of a line is not there, less than the head of that line can stand at the end.
         lines = tuple(line if _has_head(line, data, first, len(data)) else line[:_HEAD_LENGTH] for line in self.exact)
         match = _begun(lines).search(data, first)
         return match.start() if match else len(data)

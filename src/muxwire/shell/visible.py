@@ -118,7 +118,7 @@ def visible_slice(
 
     A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
     `data` is held back. With `lookahead()` bytes after `start`, the next offset is always greater than `start`.
-    `typed_from`: no typed line that `data` does not end begins before this offset.
+    `typed_from`: before this offset no typed line begins that is unfinished at the end of `data`.
     """
     found = _find(data, typed_lines, typed_from - base)
     cuts, settled = found.cuts, len(data) if final else found.settled
@@ -170,8 +170,8 @@ def visible_parts(
 def alternate_at(data: bytes, index: int, typed_lines: Sequence[bytes]) -> bool | None:
     """Whether a terminal shows the alternate screen after the first `index` bytes; None if nothing in them says so.
 
-    Lines that muxwire types there are no program's (rule 4 above): from B to T they switch there and back. `data` goes
-    on for `lookahead()` bytes after the index, or to its end.
+    The lines of rule 4 above do not count, for which muxwire switches to the alternate screen at B and back at T.
+    `data` has `lookahead()` bytes after the index, or all that there are.
     """
     switched = on_alternate(data[:index])
     if switched and INTRODUCER + b"B;" in data:

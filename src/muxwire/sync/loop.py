@@ -148,7 +148,7 @@ class LoopThread:
         self._over = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._calls: queue.SimpleQueue[Call[Any]] = queue.SimpleQueue()  # not begun
-        self._expects = False  # whether it waits for the next of them, and needs not be woken
+        self._expects = False  # whether the loop waits for the next of them, and needs not be woken
         self._unanswered: set[Call[Any]] = set()
         self._running = 0
         self._at_once = 0  # how many calls in a row were begun before all else that the loop has to do
@@ -233,7 +233,7 @@ class LoopThread:
         if call is not None and call.context != context:
             self._begin(call)
             call = None
-        self._begin_all()  # what came before it was known that the loop does not wait
+        self._begin_all()  # calls that came before their callers could see that the loop does not wait
         if call is not None:
             if not self._at_once:
                 asyncio.get_running_loop().call_soon(self._turn)
@@ -280,7 +280,7 @@ class LoopThread:
             loop.call_soon_threadsafe(call.cancel)
             call.drain()
             if ready is not None:
-                with suppress(Exception):  # what went wrong the next call says
+                with suppress(Exception):  # the next call says what went wrong
                     self.run(lambda _: ready())
             raise
         finally:

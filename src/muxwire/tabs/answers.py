@@ -128,7 +128,7 @@ async def answered_each(
 
 
 def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
-    """The state after an answer; that input is waited for has been proved where that ended the wait."""
+    """The state after an answer. Whether the program waits for input is taken from the wait, if that examined it."""
     state = tab.state
     if outcome == "met" and state not in ("prompt", "incomplete", "dead"):
         return "interactive"
