@@ -137,9 +137,8 @@ class StreamJoin:
                 break
             if len(self._live) > _HELD_BYTES:
                 self._begin()
-            elif found is None or (
-                self._looks and self._is_live
-            ):  # at once while the client closes, which needs the event loop
+            # While the client closes, no answer comes, at once: only a pause lets the event loop go on with that.
+            elif found is None or (self._looks and self._is_live):
                 await anyio.sleep(self._kept.look_seconds)
             elif self._looks:
                 self._looks, self._looked = 0, 0.0
