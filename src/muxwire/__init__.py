@@ -1,13 +1,15 @@
 """Terminals that agents and people can trust, over one tmux control-mode connection."""
 
-# General layout, from the ground up; imports go down only, and tests/house holds that:
+# General layout, the lowest layer first. Imports go to lower layers only; FLOORS in tests/house/test_imports.py has the
+# exact order:
 #   ids, errors, results       names, failures, what the library returns
+#   verbs/                     one description of each verb, for the front ends and all that checks arguments
 #   protocol/, vt/, shell/     bytes in, values out: no clock, no file, no await
 #   host/, client/, logs/      the machine of the panes, the connection to tmux, what is kept of output
 #   tmux/, pane/, tabs/        the server, one living pane, the tabs
 #   instance/, operations/     an instance over time, lists of typed steps
-#   library/, sync/, testing/  Terminals and how they are opened, blocking twins, doubles
-#   verbs/                     one description of each verb, for all that follows
+#   library/, sync/            Terminals and how they are opened, blocking twins
+#   adapters/, testing/        the interfaces of agent frameworks, doubles
 #   mcp/, cli/, repl/, demo    the front ends, which do not know each other
 from __future__ import annotations
 
@@ -66,8 +68,8 @@ __all__ = (
     "TabUnavailable", "Terminals", "TmuxSilent", "TmuxUnavailable", "WaitOutcome", "open_terminals", "start",
 )  # fmt: skip
 
-# The rest is imported when it is first asked for: `muxwire attach` and Tab at a prompt need none of it,
-# and it takes ten times as long as what they need.
+# The rest is imported when it is first asked for: `muxwire attach` and shell completion need none of it, and importing
+# it takes ten times as long as what they need.
 _LATE = (
     "muxwire.results",
     "muxwire.host.carriers",
@@ -77,7 +79,7 @@ _LATE = (
     "muxwire.library.terminals",
 )
 
-if not typing.TYPE_CHECKING:  # a type checker would believe that there is every name
+if not typing.TYPE_CHECKING:  # a type checker would accept every name of the module
 
     def __getattr__(name):  # noqa: ANN001, ANN202
         if name == "operations":

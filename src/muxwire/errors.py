@@ -7,7 +7,7 @@ MuxwireError
  |   +- RemoteProtocolError    tmux said what we cannot read
  +- CommandError               tmux answered a command with %error
  +- ConnectionClosed           the control connection ended (says how)
- |   +- TmuxSilent             it stands, and tmux does not answer: it may be stopped
+ |   +- TmuxSilent             it is open, but tmux does not answer: tmux may be stopped
  +- InvalidArgument            an argument that can never work
  +- NoSuchTarget               no such window, pane, session or command id
  |   +- AmbiguousTarget        a name that more than one tab has

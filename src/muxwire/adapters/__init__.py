@@ -1,4 +1,4 @@
-"""Terminals of muxwire behind the interfaces of agent frameworks: a small module for each, which imports that one.
+"""Terminals of muxwire behind the interfaces of agent frameworks: one small module imports each framework.
 
     pip install "muxwire[openhands]"
 
@@ -10,7 +10,7 @@
 | `deepagents` | `MuxwireSandbox`, a `BaseSandbox` |
 | `harbor` | `MuxwireTmuxSession`, and `MuxwireTerminus2`, which uses it |
 
-None of them is imported with muxwire, and none knows another one. docs/frameworks.md has five lines of use for each.
+`import muxwire` imports none of them, and none imports another one. docs/frameworks.md has five lines of use for each.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def needed(extra: str) -> Iterator[None]:
 def shown(output: str) -> str:
     """What a person would have read of an output.
 
-    One without escape sequences, carriage returns and backspaces is as the program wrote it, also where a line ends in
-    blanks: agents edit files by what they read of them.
+    An output without escape sequences, carriage returns and backspaces is returned as the program wrote it, with the
+    blanks at the ends of lines: agents edit files by the text that they were shown.
     """
     return readable(output).text if any(sign in output for sign in "\x1b\r\b") else output
 
 
 def why_it_waits(result: ExecutionResult) -> str:
-    """What is known of why a command waits, without what could be done: that names tools of muxwire."""
+    """Why a command waits, as far as is known; not what to do, which would name tools that the agent does not have."""
     return result.why_running or "it waits for input"

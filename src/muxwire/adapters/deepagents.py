@@ -2,7 +2,7 @@
 
     agent = create_deep_agent(model=..., backend=MuxwireSandbox(host="docker:task-1"))
 
-`BaseSandbox` makes ls, read, write, edit, grep and glob of `execute`, so they work on every machine that muxwire
+`BaseSandbox` does ls, read, write, edit, grep and glob by `execute`, so they work on every machine that muxwire
 reaches. What differs from other sandboxes: the working directory and variables stay from one command to the next.
 """
 
@@ -26,13 +26,14 @@ with needed("deepagents"):
 
 # Seconds for a command without a limit of its own, as other sandboxes have.
 DEFAULT_TIMEOUT = 30 * 60
-# Of an output so much goes into the result: the tools of deepagents store longer ones elsewhere.
+# Characters of an output that go into the result. The tools of deepagents store longer outputs elsewhere.
 MAX_CHARS = 1 << 20
 # A pager would wait for keys.
 _NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
-# A status of its own for a command that its time limit ended, as of timeout(1); and for one that muxwire refused.
+# Exit codes that no command returned: of one that its time limit ended, as timeout(1) has it, and of one that muxwire
+# refused.
 _TIMED_OUT, _REFUSED = 124, 125
-# In base64, what goes into one command; a shell's line may be 16 MiB.
+# Characters of base64 in one command; a command may have 16 MiB.
 _PIECE_BYTES = 4 << 20
 
 
@@ -124,7 +125,7 @@ class MuxwireSandbox(BaseSandbox):
             return FileDownloadResponse(path=path, content=None, error="permission_denied")
 
     def close(self) -> None:
-        """End the tab, and the instance if it is for this sandbox alone; else the end of the program does."""
+        """End the instance if it is for this sandbox alone, else the tab. The end of the program does so too."""
         if self._ours:
             self._terminals.close()
         elif self._tab is not None and self._tab.state != "dead":
@@ -132,5 +133,5 @@ class MuxwireSandbox(BaseSandbox):
 
 
 def _text(output: str) -> str:
-    """Without colours; but the tools of deepagents read exact outputs, with NUL between fields."""
+    """Remove escape sequences, but not from an output with NULs: deepagents' own tools read such outputs exactly."""
     return strip_ansi(output) if "\x1b" in output and "\0" not in output else output

@@ -2,7 +2,7 @@
 
     agent = MuxwireTerminus2(logs_dir=..., model_name=...)        # in place of Terminus2
 
-What differs from Harbor's `TmuxSession`: no program is started for a call; lines after a command are never its input;
+What differs from Harbor's `TmuxSession`: a call starts no program; lines typed after a command never become its input;
 long texts arrive whole; new output is what was written, tabs and long lines included. A call without `block` ends as
 soon as what it began has ended, or waits for input, and the screen stands still, `min_timeout_sec` at the latest.
 The container needs neither tmux nor asciinema.
@@ -10,7 +10,7 @@ The container needs neither tmux nor asciinema.
 
 from __future__ import annotations
 
-import asyncio  # Harbor's own loop; a recording outlives the call that began it
+import asyncio  # not anyio: Harbor runs in asyncio's loop, and a recording outlives the call that began it
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -122,7 +122,7 @@ class MuxwireTmuxSession(TmuxSession):
             AsciinemaHandler(self._markers, self._local_asciinema_recording_path).merge_markers()
 
     async def is_session_alive(self) -> bool:
-        """Whether its shell runs."""
+        """Whether the shell of the session runs."""
         return self._inner is not None and await self._inner.is_session_alive()
 
     async def send_keys(
@@ -141,7 +141,7 @@ class MuxwireTmuxSession(TmuxSession):
 
 
 class MuxwireTerminus2(Terminus2):
-    """Terminus-2 with that session in place of Harbor's."""
+    """Terminus-2 with a `MuxwireTmuxSession` in place of Harbor's session."""
 
     async def setup(self, environment: BaseEnvironment) -> None:
         """Open the session. HostUnavailable, InvalidArgument."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # What an agent prints first to say that its task is done; the rest of that output is its answer.
 _DONE = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
-# As `LocalEnvironment` says of a command without a status.
+# The `returncode` of `LocalEnvironment` for a command that has no exit code.
 _NO_STATUS = -1
 
 
@@ -99,7 +99,7 @@ class MuxwireEnvironment:
             extra = {"exit_status": "Submitted", "submission": said}
             raise Submitted({"role": "exit", "content": said, "extra": extra})
 
-    def get_template_vars(self, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type there
+    def get_template_vars(self, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type in mini-swe-agent too
         """What templates of prompts may name."""
         variables: dict[str, Any] = recursive_merge(
             self.config.model_dump(), platform.uname()._asdict(), os.environ, given
@@ -113,7 +113,7 @@ class MuxwireEnvironment:
         return {"info": {"config": config}}
 
     def close(self) -> None:
-        """End the tab, and the instance if it is for this environment alone; else the end of the program does."""
+        """End the instance if it is for this environment alone, else the tab. The end of the program does so too."""
         if self._ours:
             self._terminals.close()
         elif self._tab is not None and self._tab.state != "dead":
@@ -121,7 +121,7 @@ class MuxwireEnvironment:
 
 
 def _text(result: ExecutionResult) -> str:
-    # An interactive bash says so when it is told to exit.
+    # An interactive bash prints `exit` when it runs that command.
     output = shown(result.output)
     output = output.removesuffix("exit\n") if result.state == "dead" else output
     return f"{output}[{result.note}]\n" if result.exit_code is None and result.note else output

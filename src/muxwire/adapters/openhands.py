@@ -2,9 +2,9 @@
 
     tools = TerminalTool.create(conv_state=state, executor=MuxwireExecutor(state.workspace.working_dir))
 
-What differs from its own executors: a command that waits for input ends the call at once, and says for what
-(`at_once=False`: after the silence, in OpenHands' words); input reaches the program that runs; an unanswered program
-never gets the next command, nor that one its output.
+What differs from its own executors: a command that waits for input ends the call at once, and the result says for what
+it waits (`at_once=False`: after the silence, in OpenHands' words); input reaches the program that runs; a program that
+still waits for input never gets the next command as input, and its output never counts as that command's.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ with needed("openhands"):
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The keys that the tool's description names to models; tmux calls some of them otherwise.
+# The keys that the tool's description names to models; tmux has other names for some of them.
 _KEYS = {key: key.capitalize() for key in ("UP", "DOWN", "LEFT", "RIGHT", "HOME", "END", "TAB", "ENTER")}
 _KEYS |= {"PGUP": "PageUp", "PGDN": "PageDown", "ESC": "Escape", "BS": "BSpace"}
 # As OpenHands' own terminals: a pager would wait for keys.
 _NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
-# Instead of a status, of a command that is left running.
+# The exit code that stands for a command that still runs.
 _RUNNING = -1
 # The words that models were trained with.
 _SEVERAL = (
@@ -47,7 +47,7 @@ _REFUSED = (
     "the previous command is completed. By setting `is_input` to `true`, you can interact with the current process: "
     f"{constants.TIMEOUT_MESSAGE_TEMPLATE}]"
 )
-# Their tmux keeps so many lines, and shows 200 more.
+# The tmux of OpenHands' own executor keeps HISTORY_LIMIT lines, and shows 200 more on its screen.
 _LINES_MAX = constants.HISTORY_LIMIT + 200
 _TRUNCATED = f"[Previous command outputs are truncated. Showing the last {_LINES_MAX} lines of the output below.]\n"
 _BELOW = "[Below is the output of the previous command.]\n"
@@ -55,7 +55,7 @@ _RESET = "Terminal session has been reset. All previous environment variables an
 
 
 class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
-    """One tab; `TerminalTool` calls an executor without a pool once at a time."""
+    """One tab. `TerminalTool` makes one call at a time to an executor that is not pooled."""
 
     is_pooled = False
 
@@ -67,7 +67,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self.working_dir, self.full_output_save_dir = working_dir, full_output_save_dir
         self._silence = no_change_timeout_seconds or constants.NO_CHANGE_TIMEOUT_SECONDS
         self._env, self._host, self._at_once = {**_NO_PAGER, **(env or {})}, host, at_once
-        # Secrets are among the commands: nothing of them is kept in the journal.
+        # Secrets are exported by commands: so no command is kept in the history.
         self._terminals = muxwire.sync.open_terminals(environ={**os.environ, "MUXWIRE_HISTORY": "off"})
         self._lock = threading.Lock()
         self._tab: muxwire.sync.Tab | None = None
@@ -119,7 +119,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         return self._wait(command, action.timeout, text=before)
 
     def _wait(self, command: str, timeout: float | None, *, key: str = "", text: str = "") -> TerminalObservation:
-        """Until the command ends, waits for input or, without a `timeout` (s), has written nothing for long."""
+        """Wait until the command ends or waits for input, for `timeout` seconds, or without one until it is silent."""
         begun = wrote = time.monotonic()
         while True:
             found = self._terminals.command_result(self._running, wait=constants.POLL_INTERVAL)
@@ -150,7 +150,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         self._tab, self._running = None, ""
 
     def interrupt(self) -> None:
-        """Stop what runs; another thread waits for it."""
+        """Stop the running command, for which another thread waits."""
         if self._tab is not None and self._running:
             self._tab.stop_process()
 

@@ -3,9 +3,9 @@
     runtime = MuxwireRuntime(host="docker:task-1")
     await runtime.create_session(CreateBashSessionRequest())
 
-`execute`, `read_file`, `write_file` and `upload` are LocalRuntime's own, and so are of this machine. What differs in
-sessions: outputs and exit codes are exact, here-documents work, and a call after one whose time was over says that the
-command still runs, instead of being typed into it.
+`execute`, `read_file`, `write_file` and `upload` are LocalRuntime's own, and so act on this machine. What differs in
+sessions: outputs and exit codes are exact, here-documents work, and a call after one that timed out reports that the
+command still runs, instead of being typed into that command.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 # Seconds for an action without a limit: a day.
 _NO_LIMIT = 86400.0
-# Of a shell that says what is wrong with a line's syntax (bash(1)).
+# The exit code of bash for a line with a syntax error (bash(1)).
 _SYNTAX_ERROR = 2
-# What stands for "the prompt is there" in `expect_string`, as a name for LocalRuntime's own PS1.
+# What `expect_string` holds if the shell's prompt ended the wait. LocalRuntime has its own PS1 there.
 _PROMPT = "SHELLPS1PREFIX"
 
 
@@ -61,7 +61,7 @@ class MuxwireSession(Session):
 
     async def start(self) -> CreateBashSessionResponse:
         """Open the tab, and read what the request names."""
-        self._tab = await self._terminals.create_tab(shell="bash", host=self._host)  # noqa: S604 - not of subprocess
+        self._tab = await self._terminals.create_tab(shell="bash", host=self._host)  # noqa: S604 - not subprocess's `shell`
         output = ""
         for path in self.request.startup_source:
             output += (await self._tab.execute(f"source {path}", timeout=_NO_LIMIT)).output

@@ -3,6 +3,8 @@
 # General layout:
 #   command_line   which module adds which verb, the parser, what a verb returns, how errors are said
 #   serve          the verbs that start another front end: serve, repl, demo
+#   interrupts     what C-c does before a verb begins
+#   connect, listing, instances, options, printing, sentences   what the groups of verbs share
 #   every other    a group of verbs; `add(verbs)` adds its parsers, and imports what its verbs need when one is run
 from __future__ import annotations
 
@@ -16,19 +18,19 @@ if typing.TYPE_CHECKING:
 
 __all__ = ("main",)
 
-# What an import makes stays. To look through it for circles each 700 objects took 10 ms of a verb's time, and to do so
-# once, near the end of the 55,000 that a verb makes, as long again.
+# The objects that imports make are never garbage. With Python's own threshold of 700 the collector took 10 ms of a
+# verb's time; a single pass near the end, over the 55,000 objects that a verb makes, took as long again.
 _OBJECTS_PER_COLLECTION = 100_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line.
 
-    Without `argv` the process is the verb's, and ends with it.
+    Without `argv` the words are those of this process, which is then ended here and not by the caller.
     """
     if argv is None:
         _in_utf8()
-    # Late: a C-c while the rest is imported is a C-c like any other.
+    # The other imports come after this one, so that C-c ends the process during them too.
     from muxwire.cli.interrupts import end_by_them
 
     end_by_them()
@@ -51,10 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _in_utf8() -> None:
-    """Start Python anew in its UTF-8 mode, if it takes names and arguments for ASCII.
+    """Start Python anew in its UTF-8 mode, if it reads names and arguments as ASCII.
 
-    LC_ALL=C makes it do so where PYTHONUTF8=0 or PYTHONCOERCECLOCALE=0 switch off that it reads UTF-8 then. A name
-    given as an argument would be another one than the same name given elsewhere: tmux, logs and JSON are UTF-8.
+    With LC_ALL=C it does so if PYTHONUTF8=0 or PYTHONCOERCECLOCALE=0 is set; without these Python reads UTF-8 even
+    then. A name given as an argument would differ from the same name in tmux, in logs and in JSON, which are UTF-8.
     """
     if sys.getfilesystemencoding() == "ascii" and sys.executable and not getattr(sys, "frozen", False):
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - without one

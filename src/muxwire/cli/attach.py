@@ -1,6 +1,7 @@
-"""The verb that puts a person into the tabs, at the terminal that they sit at.
+"""The verb that shows the tabs to a person in their own terminal.
 
-In a session of their own that shows the same windows: what they select, and how large, changes nothing for others.
+The person gets a session of their own with the same windows: which window they select changes nothing for others. A tab
+has the size of their terminal while they show it, unless they ask for --ignore-size.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from muxwire.cli.listing import ListedTab
     from muxwire.cli.options import Verbs
 
-# A command's text, its tab and what it waits for.
+# Columns of the status line for a command's text, its tab and what it waits for.
 _DOING_WIDTH = 60
 _GONE_REMEDY = "muxwire new starts one"
 
@@ -63,13 +64,13 @@ def _attach(arguments: argparse.Namespace) -> int:
         words = on_instance(arguments, lambda: _own_server(arguments), any_running=True, by_word=True)
     else:
         words = _persons_server(arguments)
-    # Not inside itself, as far as tmux is concerned: it is another server, whichever terminal this is.
+    # tmux refuses to run inside of tmux, which it knows by these variables. Here that is wanted: the servers differ.
     environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
-    os.execvpe(words[0], words, environ)  # noqa: S606 - that is the point
+    os.execvpe(words[0], words, environ)  # noqa: S606 - tmux takes the place of this process
 
 
 def _refuse_itself(tmux: Sequence[str]) -> None:
-    """In a pane of the server that `tmux` names, it would show itself in itself without end: InvalidArgument."""
+    """Raise InvalidArgument in a pane of the server that `tmux` names: the pane would show itself without end."""
     if os.ttyname(STDIN) in terminals_of(tmux):
         raise InvalidArgument(
             "this terminal is a pane of the same tmux server: it would show itself",
@@ -139,12 +140,12 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
     flags = _flags(arguments)
     return [
         "new-session", "-t", f"={session}", *(("-f", flags) if flags else ()), ";",
-        # It ends when its one person leaves.
+        # The session ends when its one client detaches.
         "set-option", "destroy-unattached", "on", ";",
         "set-option", "status-left", f"[muxwire {name}] ", ";",
         "set-option", "status-right-length", str(_DOING_WIDTH), ";",
         "set-option", "status-right", f"{doing_format(HUB)} ", ";",
-        # A client that takes no keys is refused muxwire's binding of the prefix, which sets an option.
+        # muxwire binds the prefix key to a command that sets an option, which tmux refuses to a read-only client.
         *(("set-option", "prefix", PREFIX_KEY, ";") if arguments.read_only else ()),
         "select-window", "-t", f":{window}",
     ]  # fmt: skip

@@ -77,7 +77,7 @@ def run_verb(argv: Sequence[str] | None) -> int:
 
 
 def verb_first(words: Sequence[str]) -> list[str]:
-    """The words with the options that stand before the verb after it."""
+    """The words, the verb first: options that stood before it now follow it."""
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] not in _OF_NO_VERB:
         at += 2 if words[at] in _WITH_VALUE else 1
@@ -85,7 +85,7 @@ def verb_first(words: Sequence[str]) -> list[str]:
 
 
 def command_line(verb: str = "") -> Parser:
-    """The parser of the command line, of every verb or of one and its like; `run` of what it parses is the verb."""
+    """The parser of every verb, or with `verb` of those of its module; `run` of what it parses runs the verb."""
     parser = Parser(
         prog="muxwire",
         description="Terminals that agents and people can trust.",

@@ -1,8 +1,8 @@
-"""The verb for Tab in bash, zsh and fish: what may come next is what was added to the parser.
+"""The verb that completes words for the Tab key of bash, zsh and fish. The candidates come from the parser.
 
 The shells' own scripts are thin, and lie in `completions/`: each asks `muxwire completion SHELL -- WORD...` and gets a
-line for each candidate, its description after a tab character; `:files`, `:dirs` and `:commands` leave it to the
-shell.
+line for each candidate, its description after a tab character; for `:files`, `:dirs` and `:commands` the shell
+completes these itself.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def add(verbs: Verbs) -> None:
     )
     completion.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
     words = completion.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    words.required = False  # there may be none, and argparse would name it where SHELL is missing
+    words.required = False  # else argparse's message for a missing SHELL would name WORD too
 
 
 def _run(arguments: argparse.Namespace) -> int:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Who says nothing means this one.
+# The instance of a command line that names none.
 DEFAULT_NAME = "main"
 
 
@@ -34,8 +34,9 @@ def on_terminals(
 ) -> Callable[[argparse.Namespace], int]:
     """A verb that needs an opened instance, as one that a parser can call.
 
-    With `any_running`, who names none gets the one that runs, if it is the only one. With `by_word` the verb's word may
-    be an instance's name, where no tab is called so. With `makes` an instance that `--name` names is made.
+    With `any_running` a command line that names no instance gets the one that runs, if it is the only one. With
+    `by_word` the word given for a tab may be an instance's name, if no tab has that name. With `makes` the instance
+    that `--name` names need not exist yet.
     """
 
     def run(arguments: argparse.Namespace) -> int:
@@ -55,9 +56,9 @@ def on_instance(
     by_word: bool = False,
     makes: bool = False,
 ) -> T:
-    """Choose the instance, and act on it; where it has no such tab, on the instance that the verb's word names.
+    """Choose the instance and act on it; with `by_word`, if it has no such tab, act on the one that the word names.
 
-    That is not done if the instance was named by `--name`.
+    The latter is not done if the instance was named by `--name`.
 
     The options are those of `choose_instance`. Raises NoSuchTarget, InvalidArgument and what `act` raises.
     """
@@ -92,7 +93,7 @@ def _opened(verb: TerminalsVerb, arguments: argparse.Namespace) -> int:
     try:
         anyio.run(opened)
     except Exception as error:  # noqa: BLE001 - raised again, out of its group
-        # What was cancelled in the middle of something may say so in an error of its own.
+        # After a signal: what was cancelled may raise an error of its own, which says nothing more.
         if not received:
             raise unwrapped(error) from None
     if received:
@@ -101,7 +102,7 @@ def _opened(verb: TerminalsVerb, arguments: argparse.Namespace) -> int:
 
 
 async def _end_by_signal(scope: anyio.CancelScope, received: list[signal.Signals]) -> None:
-    """Leave in order at the first signal that says so; a verb may catch them itself while it runs."""
+    """Cancel all tasks at the first of these signals. A verb may receive the signals itself while it runs."""
     import anyio
 
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
@@ -136,9 +137,10 @@ def choose_instance(
 ) -> None:
     """Set `name` to the instance that is meant: the one given, $MUXWIRE_NAME, or `main`. NoSuchTarget, InvalidArgument.
 
-    With `any_running` the only one that runs, if none was given; of several the one that the word names, or that has a
-    tab of that name, or that a person at a terminal chooses. Any verb that names a tab gets the only one with a name of
-    its own that runs. An instance whose state is in another state directory is chosen only by its full name.
+    If none was given: with `any_running` the only one that runs; of several the one that the word names, or that has a
+    tab of that name, or that a person at a terminal chooses. Without `any_running`, if a tab is named, the only running
+    instance that has a name of its own. An instance whose state is in another state directory is chosen only by its
+    full name.
     """
     if arguments.socket is not None or arguments.socket_name is not None:
         return
@@ -165,7 +167,7 @@ def _names_tab(arguments: argparse.Namespace) -> bool:
 def _only_named() -> str:
     """The only instance with a name of its own that runs; `main` where that does, or several do, or none.
 
-    Not one without a name: that is an agent's, which a person has to name to act on it.
+    An instance without a name of its own belongs to an agent. It is used only if the command line names it.
     """
     named = _usual([one for one in all_running() if _has_name(one)])
     return use(named[0]) if len(named) == 1 else DEFAULT_NAME
@@ -196,9 +198,10 @@ def only_one(running: Sequence[Running]) -> str:
 
 
 def _usual(running: Sequence[Running]) -> list[Running]:
-    """Those that a verb without a name may mean: of this state directory, and with tabs here, if any has some.
+    """Those that a verb may mean that names none: of this state directory, and with a server here, if any has one.
 
-    Tabs on other machines belong to the process that opened them; of an instance without a name no other can have them.
+    Else those with a name of their own whose tabs are all on other machines. Such tabs belong to the process that
+    opened them, and no other process can take over those of an instance without a name.
     """
     own = [one for one in running if one.own]
     return [one for one in own if not one.hosts] or [one for one in own if _has_name(one)]
@@ -212,7 +215,7 @@ def all_running() -> list[Running]:
 
 
 def use(one: Running) -> str:
-    """Look for the directories of that instance where it has them; its name."""
+    """Set this process's environment so that it finds the directories of that instance; return the instance's name."""
     from muxwire.instance.faces import environment_of
 
     there = environment_of(one, os.environ)
@@ -255,7 +258,7 @@ def _word(arguments: argparse.Namespace) -> str:
 
 
 def word_is_instance(arguments: argparse.Namespace) -> bool:
-    """Whether the verb's word is an instance's name, or a part of names: then that one is meant, and its tab used last.
+    """Whether the verb's word is an instance's name, or a part of one. Then choose that instance and its tab used last.
 
     InvalidArgument where several fit and no person can be asked.
     """

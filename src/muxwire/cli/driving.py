@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _PASTE_MAX = (4 << 20) + 1
 # As timeout(1).
 TIMED_OUT = 124
-# One check and one wait; what it costs to begin the next one is nothing.
+# The most events and seconds of one call of `watch_events`; to begin the next call costs next to nothing.
 _EVENTS, _WATCH_SECONDS = 1000, 3600.0
 
 
@@ -188,7 +188,7 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
         if batch.dropped:
             warn(f"muxwire: {batch.dropped} events are lost: they came faster than they were read")
         still_open -= {event.window_id for event in batch.events if event.kind == "tab_closed"}
-        # That a line was entered is said again when it begins.
+        # A line that was entered is left out: it is shown when its command starts.
         events = [
             event
             for event in batch.events

@@ -1,7 +1,7 @@
-"""C-c while nothing has begun that would have to be undone: it ends us, as it ends any program.
+"""C-c before anything has begun that would have to be undone: the signal ends this process, as it ends any program.
 
-Python makes an exception of SIGINT. While modules are imported no code can be trusted with it: where a class is being
-made, it comes out as a RuntimeError.
+Python turns SIGINT into a KeyboardInterrupt. While modules are imported that cannot be relied on: raised while a class
+is being made, it comes out as a RuntimeError.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import signal
 
 
 def end_by_them() -> None:
-    """Have C-c end us; who starts us may have it ignored, and that stays."""
+    """Have C-c end this process. If its parent had SIGINT ignored, it stays ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 

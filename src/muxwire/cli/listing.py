@@ -1,7 +1,7 @@
 """The tabs of an instance as tmux lists them: for verbs that have no need to open it, and on other machines.
 
-Tabs on another machine belong to the process that opened them. Here tmux there is asked by a connection of its own, or
-shown in this terminal.
+Tabs on another machine belong to the process that opened them. Here the tmux there is asked over a further connection,
+or shown in this terminal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WINDOWS = (
 )
 # A cold handshake over a slow link takes seconds; a person waits for no longer at a prompt.
 _HANDSHAKE_SECONDS = 30
-# What the directory of a server is called: it is part of a script.
+# What the name of a server's directory may hold, since it becomes part of a script.
 _DIRECTORY = re.compile(r"[A-Za-z0-9._@-]+\Z")
 _IN_ITS_DIRECTORY = (
     "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
@@ -56,7 +56,7 @@ class ListedTab:
 
 
 def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
-    """The process of an instance's tmux server, None if it does not run, and what speaks to it; TmuxUnavailable."""
+    """The process of an instance's tmux server, None without one, and the words of a tmux for it; TmuxUnavailable."""
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
     from muxwire.tmux.program import program_for, server_pid
@@ -67,7 +67,7 @@ def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
 
 
 def tmux_at(one: Running) -> tuple[str, str, str]:
-    """What speaks to the tmux server of a running instance; TmuxUnavailable."""
+    """The words of a tmux for the server of a running instance; TmuxUnavailable."""
     from muxwire.host.local import LocalHost
     from muxwire.tmux.program import program_for
 

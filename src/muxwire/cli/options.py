@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Group: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 - groups have no other name in common
 
 
-# What is asked for with another verb elsewhere, and what it is called here.
+# Words by which other programs call a verb, and the verb of muxwire.
 _OTHER_WORDS = {
     "list": "ls", "ps": "ls", "list-windows": "ls", "create": "new", "open": "new", "new-window": "new",
     "close": "kill", "rm": "kill", "kill-window": "kill", "exec": "run", "execute": "run", "type": "send-keys",
@@ -38,9 +38,10 @@ _OTHER_WORDS = {
 }  # fmt: skip
 
 
-# From which part of equal letters on (`difflib`) a word is taken for a mistyped one: less has --tail mean --plain.
+# The ratio of `difflib` from which a word counts as mistyped: with a smaller one --tail would mean --plain.
 _ALIKE = 0.7
-# Where `_Tab` leaves two tabs that are named: an unknown option, whose value the second one may be, comes first.
+# The attribute in which `_Tab` stores two tabs that were named. They are refused after unknown options: the second tab
+# may be the value of such an option.
 _TWICE = "two_tabs"
 
 
@@ -78,7 +79,7 @@ class Parser(argparse.ArgumentParser):
     ) -> argparse.Action:
         """Add an option (or a word, if `flags` is one that has no dash) made of a parameter of a verb.
 
-        Without `flags` it is called as the parameter. `options` are argparse's, where this one differs.
+        Without `flags` it is called as the parameter. `options` are argparse's; they go before the parameter's.
         """
         (one,) = (one for one in parameters(verb) if one.name == name)
         self.described.setdefault(verb, set()).add(name)
@@ -91,7 +92,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override]  # typeshed's overloads for namespaces of one's own
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Refuse what is left over here, where the verb is known whose usage helps."""
+        """Refuse unknown arguments here, in the parser of the verb, so that the usage of that verb is printed."""
         parsed, left = super().parse_known_args(args, namespace)
         if left:
             known = [name for action in self._actions for name in action.option_strings]
@@ -105,7 +106,7 @@ class Parser(argparse.ArgumentParser):
         self.refuse(message)
 
     def refuse(self, message: str, remedy: str = "") -> NoReturn:
-        """The same, with something better to do than to read the help."""
+        """As `error`; `remedy` says what to do, if that is more than to read the help."""
         as_json = "--json" in sys.argv
         if not as_json:
             self.print_usage(sys.stderr)
@@ -172,7 +173,7 @@ def add_target(parser: Parser, *, many: bool = False, word: bool = True, needed:
     parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else _Tab, help=text)
     parser.set_defaults(**{dest: [] if many else ACTIVE})
     if word:
-        # SUPPRESS: that no word is given must not undo -t.
+        # SUPPRESS: if no word is given, the value of -t stays.
         parser.add_argument(
             dest,
             metavar="TAB",
@@ -196,7 +197,7 @@ def named_tabs(arguments: argparse.Namespace) -> list[str]:
 
 @final
 class _Tab(argparse.Action):
-    """One tab; to name two is a mistake, not a change of mind."""
+    """One tab. If two are named, that is noted as an error: the second is not meant to replace the first."""
 
     def __call__(
         self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, __: str | None = None
@@ -221,7 +222,7 @@ def add_no_colours(parser: Parser) -> None:
 
 
 def words_after(words: list[str]) -> list[str]:
-    """The words of a command, without the -- before it; some versions of argparse have taken that away."""
+    """The words of a command, without the -- before it; some versions of argparse have removed that already."""
     return words[1:] if words[:1] == ["--"] else words
 
 

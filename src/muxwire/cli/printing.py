@@ -1,7 +1,7 @@
-"""What reaches stdout and stderr: bytes as they are, documents for programs, errors for both, and quiet ends.
+"""What reaches stdout and stderr: bytes as they are, documents for programs, errors; and how the process ends.
 
 Everything is written with os.write to the descriptor: nothing is buffered, so nothing is lost or doubled when a reader
-goes away. A closed reader ends us as it ends every program, by SIGPIPE.
+goes away. If the reader is gone, SIGPIPE ends this process, as it ends every program.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ FAILED = 1
 # Shells and argparse use 2 for a command line that is wrong.
 USAGE = 2
 
-# Raised by one for every change of a document that a reader could stumble over.
+# Raised by one for every change of a document that could break a program which reads it.
 SCHEMA_VERSION = 1
 
-# A table shows so much of a tab's name, as tmux does: one of a thousand letters would make every row as long.
+# Characters of a tab's name that a table shows, as many as the window's name in tmux has: a name of a thousand letters
+# would make every row as long.
 _NAME_MAX, _CUT = 40, "..."
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 _NAMES = {STDOUT: ("stdout",)}
 
-# What a text calls a verb by here. Of verbs that the command line does not have, the nearest.
+# How the command line spells the verbs that a text names. For a verb that it does not have, the nearest one.
 WORDS: Mapping[str, str] = {
     "create_tab": "muxwire new",
     "list_tabs": "muxwire ls",
@@ -76,14 +77,14 @@ def write(data: bytes, descriptor: int = STDOUT) -> None:
     while view:
         try:
             view = view[os.write(descriptor, view) :]
-        except BlockingIOError:  # another process that shares it has made it so
+        except BlockingIOError:  # a process that shares the descriptor has set it non-blocking
             select.select((), (descriptor,), ())
         except OSError as error:
             raise type(error)(error.errno, error.strerror, *_NAMES.get(descriptor, ())) from None
 
 
 def flush() -> None:
-    """Have written what argparse or the demo printed: all else is not buffered. A reader that is gone ends us."""
+    """Write what argparse or the demo printed: all else is not buffered. If the reader is gone, end by SIGPIPE."""
     for stream in filter(None, (sys.stdout, sys.stderr)):  # None: the descriptor was closed when Python started
         try:
             stream.flush()
@@ -98,7 +99,7 @@ def leave(code: int) -> NoReturn:
 
 
 async def write_soon(data: bytes, descriptor: int = STDOUT) -> None:
-    """The same without holding up the event loop: a slow reader must not hold up tmux."""
+    """As `write`, in a thread: a slow reader must hold up neither the event loop nor tmux."""
     import anyio.to_thread
 
     await anyio.to_thread.run_sync(write, data, descriptor, abandon_on_cancel=True)
@@ -141,12 +142,12 @@ class Colours:
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> Colours:
-        """By the conventions of https://no-color.org, and of terminals that know none."""
+        """By the conventions of https://no-color.org; none if $TERM names no terminal that has colours."""
         plain = arguments.no_colours or os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "dumb")
         return cls(wanted=not plain and os.isatty(STDOUT))
 
     def __call__(self, colour: str, text: str) -> str:
-        """The text in that colour, if it has one."""
+        """The text in the colour of that name; as it is for a name without a colour."""
         number = _COLOURS.get(colour, "")
         return f"\x1b[{number}m{text}\x1b[0m" if number and text and self._wanted else text
 
@@ -157,7 +158,7 @@ def table(
     colours: Colours | None = None,
     by_column: Mapping[str, Callable[[str], str]] | None = None,
 ) -> list[str]:
-    """The lines of a table; `by_column` has what names the colour of a cell, by the column's head."""
+    """The lines of a table; `by_column` has, by a column's head, the function that names the colour of a cell."""
     cells = [
         [_shortened(shown(cell)) if column == "NAME" else shown(cell) for column, cell in zip(head, row, strict=True)]
         for row in rows
@@ -181,7 +182,7 @@ def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:
     """Say what went wrong and what to do: on stdout as a document, else on stderr."""
     remedy = spoken(remedy)
     if as_json:
-        with suppress(OSError):  # of a full device stderr has to say it
+        with suppress(OSError):  # stdout cannot be written (a full device): stderr gets the error
             document({"error": {"code": code, "message": spoken(message), "remedy": remedy}})
             return
     warn(f"muxwire: {spoken(message)}" + (f"\n  {remedy}" if remedy else ""))

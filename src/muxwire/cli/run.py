@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from muxwire.results import ExecutionResult
     from muxwire.tabs.tab import Tab
 
-# timeout(1) takes 124, and 125 for itself.
+# Not 124: a command that itself runs timeout(1) may exit with that. timeout(1) exits with 125 only if it fails itself.
 TIMED_OUT = 125
-# POSIX: found, but could not be run. So an exit code means a failure of muxwire only if it is 126.
+# POSIX: found, but could not be run. Failures of muxwire itself have this code: few commands exit with it.
 NOT_RUN = 126
 
 # One more than a command may have, so that too much is an error and not cut.
 _COMMAND_MAX = (16 << 20) + 1
-# A line may be drawn over for hours: from here on only what it shows now is kept of it.
+# Characters. A line may be overwritten for hours: of a longer one only what it shows now is kept.
 _LINE_MAX = 64 << 10
 _ON_ALTERNATE = b"\x1b[?1049h"
 
@@ -101,7 +101,8 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
         return await _run_in(tab, words, arguments)
     finally:
         if arguments.on_timeout != "leave" or tab.pane.session.running is None:
-            with suppress(MuxwireError):  # a connection that is lost ends it there, after `keep`
+            # If the connection is lost, the tab ends on that machine after the seconds of `Carrier.keep`.
+            with suppress(MuxwireError):
                 await terminals.close_tab(tab, force=True)
 
 
@@ -159,13 +160,13 @@ def command_text(words: list[str], *, shell: str) -> bytes:
 
 
 def _quoted(word: str, shell: str) -> bytes:
-    quoted = shlex.quote(word)  # for fish the same words need quotes, of its own kind
+    quoted = shlex.quote(word)  # fish needs quotes for the same words, but other quotes
     return fish_quote(os_bytes(word)) if shell == "fish" and quoted != word else os_bytes(quoted)
 
 
 @final
 class _Signals:
-    """Signals of a person or a supervisor: C-c for the command first, then its end, then that of muxwire."""
+    """What signals do: the first C-c is typed for the command, the next signal ends the command, the third muxwire."""
 
     def __init__(self, tab: Tab, tasks: TaskGroup) -> None:
         self.last = signal.SIGINT
@@ -226,8 +227,8 @@ class PlainOutput:
         self._write = write
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._before = ""  # a screen of lines that were written
-        self._line = ""  # what was not
-        self.note = ""  # what there is to say in the end
+        self._line = ""  # the part of the output that was not written yet
+        self.note = ""  # what is to be reported after the output
 
     async def take(self, data: bytes) -> None:
         """Take the next bytes, CR LF as LF."""

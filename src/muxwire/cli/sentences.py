@@ -16,7 +16,7 @@ _AUTHORS = {
 }
 
 
-# Who, where another muxwire process drives the instance: its keys cannot be told from a person's.
+# The author `person` if another muxwire process drives the instance: the keys of that process look like a person's.
 _EITHER = "a person, or an agent by keys,"
 
 

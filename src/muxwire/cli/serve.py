@@ -64,8 +64,8 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise InvalidArgument(
             "--profile cannot be combined with --toolsets or --read-only", remedy="leave one of them out"
         )
-    # A hundred thousand objects come with these modules, all to stay: to look for garbage among them again and again
-    # takes a third of the start, and every later one would take 20 ms of a call.
+    # These modules make a hundred thousand objects, and all of them stay. To collect garbage while they are imported
+    # takes a third of the start; later collections would take 20 ms of a call each, so these objects are frozen.
     gc.disable()
     # Late: the MCP SDK takes 0.4 s to import, and no other verb needs it.
     import anyio
@@ -74,7 +74,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from muxwire.mcp import serve
 
     chosen = given_instance(arguments)
-    if "name" in chosen:  # else the first call says it, to an agent, which cannot mend it
+    if "name" in chosen:  # else the first call would report a wrong name to an agent, which cannot correct it
         checked_instance(chosen["name"])
     toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
     gc.freeze()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
 
-# A person looks for what waits for them.
+# The colours of states: those that wait for a person stand out.
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
            "dead": "dim", "closed": "dim"}  # fmt: skip
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
@@ -294,7 +294,7 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 def _end_server(name: str) -> None:
-    """End the tmux server of an instance from outside: its owner holds on to it, and it may not answer."""
+    """End the tmux server of an instance by its process: the instance's owner keeps it up, and it may not answer."""
     from muxwire.client.watchdog import end_server, started_now
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
@@ -302,10 +302,10 @@ def _end_server(name: str) -> None:
 
     folders = folders_for(name, os.environ)
     noted, there = named_server(folders.server)
-    # It may listen elsewhere, and an instance of another state directory here; or its socket was removed.
+    # The server may listen at another path, and that of another state directory at this one; or its socket is gone.
     socket = Path(there) if there else folders.socket_path
     pid = noted if there else LocalHost(os.environ).listening_pid(socket)
-    if pid is not None:  # 0: where the kernel does not tell, it is asked
+    if pid is not None:  # 0: the kernel does not say which process listens; `end_server` asks tmux
         end_server("tmux", str(socket), started_now(pid), {})
     socket.unlink(missing_ok=True)
     if socket == folders.socket_path:

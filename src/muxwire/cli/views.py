@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 # One wait for more output while following a log; what it costs to begin the next one is nothing.
 _FOLLOW_SECONDS = 3600.0
 _CHUNK = 1 << 20
-# Of a log at a terminal, by ECMA-48: bell, backspace, tab, line ends. ENQ asks, SO and SI change the character set for
-# good.
+# The control characters of a log (ECMA-48) that go to a terminal: bell, backspace, tab, line ends. The terminal would
+# answer ENQ, and SO and SI change its character set for good.
 _CONTROLS = "\a\b\t\n\v\f\r"
-# ECMA-48 8.3, by final byte: insert, move, erase, delete, scroll, repeat, colours. The rest asks (c, n, x, t), or sets
-# a mode; so does what has a private prefix or an intermediate byte.
+# ECMA-48 8.3, by final byte: insert, move, erase, delete, scroll, repeat, colours. Others make the terminal answer (c,
+# n, x, t), or set a mode; so do sequences with a private prefix or an intermediate byte.
 _CSI_FINALS = "@ABCDEFGHIJKLMPSTXZ`abdefm"
 _PARAMETERS = "0123456789;:"
-# A hyperlink asks nothing and ends with its text.
+# A hyperlink (OSC 8): the terminal answers nothing, and the link ends with its text.
 _HYPERLINK = "8;"
 _LIGHT = "draw on a light background; else on a dark one"
 _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
@@ -315,7 +315,7 @@ async def _record(terminals: Terminals, tab: Tab, arguments: argparse.Namespace,
 
 @contextmanager
 def _output(path: str, *, overwrite: bool) -> Iterator[int]:
-    """The file, made for us alone: a screen may hold secrets. InvalidArgument if it is there already; OSError."""
+    """The file, which only this user can read: a screen may hold secrets. InvalidArgument if it exists; OSError."""
     if path == "-":
         yield STDOUT
         return

@@ -125,12 +125,12 @@ class _Pumped:
 
 @final
 class CarrierProcess(ProcessPipes):
-    """The child, or the stream, that carries one control connection. It ends with us: its input does."""
+    """The child, or the stream, that carries one control connection. It ends with this process: its input ends then."""
 
     def __init__(
         self, host: str, carrier: Carrier, script: Callable[[str, bool], bytes], env: Mapping[str, str]
     ) -> None:
-        """`script` makes the line that is sent first, of what is unique to this connection, and `again`."""
+        """`script` makes the line that is sent first, from a word unique to this connection and from `again`."""
         super().__init__(env, "/")
         self.host = host
         self.carrier = carrier
@@ -197,7 +197,7 @@ class CarrierProcess(ProcessPipes):
             except Exception as error:
                 raise self.unavailable(*self._why(b"", f"{type(error).__name__}: {error}")) from error
             ends = self._make_pipes()
-            # The ends are closed once a child has them.
+            # Duplicates, since `_start` closes the ends as it does when a child has them.
             self._pumped = _Pumped(stream, os.dup(ends[0]), os.dup(ends[1]))
             self._start((), ends)
         except TmuxUnavailable as error:
@@ -208,7 +208,7 @@ class CarrierProcess(ProcessPipes):
         self._tasks.start_soon(self._pumped.run)
 
     async def _bring(self, begin: bytes) -> list[str]:
-        """There is no tmux there: bring this machine's own, unless an earlier connection has."""
+        """There is no tmux there: send this machine's own, unless an earlier connection has sent it."""
         from muxwire.host.bundle import NotPacked, bring_line, own_bundle  # late: few machines have none
 
         try:
@@ -238,23 +238,23 @@ class CarrierProcess(ProcessPipes):
         raise self.unavailable("shell", "it printed much, and not the answer that was asked for")
 
     async def receive(self) -> bytes:
-        """As the pipes; what came with the facts comes first."""
+        """As `ProcessPipes.receive`; what came with the line of facts comes first."""
         if self._kept:
             kept, self._kept = self._kept, b""
             return kept
         return await super().receive()
 
     def receive_soon(self, seconds: float) -> bytes:
-        """What is here already: an answer takes longer than to sleep and to be woken."""
+        """Return what is here, without waiting: an answer takes longer than the event loop needs to sleep and wake."""
         del seconds
         return super().receive_soon(0) if self._is_open and not self._kept else b""
 
     def send_nowait(self, data: bytes) -> int:
-        """As the pipes; nothing between two children."""
+        """As `ProcessPipes.send_nowait`; between two children nothing is sent."""
         return super().send_nowait(data) if self._is_open else 0
 
     async def send(self, data: bytes) -> None:
-        """As the pipes; nothing between two children."""
+        """As `ProcessPipes.send`; between two children nothing is sent."""
         if self._is_open:
             await super().send(data)
 

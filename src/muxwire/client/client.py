@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 
 # tmux answers in a millisecond, on a machine that swaps in seconds.
 ANSWER_SECONDS = 10.0
-# Who asks a tmux that is known to be silent waits no longer than a busy one that was continued takes.
+# How long a caller waits for a tmux that is known to be silent: as long as a busy one takes after it was continued.
 SILENT_SECONDS = 1.0
 
 
 def unexplained() -> TmuxSilent:
-    """What is said where it is not known which process it is."""
+    """The error where it is not known which process the tmux server is."""
     return TmuxSilent(
         "tmux does not answer",
         remedy="check whether it is stopped (`kill -CONT PID` continues it) or the machine is overloaded",
@@ -82,7 +82,7 @@ class Patience:
         self.explain: Callable[[], TmuxSilent] = unexplained
         self.seconds = ANSWER_SECONDS
         self._sent = sent
-        self._silent: Wait | None = None  # the oldest one, when we last gave up
+        self._silent: Wait | None = None  # the oldest one at the time when waits were last given up
         self._wakes_at = math.inf
         self._woken = anyio.Event()
 
@@ -106,7 +106,7 @@ class Patience:
             now = time.monotonic()
             waits = [one for one in self._sent if one.waits_until < math.inf]
             if waits and now - self._wakes_at > SILENT_SECONDS:
-                # It is we who stood still: what tmux said meanwhile is read first.
+                # This process stood still, perhaps not tmux: what tmux has said meanwhile is read first.
                 self._wakes_at = now + SILENT_SECONDS
             elif any(one.waits_until <= now for one in waits):
                 self._silent = self._sent[0]
@@ -163,7 +163,7 @@ class Pending:
         """As `wait`, but TmuxSilent if there is no answer after so long."""
         with anyio.move_on_after(seconds):
             return await self.wait()
-        await anyio.lowlevel.checkpoint()  # it is we who may have stood still: what is here is read first
+        await anyio.lowlevel.checkpoint()  # this process may have stood still: let the reader take what has come
         if not self.done:
             raise self._patience.explain()
         return self.result()
@@ -189,7 +189,7 @@ class Pending:
         return tuple(chain.from_iterable(block.output for block in self.blocks))
 
     def then(self, call: Callable[[], None]) -> None:
-        """Have that called, by the reader, when the answer is here or can no longer come: in the order of answers."""
+        """Have the reader call `call` when the answer is here or can no longer come: in the order of answers."""
         if self.done:
             call()
         else:
@@ -228,7 +228,7 @@ class Pending:
 # A pane is claimed within milliseconds of its first byte, and tmux 3.7 emits 40 MB/s at most.
 MAX_BYTES_PER_PANE = 4 * 1024 * 1024
 
-# A person's windows on the same server are never claimed if the owner forgets to say so.
+# Panes of a person's windows on the same server are never claimed, and their output is kept if no caller discards it.
 MAX_BYTES = 32 * 1024 * 1024
 
 # Ids of panes that were given up. Ids are never used twice, so the oldest are of dead panes.
@@ -282,8 +282,8 @@ class UnknownOutput:
 
 # Which commands are written again when a connection that was lost is back: those that tmux has not run.
 #
-# Each line that changes something ends in a command that keeps its number in a server option. tmux runs a line as a
-# whole, and drops what a client that is gone has not had run: so the option says of each line whether it was run.
+# Each line that changes something ends in a command that stores the line's number in a server option. tmux runs a line
+# as a whole, and drops the lines of a lost client that it has not run: so the option says of each line whether it ran.
 
 ASK = command("display-message", "-p", "#{@muxwire-seq}")
 _NUMBER = b" ; set-option -s @muxwire-seq %b."
@@ -304,7 +304,7 @@ class Resending:
     """The lines of one connection, numbered."""
 
     def __init__(self, instead: Callable[[Command], Command | None]) -> None:
-        """`instead` gives the command that answers as one did that was run, and whose answer was lost."""
+        """`instead` gets a command that ran, but whose answer was lost. It returns one with that answer, or None."""
         self.unsent: set[Pending] = set()  # what was asked for since the connection was lost
         self._instead = instead
         # Until tmux has run a line of this client, the option has the number of an earlier process.
@@ -317,7 +317,8 @@ class Resending:
         return [self._numbered(one) for one in commands]
 
     def _numbered(self, one: Command) -> Command:
-        # The branches of the `if-shell`s that we send only look, too.
+        # A line that begins with `if-shell` has no number, and may run twice. The branches that muxwire sends change
+        # nothing more then: they look, or bring about a state, or find a pane alone in its window.
         if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1
@@ -474,7 +475,7 @@ class ControlClient:
         with anyio.CancelScope(shield=True):
             await self.aclose()
         self._tasks.cancel_scope.cancel()
-        # Not the caller's exception: our tasks have nothing to do with it.
+        # The exception of the `async with` block is not passed on: these tasks have nothing to do with it.
         await self._tasks.__aexit__(None, None, None)
 
     async def wait_closed(self) -> None:
@@ -521,7 +522,7 @@ class ControlClient:
         return await pending.wait()
 
     async def ask(self, *commands: Sequence[str | bytes]) -> list[tuple[bytes, ...]]:
-        """The answers to commands that only look, for which a connection that rests is not woken; as `command`."""
+        """The answers to commands that change nothing; while the transport has ended, those of `away`. As `command`."""
         try:
             return [await answer.wait() for answer in self.submit(*commands)]
         except ConnectionClosed as error:
@@ -548,7 +549,7 @@ class ControlClient:
         return pending
 
     def never_sent(self, lines: Sequence[Pending]) -> bool:
-        """Whether these waited for a connection that has not come, or not yet."""
+        """Whether these still wait for a connection that is lost, or waited until it ended for good."""
         return bool(lines) and self._resending is not None and self._resending.unsent.issuperset(lines)
 
     def withdraw(self, lines: Sequence[Pending]) -> bool:
@@ -595,8 +596,8 @@ class ControlClient:
     def poll_until(self, until: Callable[[], bool], seconds: float = POLL_SECONDS) -> None:
         """Read until `until` holds, for `seconds` at most, with the whole thread: nothing else runs meanwhile.
 
-        For answers that take less time than to put a task to sleep and to wake it. Nothing if another task may be
-        waiting for his turn (`waiters`), nor between two connections, nor once the last has ended.
+        For answers that take less time than to put a task to sleep and to wake it. Nothing is read if another task may
+        be waiting for its turn (`waiters`), between two connections, or once the last has ended.
         """
         left, end = 0.0 if self._reconnecting else seconds, time.monotonic() + seconds
         while left > 0 and self.waiters <= 1 and not self.closed and self._protocol.failure is None and not until():
@@ -628,7 +629,7 @@ class ControlClient:
                 call()
 
     def take_received(self) -> None:
-        """Deal with what is here already, without waiting: for who must not miss what tmux has said."""
+        """Take what is here already, without waiting: for a caller that must not miss what tmux has said."""
         if self.closed or self._reconnecting or self._protocol.failure is not None:
             return
         if data := self._transport.receive_soon(0):
@@ -693,7 +694,7 @@ class ControlClient:
         return _CLOSED_BY_US if self._closing else reason
 
     def _resend(self, resending: Resending) -> None:
-        """Ask tmux what it had run; what it had not is written once it has said so, and what waited since."""
+        """Ask tmux what it has run; after its answer, write again what it has not run, and what has waited since."""
 
         def go_on(left: Sequence[Pending]) -> None:
             self._reconnecting = ""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Rule:
     """A command that is refused if `when` holds for its arguments.
 
-    With `counted` only where the number of its answers must be known: a typed line may hold it.
+    A `counted` rule holds only where the number of the command's answers must be known, so not in a line of the REPL.
     """
 
     name: str
@@ -236,7 +236,7 @@ def _rules_of(name: bytes) -> tuple[Rule, ...]:
 
 
 def _is_named(given: bytes, name: str, alias: str) -> bool:
-    """Whether tmux may read `given` as this command. Exact names of others are not prefixes of it."""
+    """Whether tmux may read `given` as this command. The whole alias of another command is no beginning of its name."""
     return given == alias.encode() or (name.encode().startswith(given) and given not in _OTHER_ALIASES)
 
 

@@ -49,7 +49,7 @@ _LOG = logging.getLogger("muxwire")
 # `ephemeral`: our tmux server ends with us; `named`: it outlives us; `adopted`: a person's, in which we made panes.
 Kind = Literal["ephemeral", "named", "adopted"]
 _SCRIPT = Path(__file__).with_name("watchdog.py")
-# Imports it, since what is run as a script is compiled anew at each start. The standard library is first on the path.
+# Imports watchdog.py: a script is compiled anew at each start. The standard library comes first on the path.
 _START = (
     "import sys; sys.path.append(sys.argv[1].rpartition('/')[0]); from watchdog import main; main(*sys.argv[2:]);"
     " import os; os._exit(0)"  # without the 5 ms in which Python tidies up
@@ -57,7 +57,7 @@ _START = (
 
 # Between two attempts to start another one, when memory or descriptors are wanting.
 _AGAIN_SECONDS = 1.0
-# At the end no task can wait: so many are started in all, should each be killed in its turn.
+# At the end `keep` no longer runs: `aclose` waits for so many watchdogs at most, if each of them is killed.
 _LAST_ATTEMPTS = 3
 # Most tabs end in less. Programs that ignore SIGHUP are killed after watchdog.KILL_GRACE_S, and a server that is
 # stopped is waited for twice as long: an MCP client that has closed our input kills us before that.
@@ -69,14 +69,14 @@ class Watchdog:
     """The watchdog process, seen from the process that it watches."""
 
     def __init__(self, *, tmux: str, socket: str, kind: Kind, kept: Sequence[int] = ()) -> None:
-        """Start it. The socket pair holds what is said until it has come up.
+        """Start the watchdog. The socket pair holds the lines that are sent until it reads them.
 
-        It holds the descriptors `kept`, as a lock, until it ends.
+        The watchdog keeps the descriptors `kept` (that of a lock) open until it ends.
         """
         # -I -S: no site, no environment, no current directory.
         self._argv = [sys.executable, "-I", "-S", "-c", _START, str(_SCRIPT), tmux, socket, kind]
         self._kept = kept
-        self._told: dict[str, str] = {}  # what it must know, by what it is about: another one gets the same
+        self._told: dict[str, str] = {}  # the lines sent, by subject: another watchdog gets them too
         self._closed = False
         self._patience = math.inf  # how long `aclose` waits, in seconds
         self._control = -1
@@ -87,7 +87,7 @@ class Watchdog:
         ours, theirs = socket.socketpair()
         try:
             with theirs:
-                # A session of its own: no signal that is meant for this one's.
+                # A session of its own: a signal for this process's session or terminal does not reach it.
                 self._process = subprocess.Popen(
                     self._argv,
                     stdin=theirs.fileno(),
@@ -109,7 +109,7 @@ class Watchdog:
         """Start another one whenever it is killed: a task that runs for as long as there is something to watch."""
         with contextlib.suppress(anyio.ClosedResourceError):
             while not self._closed:
-                await anyio.wait_readable(self._socket)  # it says nothing: this is its end
+                await anyio.wait_readable(self._socket)  # the watchdog never writes: this is its end
                 await wait_process(self._process)
                 if not self._closed:
                     await self._replace()
@@ -127,7 +127,7 @@ class Watchdog:
                 return
 
     def watch_client(self, pid: int, control: int) -> None:
-        """Have this `tmux -C` process killed when we are gone, before its input ends, of which we have `control`."""
+        """Have this `tmux -C` process killed when we are gone, before its input ends: `control` is our end of that."""
         self._control = control
         self._tell("client", f"client {pid}")
 
@@ -192,7 +192,7 @@ class Watchdog:
         self._say(line)
 
     def _say(self, line: str) -> None:
-        # Broken if the watchdog was killed: the next one gets it. Closed once it is at work.
+        # The socket is broken if the watchdog was killed (the next one gets the line), and closed after `aclose`.
         with contextlib.suppress(OSError):
             if line.startswith("client "):
                 socket.send_fds(self._socket, [line.encode() + b"\n"], [self._control])

@@ -1,4 +1,4 @@
-"""The seam under the client: what carries the bytes to tmux and back."""
+"""What carries the bytes between the client and tmux."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Transport(Protocol):
         """
 
     def note_read(self, size: int, *, answers: bool) -> None:
-        """Hear how much `receive` returned; `answers`: tmux owed some, so that much of it says nothing of the panes."""
+        """Hear how much `receive` returned; `answers`: some were due, so a large read is no flood of output."""
 
     def send_nowait(self, data: bytes) -> int:
         """Write what the pipe takes at once and return how many bytes that was (0 if it is full or broken)."""
@@ -46,7 +46,7 @@ class Transport(Protocol):
         """Write all of `data`, waiting for room; a broken pipe is silent, since `receive` ends too."""
 
     async def aclose(self) -> None:
-        """End the connection and what belongs to it; more than once is once."""
+        """End the connection and what belongs to it; a second call does nothing."""
 
     def ending(self) -> str:
         """Say what is known about why the stream ended (exit status, stderr); empty if nothing."""
@@ -91,16 +91,17 @@ _FLOOD_READS = 32
 _FLOOD_READ_BYTES = 2048
 _FLOOD_PAUSE_S = 0.002
 
-# To sleep until a short command's end and be woken takes a quarter of its time, tmux's and the shell's share of that
-# included. So who waits for one looks again and again for so long.
+# To sleep until a short command has ended, and to be woken, takes a quarter of the time of that command, the share of
+# tmux and the shell included. So a caller that waits for one checks again and again for this long before it sleeps.
 _SPIN_SECONDS = 0.0005
 # `sched_yield` gives way only to tasks of the same scheduling group (a session with autogroup, or a cgroup) and to
-# threads of this process. tmux and the shells are in other groups: they get no processor by it. At each look it would
-# cost 2 % of a command.
+# threads of this process. tmux and the shells are in other groups: they get no processor by it. At each check it
+# would cost 2 % of a command.
 _LOOKS_PER_YIELD = 8
-# Who gets the processor back later than that shares it with a program that computes: who slept is served before it.
+# A thread that gets the processor back later than this after a yield shares it with a program that computes. Had it
+# slept instead, it would have been scheduled before that program.
 _HELD_UP_SECONDS = 0.001
-# Then no caller polls for that long: fifty commands on end.
+# So no caller spins for this long then, which is fifty commands in a row.
 _CROWDED_SECONDS = 0.02
 
 # Longer than any wait of a reader that was not stopped, and short against the 300 s after which tmux gives up on us.
@@ -121,7 +122,7 @@ class ProcessPipes:
     def __init__(self, env: Mapping[str, str], cwd: str | None) -> None:
         self._env, self._cwd = env, cwd
         self._process: subprocess.Popen[bytes] | None = None
-        # Where what is read is kept beyond our death; set by the owner of a named instance.
+        # One buffer for all reads.
         self._buffer = bytearray(READ_BYTES)
         self._view = memoryview(self._buffer)
         self._complaint = ""
@@ -283,7 +284,7 @@ class ProcessPipes:
     async def send(self, data: bytes) -> None:
         rest, process = memoryview(data), self._process
         with contextlib.suppress(BrokenPipeError, anyio.ClosedResourceError):
-            # Another one would take the rest of a line for a line.
+            # Another process, started meanwhile, would take the rest of a line for a whole one.
             while rest and not self._closed and self._process is process:
                 try:
                     rest = rest[os.write(self._writer, rest) :]
@@ -361,7 +362,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 @final
 class TmuxProcess(ProcessPipes):
-    """A `tmux -C` child. It dies with us, whatever kills us, and with it what `ephemeral` names."""
+    """A `tmux -C` child. It dies with us, whatever kills us; so do the server and its panes if they are `ephemeral`."""
 
     def __init__(
         self,
@@ -377,9 +378,9 @@ class TmuxProcess(ProcessPipes):
     ) -> None:
         """Start `argv` (`tmux -u -S SOCKET -f CONF -C ...`); TmuxUnavailable if there is no such program.
 
-        If `starts` says no, it is as if that had ended already: there is none before `restart`.
+        With `starts=False` it is as if the child had ended already: there is none before `restart`.
         The directories `transient` are removed at the end of an ephemeral instance. `lock`, the descriptor of a named
-        instance's lock, is held until that process has ended.
+        instance's lock, is held by the watchdog too, until the child has ended.
         """
         super().__init__(env, cwd)
         ends = self._make_pipes()
@@ -430,7 +431,7 @@ class TmuxProcess(ProcessPipes):
         with anyio.CancelScope(shield=True):
             if self._is_outlived:
                 self._end_waits()
-                # The server knows the client's end before that one's input ends (B14).
+                # The watchdog kills the client before the client's input ends, which could end the server (B14).
                 await self.watchdog.aclose()
             await self._end_child()
         with anyio.CancelScope(shield=True):

@@ -52,7 +52,7 @@ _HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 _SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
 
 _STDIN = 0
-# A shell that sends SIGHUP to none may not send these to us either: we end when our work is done.
+# Signals that are ignored: this process ends when its work is done, and not before.
 _IGNORED = (SIGINT, SIGTERM, SIGHUP, SIGPIPE)
 # Many lines at a time, and more than any file of /proc that is read here.
 _READ_BYTES = 64 * 1024
@@ -63,7 +63,8 @@ _DESCRIPTOR_BYTES = 4
 
 # What was made at a person's server.
 _PANES = "#{pane_id} #{pane_pid} #{pane_start_command}"
-# Of a window with several panes, or that has other windows in every session that shows it, a pane can go.
+# True for a pane whose end would end a session: it is the only one of its window, and that window is the only one of
+# some session.
 _ENDS_SESSION = (
     "#{{&&:#{{&&:#{{==:#{{pane_id}},{pane}}},#{{==:#{{window_panes}},1}}}},"
     "#{{m:*<#{{window_id}}>*,#{{S:#{{?#{{==:#{{session_windows}},1}},#{{W:<#{{window_id}}>}},}}}}}}}}"
@@ -108,7 +109,8 @@ def main(tmux: str, path: str, kind: str) -> None:
             known[word] = started_now(int(value))
     kill_processes(known["client"])
     if kind != "ephemeral" and known["client"]:
-        ask_tmux(tmux, path, "display-message", "-p", "")  # its end is known there before its input ends
+        # When it answers, the server knows of the client's end; only then may the client's input end (B14).
+        ask_tmux(tmux, path, "display-message", "-p", "")
     if kind == "ephemeral":
         end_server(tmux, path, known["server"], panes)
     elif labels:
@@ -160,7 +162,7 @@ def end_server(tmux: str, path: str, server: dict[int, str], panes: dict[int, Pr
     answer = "" if server else ask_tmux(tmux, path, "display-message", "-p", "#{pid}").strip()
     for pid in server or started_now(int(answer) if answer.isdigit() else 0):
         known = family(pid, process_table())
-        # As kill-server does, without asking: its programs get SIGHUP. One that hangs is killed with them.
+        # As kill-server does, without asking tmux: its programs get SIGHUP. A server that hangs is killed with them.
         signal_processes({pid: known.get(pid, "")}, SIGTERM)
         wait_until_gone(known, KILL_GRACE_S)
     # What was started in the meantime has the session of one that is known.
@@ -393,7 +395,7 @@ def ends_session(pane: str) -> str:
 
 
 def kill_command(pane: str) -> tuple[str, ...]:
-    """The command that kills a pane unless a session would end with it, which nothing can come between."""
+    """The command that kills a pane unless a session would end with it: one command, so nothing can come between."""
     return ("if-shell", "-F", "-t", pane, ends_session(pane), "display-message -p ''", f"kill-pane -t {pane}")
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from muxwire.host.carriers import Carrier
 
 _SCRIPTS = Path(__file__).with_name("scripts")
-# From a pane's first byte on: a hook runs before tmux reads anything of the pane that was just made. The directory of
-# the server is muxwire's.
+# Spools begin with a pane's first byte: a hook runs before tmux reads anything of the pane that was just made.
+# `./spool` is found because the tmux server was started in muxwire's own directory there.
 _SPOOLS = """\
 set-hook -g after-new-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
 set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
@@ -32,10 +32,11 @@ _SHELLS = f'shells="{" ".join(SHELLS)}"\n'
 @final
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a machine has said of itself: paths there, the numbers of its tmux, whether its kernel reports waits.
+    """What a machine has said of itself: paths there, the version of its tmux, whether its kernel reports waits.
 
-    `folder` is the server's; `memory` holds another one of its name, with what shells read. `shell` is the user's
-    if we know it, `shell_file` the file that its links lead to. `start` is the directory in which tabs begin.
+    `folder` is the server's directory; `memory` contains another directory of the same name, for the files that shells
+    read. `shell` is the user's shell if muxwire knows it, `shell_file` the file that its links lead to. `start` is the
+    directory in which tabs begin.
     """
 
     folder: str
@@ -58,7 +59,7 @@ class Facts:
 def bootstrap_line(
     connection: str, again: bool, carrier: Carrier, *, name: str, size: tuple[int, int], config: str
 ) -> bytes:
-    """The line that stage 1 reads: `name` is the directory's, `size` the windows', `config` tmux's configuration.
+    """The line that `carriers.STAGE_1` reads: `name` is the directory's, `size` the windows', `config` is tmux's.
 
     With `again` no server is started.
     """
@@ -88,11 +89,11 @@ def bootstrap_line(
 
 
 def helper_script() -> str:
-    """What answers questions there."""
+    """The script that answers questions on the other machine."""
     return _SHELLS + _script("file_of", "helper")
 
 
 def _script(*names: str) -> str:
-    """These scripts in turn, without their comments: each byte is a system call there."""
+    """These scripts in turn, without their comments: reading a line takes a system call for each byte."""
     lines = "".join((_SCRIPTS / f"{name}.sh").read_text() for name in names).splitlines(keepends=True)
     return "".join(line for line in lines if not line.lstrip().startswith("#"))

@@ -23,7 +23,7 @@ from muxwire.values import dataclass, pattern
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-# Seconds for which the programs on a machine live on without us.
+# Seconds for which the programs on a machine live on without a connection.
 KEEP_SECONDS = 600
 # Bytes of each pane's output that a machine keeps for the time when the connection is lost.
 SPOOL_BYTES = 64 << 20
@@ -36,7 +36,7 @@ _JOINING = ("ssh", "autossh", "sshpass")
 _ENGINES = ("docker", "podman", "nerdctl", "kubectl", "oc")
 # Those whose `exec` has an option for the user.
 _WITH_USER = ("docker", "podman", "nerdctl")
-# What su and the engines take as a user, and so no option: a name or a number, for an engine with a group.
+# What su and the engines take as a user, and not as an option: a name or a number, for an engine also with a group.
 _USER = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?\Z")
 
 

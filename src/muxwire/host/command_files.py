@@ -39,7 +39,7 @@ class WrapperFile:
     def _replace(self, content: bytes) -> None:
         descriptor = self._opened()
         OURS.keep(self)
-        self._size = max(self._size, len(content))  # should it fail half-way, the next one cuts off what it left
+        self._size = max(self._size, len(content))  # if this write fails half-way, the next one cuts off what it left
         written = os.pwrite(descriptor, content, 0)
         while written < len(content):
             written += os.pwrite(descriptor, content[written:], written)
@@ -70,7 +70,7 @@ class WrapperFile:
 @final
 class LocalFiles:
     def __init__(self, folder: Path) -> None:
-        """Each is made when it is first written."""
+        """Each file is made when it is first written."""
         self._folder = folder
         self._kept: dict[str, WrapperFile] = {}
 

@@ -22,10 +22,11 @@ _Result = TypeVar("_Result")
 
 # Enough that no tab in use opens its files anew.
 _KEPT_MAX = 256
-# Of the limit: the logs keep as many, a person's program and what is opened for a moment need the rest.
+# One part in so many of the limit: the logs keep as many open, and the rest is for a program that uses the library and
+# for what is opened for a moment.
 _SHARE = 8
 _KEPT_MIN = 4
-# Logs and what tabs read keep so much open at most, and the program that uses the library may need as much.
+# So many times _KEPT_MAX: for the logs, for the files that are kept here, and for a program that uses the library.
 _BESIDE = 3
 
 
@@ -35,7 +36,7 @@ def kept_max() -> int:
 
 
 def make_room(files: int) -> None:
-    """Raise this process's soft limit so that so many more files can be open than muxwire's, if the hard one allows.
+    """Raise this process's soft limit so that `files` can be open besides muxwire's own, as far as the hard one allows.
 
     The soft limit is usually 1,024 for the sake of programs that use select(2); the hard one is far above.
     """
@@ -50,7 +51,7 @@ def make_room(files: int) -> None:
 
 
 class Kept(Protocol):
-    """Who keeps a file open."""
+    """What keeps a file open."""
 
     def let_go(self) -> bool:
         """Close it, to be opened again when needed; False if that cannot be now."""
@@ -78,7 +79,7 @@ class Descriptors(threading.local):
                 self._give_spare()
 
     def keep(self, file: Kept) -> None:
-        """A file was used that stays open: of all of them it lets go last."""
+        """Note that `file`, which stays open, was just used: it is closed after all others."""
         if file in self._kept:
             self._kept.move_to_end(file)
             return
@@ -90,7 +91,7 @@ class Descriptors(threading.local):
         self._kept.pop(file, None)
 
     def opening(self, call: Callable[[], _Result]) -> _Result:
-        """Call what opens a file, whatever has to be closed for it; OSError."""
+        """Call what opens a file; with no descriptor left, close another file first. OSError."""
         if self._instances and self._spare is None:
             self._reserve()
         try:

@@ -36,7 +36,7 @@ def whole_setting(environ: Mapping[str, str], name: str, default: int, least: in
 
 
 def check_text(value: object, what: str) -> None:
-    """Say of another type in whose place it is, for programs that are not checked for types: InvalidArgument."""
+    """Raise InvalidArgument, with `what` the value is, if it is no string: callers may not check types."""
     if not isinstance(value, str):
         raise InvalidArgument(f"{what} must be a string, not {value!r}", remedy="give a str")
 
@@ -104,7 +104,7 @@ def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:
             f"{what} {program!r} is not an executable file",
             remedy="give its full path, or leave it out for the default",
         )
-    # A relative one is relative to us, not to the tab's directory.
+    # A relative path is relative to the directory of this process, not to that of the tab.
     return str(Path(found).absolute())
 
 
@@ -123,10 +123,10 @@ def check_command(command: bytes) -> None:
 
 
 def program_word(path: str, virtual: Path | None) -> str:
-    """What a person types for `muxwire`: the plain name if `path`, our PATH, has it, else where it is.
+    """What a person types for `muxwire`: the plain name if `path`, this process's PATH, has it, else its whole path.
 
-    `virtual` has the programs of the virtual environment in which we run, if it is one. That directory is on PATH only
-    where the environment was activated, or where `uvx` put it for us: the person's shell need not have it.
+    `virtual` is the directory of programs of the virtual environment in which this process runs, None without one. It
+    is on PATH only if the environment was activated, or if `uvx` put it there: the person's shell may not have it.
     """
     usual = [one for one in path.split(os.pathsep) if virtual is None or Path(one) != virtual]
     own = None if virtual is None else shutil.which("muxwire", path=str(virtual))

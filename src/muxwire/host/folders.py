@@ -35,12 +35,12 @@ _IN_RUNTIME_DIR = "muxwire"
 SPOOL_PROGRAM = "spool.sh"
 # What the directory of a tab is called.
 _LABEL = re.compile(r"[0-9a-f]{16}")
-# A tab is made in some milliseconds.
+# A tab's directory that is younger may be that of a tab which is being made; that takes milliseconds.
 _NEW_SECONDS = 60.0
 # Memory that looks like files (shm_overview(7)); Linux only.
 MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private directory
-# Where TMPDIR points if it is not set.
-_TEMPORARY = Path("/tmp")  # noqa: S108 - compared with
+# The directory for temporary files where TMPDIR is not set.
+_TEMPORARY = Path("/tmp")  # noqa: S108 - only compared with
 
 
 @final
@@ -152,7 +152,7 @@ def folders_for(
     else:
         runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()).absolute() / f"muxwire-{os.getuid()}"
         # Every command's body is a file for a moment: on a disk that costs as much as running the command. But there
-        # is one such directory: with another TMPDIR an instance `main` is another instance, and must not share it.
+        # is only one MEMORY: with another TMPDIR an instance `main` is another instance, and must not share it.
         shared = runtime.parent == _TEMPORARY and os.access(MEMORY, os.W_OK | os.X_OK)
         memory = MEMORY / runtime.name if shared else runtime
     if state_dir is None:

@@ -3,10 +3,10 @@
 What tmux is asked goes over its own connection (client/). What only this process needs stays here and is not asked of
 a host: logs, the locks of an instance, the records of its tabs, the watchdog.
 
-Little waits. A question is answered at once: `LocalHost` asks the kernel, a host at the other end of a connection
-answers with what the last `refresh` brought; so a caller that decides by an answer awaits `refresh` first. A request (a
-signal, a file, the modes of a terminal) takes its place before all that is typed later; its result is false if it
-surely failed.
+Few of these calls wait. A question is answered at once: `LocalHost` asks the kernel, a host at the other end of a
+connection answers with what the last `refresh` brought; so a caller that decides by an answer awaits `refresh` first. A
+request (a signal, a file, the modes of a terminal) takes its place before all that is typed later; its result is false
+if it surely failed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Link:
         return "up" if self.up else "closed" if self.closed else "reconnecting"
 
 
-# A call whose time is over waits no longer for a tmux that has not answered for so long, and for so many round trips.
+# How long a call whose time is over still waits for an answer of tmux, and how many round trips more.
 SILENT_SECONDS = 0.7
 SILENT_ROUND_TRIPS = 2
 
@@ -88,7 +88,7 @@ class Host(Protocol):
 
     @property
     def settings(self) -> Mapping[str, str]:
-        """The environment in which a person has set how muxwire works: of another machine none."""
+        """The environment whose variables set how muxwire works; empty for another machine."""
 
     @property
     def prefix(self) -> str:
@@ -128,8 +128,8 @@ class Host(Protocol):
     ) -> bool:
         """Bring the answers for that pane up to date: its first process, the path of its terminal, its id.
 
-        With `wide` another machine is asked of the processes of other sessions, too, that have the terminal open: it
-        looks at all of its processes for that.
+        With `wide` another machine is also asked for processes of other sessions that have the terminal open, for which
+        it examines all of its processes.
         `begins` is called when another machine's answer begins to come: only then its processes are examined. It may be
         called again: an answer that did not come whole proves nothing. Return whether a new one is known.
         """
@@ -137,7 +137,7 @@ class Host(Protocol):
     def cursor(self, leader: int) -> tuple[int, int] | None:
         """Column and row of that pane's cursor, by the newest answer; None if tmux must be asked.
 
-        Where it is known, what the pane wrote before its processes were examined is here.
+        Where it is known, all that the pane wrote before its processes were examined has arrived.
         """
 
     # -- processes
@@ -150,7 +150,7 @@ class Host(Protocol):
         """
 
     async def look_all(self, leader: int, tty: str) -> PaneLook:
-        """The same, without `near`; what else runs in the event loop goes on meanwhile."""
+        """As `look` without `near`; other tasks of the event loop run meanwhile."""
 
     def foreground_pgrp(self, leader: int) -> int | None:
         """The foreground process group of the terminal of a session's leader; None if the process is gone."""
@@ -245,10 +245,10 @@ class Host(Protocol):
         """Write the shells' integration files into `folder`; OSError, with its path."""
 
     def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
-        """Where a pane begins and what it runs, so that `argv` runs in `cwd` and the tab's directory is there."""
+        """The pane's first directory and what it runs, so that `argv` runs in `cwd`, and `folder` exists by then."""
 
     def command_files(self, folder: Path) -> CommandFiles:
-        """The files of a tab's directory, which was made before."""
+        """The files of a tab's directory `folder`, which exists."""
 
     def write_file(self, path: Path, content: bytes) -> None:
         """Write a file that only we can read; a link in its place is refused. OSError, with its path."""
@@ -263,9 +263,10 @@ class Host(Protocol):
         """Return the path of an executable; InvalidArgument if there is none of that name."""
 
     def bring_script(self, kept: Path, path: Path, code: bytes) -> tuple[Path, Path, Callable[[], None] | None]:
-        """Have a script run that is kept on this machine at `kept`, or at `path` in the tab's directory.
+        """Prepare a script to be run: on this machine from `kept`, on another from `path` in the tab's directory.
 
-        Return where it is run, where it is kept, and what is to be done for it when the shell listens. OSError.
+        Return the path to run, the path at which it is kept, and a function to call when the shell reads its next
+        command (None: nothing is left to do). OSError.
         """
 
     def is_folder(self, path: str) -> bool:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _NAME_MAX = 300
 _WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
 _NAME = pattern(rf"(?:{_WORD}@)?{_WORD}\Z")
-# What each engine allows in a name, and so neither an option nor another argument.
+# What each engine allows in a name, so that a name is never read as an option or as two arguments.
 _CONTAINER = pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
 _POD = pattern(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\Z")
 _CONTEXT = pattern(r"[A-Za-z0-9_][A-Za-z0-9._:@-]*\Z")
@@ -249,10 +249,10 @@ def _size(value: object, where: str) -> int:
     raise ValueError(f'{where} must be a size, as "512K", "64M" or "1G"')
 
 
-# Which tmux servers of the instance run on other machines: a small file beside the logs of each.
+# Which tmux servers of the instance run on other machines: a small file next to the logs of each.
 #
-# It holds the name of the host, the server's directory there, and who drives it. By it the next process of a named
-# instance finds its tabs again, and so does a person who wants to see them.
+# It holds the name of the host, the server's directory there, and the process that drives it. By it the next process of
+# a named instance finds its tabs again, and so does a person who wants to see them.
 
 _FILE = "link"
 
@@ -262,8 +262,8 @@ _FILE = "link"
 class Linked:
     """A server on a host: the name of its directory there, the instance that it belongs to, whether that still runs.
 
-    `client` and `cwd` are what the process works for, and where, that used it last; `began` is when the server was
-    first used, in Unix seconds. An older muxwire noted none of them.
+    `client` is the MCP client of the process that used the server last, `cwd` the directory of that process; `began` is
+    when the server was first used, in Unix seconds. An older muxwire noted none of the three.
     """
 
     host: str
@@ -276,7 +276,7 @@ class Linked:
 
 
 def note_link(logs: Path, host: str, name: str, client: str) -> None:
-    """We drive the server of that directory on a host, whose logs are in `logs`, for that MCP client; OSError."""
+    """Note in the server's `logs` that this process drives it, for which MCP client and in which directory `name`."""
     before, cwd = link_in(logs), ""
     began = before.began if before is not None and before.name == name else None
     with suppress(OSError):  # it was removed
@@ -286,7 +286,7 @@ def note_link(logs: Path, host: str, name: str, client: str) -> None:
 
 
 def forget_link(logs: Path) -> None:
-    """It was ended."""
+    """Remove the note: the server was ended."""
     (logs / _FILE).unlink(missing_ok=True)
 
 

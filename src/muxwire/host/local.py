@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from muxwire.shell.look import PaneLook
 
 
-# A directory whose name tmux would expand as a format is still the directory that was asked for.
+# tmux expands a pane's directory as a format. Where its name has a `#`, the pane begins in / and a sh goes there.
 _CD = 'cd -- "$1" && shift && exec "$@"'
-# How often a look is taken in a row while what is in front changes. It takes some ms, more beside many processes.
+# How many looks are taken in a row if the foreground changes meanwhile. Each takes some ms, more with many processes.
 _LOOKS = 3
 
 
@@ -36,7 +36,7 @@ class LocalHost:
         """`environ` is the environment of the program that opened the instance."""
         self.environ = self.settings = environ
 
-    # Asked several times a command: each is the function itself.
+    # Called several times for each command: so each is the function itself.
     foreground_pgrp = staticmethod(processes.foreground_pgrp)
     foreground = staticmethod(processes.foreground)
     look = staticmethod(looking.look)
@@ -80,7 +80,7 @@ class LocalHost:
             for _ in steps:
                 await anyio.lowlevel.checkpoint()
             if steps.seen.foreground > 0 or steps.seen.modes is None:
-                break  # else what is in front has changed meanwhile: that proves nothing of what waits
+                break  # else the foreground has changed meanwhile: what waits is not known
         return steps.seen
 
     def forget(self, leader: int) -> None:
@@ -90,7 +90,7 @@ class LocalHost:
         """Nothing to do."""
 
     async def done(self) -> None:
-        """Each is carried out at once."""
+        """Nothing to do: each request is carried out at once."""
 
     async def refresh(
         self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
@@ -125,7 +125,7 @@ class LocalHost:
         shutil.rmtree(path, ignore_errors=True)
 
     async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
-        # The shells' own files may lie on a disk.
+        # In a thread: the directories may lie on a disk, where removing them takes long.
         await anyio.to_thread.run_sync(functools.partial(folders.remove_folders, home, spare=spare))
 
     def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:

@@ -87,7 +87,7 @@ class InstanceLock:
             self.held = False
 
     def leave(self) -> None:
-        """Say that its holder is about to end: who comes now waits for the end of its watchdog."""
+        """Note that the holder is about to end: a process that comes now waits for the end of the holder's watchdog."""
         if self.held:
             with suppress(OSError):
                 os.ftruncate(self.descriptor, 0)
@@ -194,7 +194,7 @@ def named_server(path: Path) -> tuple[int, str]:
 
 
 def _written(path: Path) -> dict[str, Any]:
-    """What the owner wrote into the lock's file; nothing while it is made, and after its end."""
+    """What the owner wrote into the lock's file; {} while that is being written, and after the owner's end."""
     try:
         found = json.loads(path.read_bytes())
     except (OSError, ValueError):

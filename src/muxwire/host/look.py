@@ -1,8 +1,8 @@
 """A look at a terminal of this machine: one pass over /proc makes a `PaneLook`. Sources: proc(5), pty(7), syscalls(2).
 
 What a call of a sleeping process is about is known from its arguments (/proc/PID/syscall): the descriptor that is read,
-and the set that is polled, which lies in the memory of the process, or for epoll(7) in its `fdinfo`. Only who may trace
-the process can read the first two: with Yama's `ptrace_scope` 1 its ancestors and root.
+and the set that is polled, which lies in the memory of the process, or for epoll(7) in its `fdinfo`. Only a process
+that may trace it can read the first two: with Yama's `ptrace_scope` 1 its ancestors and root.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _DEPTH = 4
 _STEP = 64
 # A process of another session that has more files open is a server, which asks nothing.
 _FILES_MAX = 256
-# Of a poll set no more is read: who asks a person waits for a handful of files.
+# Of a poll set no more is read: a program that asks a person waits for a handful of files.
 _POLLED_MAX = 1024
 # struct pollfd (poll(2)), and POLLIN.
 _POLLFD, _POLLIN = struct.Struct("iHH"), 0x001
@@ -72,7 +72,7 @@ _LIMIT_MS, _LIMIT_AT = {"poll": 2, "epoll": 3}, {"ppoll": 2, "select": 4, "epoll
 @final
 @dataclass(frozen=True, slots=True)
 class _Stat:
-    """What /proc/PID/stat says of a process behind its name."""
+    """What /proc/PID/stat says of a process after its name."""
 
     pid: int
     state: str
@@ -89,7 +89,7 @@ class _Stat:
 class _Files:
     """The descriptors of a process that matter: the terminal's, masters and their file systems, and any socket.
 
-    `here`: the terminal itself is open; `elsewhere`: one of its number in another file system is, a container's.
+    `here`: the terminal itself is open; `elsewhere`: a terminal of the same number in a container is.
     """
 
     terminal: set[int]
@@ -148,7 +148,7 @@ def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLo
     processes = viewer.processes(inside, device, first.foreground)
     modes_after, now = (modes, first) if near else (tty_modes(tty), _stat(leader))
     if now is None or now.foreground != first.foreground or modes_after != modes:
-        # The modes of one moment with the foreground of the next are those of a child that is about to run a program.
+        # A child is about to run a program: the modes of one moment say nothing of the foreground of the next.
         return PaneLook(leader=leader, modes=modes_after, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
     ordered = tuple(sorted(processes, key=lambda one: one.pid != leader))
     return PaneLook(
@@ -212,14 +212,15 @@ class _Viewer:
 
     def __init__(self, table: dict[int, _Stat], outside: list[_Stat], *, inside: bool) -> None:
         self._table = table
-        self._outside = outside  # of no controlling terminal, asleep in a call or awake
-        self.roused = False  # whether one of these that has a terminal open is awake
-        self._inside = inside  # whether inner terminals are looked at
+        self._outside = outside  # those without a controlling terminal, asleep in a call or awake
+        self.roused = False  # whether one of `outside` that has a terminal open is awake
+        self._inside = inside  # whether inner terminals are examined
         self._homes: Collection[int] = ()  # the file systems in which the devices of our terminals are, once asked for
-        self._entered: set[int] = set()  # devices that are being looked at: a relay may hold its own
+        # Devices that are being examined: a relay may hold the master of its own terminal.
+        self._entered: set[int] = set()
 
     def processes(self, inside: list[_Stat], device: int, foreground: int) -> list[Process]:
-        """Those that have a terminal open, or as their controlling terminal (`inside`), as far as they may read it."""
+        """The processes of a terminal: `inside`, which it controls, and others that have it open and may read it."""
         self._entered.add(device)
         found = [self._examined(one, device, controls=True, waits=one.group == foreground) for one in inside]
         for one in self._outside if SEES_WAITS else ():
@@ -280,7 +281,7 @@ class _Viewer:
         return PaneLook(0, modes, foreground, tuple(processes), tells=SEES_WAITS)
 
     def _sleeps(self, one: _Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], _Files | None]:
-        """What its threads do; and what it has open, if one of them sleeps where that matters and it may be read."""
+        """What the threads of a process sleep in; and its open files, if one may be reading and they are visible."""
         try:
             threads = list_folder(f"/proc/{one.pid}/task")
         except OSError:
@@ -331,7 +332,7 @@ class _Viewer:
         """Whether a process whose terminal has that number may be on this machine's, and not on one of a container.
 
         A container counts its terminals from 0, too. The file system in which the process has the terminal open tells
-        them apart; where it has none of that number open, or its files may not be looked at, that is not known.
+        them apart; where it has none of that number open, or its files may not be examined, that is not known.
         """
         files = self._files(pid, device, True)
         return files is None or files.here or not files.elsewhere
@@ -385,7 +386,7 @@ def _sleep(pid: int, thread: str, state: str, where: str, files: _Files | None) 
         return Sleep("R", where, tty=False)
     if not files.terminal:
         return Sleep(state, where, tty=False)
-    if is_poll(where):  # of an epoll the set may be read in any case
+    if is_poll(where):  # an epoll set may be read even where the call may not
         polled = _epoll_of(pid)
         return Sleep(state, where, "poll", None if polled is None else not files.terminal.isdisjoint(polled))
     return Sleep(state, where, tty=None if files.sockets else True)
@@ -439,7 +440,7 @@ def _poll_set(pid: int, address: int, count: int) -> set[int] | None:
 
 
 def _select_set(pid: int, address: int, count: int) -> set[int] | None:
-    """The set of `count` bits at that address; nothing is read for at 0."""
+    """The set of `count` bits at that address; address 0: nothing is waited for to be read."""
     if address == 0:
         return set()
     words = -(-count // (8 * _WORD.size))

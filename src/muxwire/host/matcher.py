@@ -38,8 +38,8 @@ LENGTH_BYTES = 4
 _KEPT = 64
 # What a pattern may take of memory: matching a screen takes a few MB, compiling less.
 _MEMORY_BYTES = 1 << 30
-# Behind the shells and tmux: a pattern that takes its whole time must not slow them down. At 10 a match would wait for
-# long on a busy machine.
+# A lower priority than that of the shells and tmux: a pattern that takes its whole time must not slow them down. At 10
+# a match would wait for long on a busy machine.
 _NICENESS = 5
 
 _compiled: dict[tuple[str, int], re.Pattern[str]] = {}
@@ -89,7 +89,7 @@ def compiled(source: str, flags: int) -> re.Pattern[str]:
 
 def search(pattern: re.Pattern[str], text: str, begin: int, at_line_end: bool) -> tuple[int, int] | None:
     match = pattern.search(text, begin)
-    if match is None and at_line_end:  # what is wanted may begin with it, and be more
+    if match is None and at_line_end:  # a match may begin with that line end, if it goes further
         match = pattern.match(text, begin - 1)
         if match is not None and match.end() <= begin:
             match = None

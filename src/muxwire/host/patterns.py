@@ -43,11 +43,11 @@ PATTERN_MAX = 4096
 # the square of it.
 LINE_MAX = 4096
 LINE_OVERLAP = 256
-# Its process may have been killed from outside before it was asked.
+# The process that matches may have been killed from outside before it was asked.
 _ATTEMPTS = 2
 # From the end of its input to its end, for a process that matches nothing.
 _GONE_SECONDS = 0.02
-# So much of a pattern stands in an error.
+# Characters of a pattern that an error shows.
 _SHOWN = 80
 
 _SPECIAL = pattern(r"[\\.^$*+?{}\[\]|()]")
@@ -120,7 +120,7 @@ async def _asked(word: str, pattern: Pattern, *arguments: object) -> Any:  # noq
         matcher, lock = _Matcher(), anyio.Lock()
         _of_this_loop.set((matcher, lock))
     await anyio.lowlevel.checkpoint_if_cancelled()
-    with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
+    with anyio.CancelScope(shield=True):  # a match is returned even if the caller's time ends meanwhile
         async with lock:
             return await matcher.ask_async(pattern, request, _ANSWER_SECONDS)
 
@@ -211,7 +211,7 @@ class _Matcher:
                         stderr=subprocess.DEVNULL,
                         cwd="/",
                         env={"PATH": os.environ.get("PATH", os.defpath)},
-                        start_new_session=True,  # no signal meant for us
+                        start_new_session=True,  # so that no signal for this process reaches it
                     )
                 except OSError as error:
                     connection.close()
@@ -230,12 +230,12 @@ class _Matcher:
 
 
 def _finished(owner: int, process: subprocess.Popen[bytes], connection: socket.socket) -> int:
-    """End a process that matches, if it is this one's own: also where the interpreter ends, or its event loop did."""
+    """End a process that matches, but not from a fork of its owner. Also called when interpreter or event loop end."""
     connection.close()
     if owner != os.getpid():
         return 0
     with contextlib.suppress(subprocess.TimeoutExpired):
-        return process.wait(_GONE_SECONDS)  # the input's end ends it, unless it matches
+        return process.wait(_GONE_SECONDS)  # the end of its input ends it, unless a match is running
     process.kill()
     return process.wait()
 

@@ -79,9 +79,9 @@ def _stat_fields(pid: int) -> list[bytes]:
 
 
 def pids() -> list[int]:
-    """Every process; without threads of the kernel, often most of what /proc lists, where one file tells them apart.
+    """Every process. Threads of the kernel, often most of what /proc lists, are left out where one file lists them.
 
-    That file (CONFIG_PROC_CHILDREN) may leave some out. In a container the process 2 is one like all others.
+    That file (CONFIG_PROC_CHILDREN) may lack some of them. In a container the process 2 is one like all others.
     """
     fields, threads = _stat_fields(_KTHREADD), set[int]()
     if len(fields) > _STAT_FLAGS and int(fields[_STAT_FLAGS]) & KERNEL_THREAD:
@@ -205,7 +205,7 @@ def executable(pid: int) -> str:
     return ""
 
 
-# Options of shells with an argument of its own: it names no script.
+# Options of shells that take the next word as their argument: that word names no script.
 _OPTIONS_WITH_ARGUMENT = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command")
 
 
@@ -222,8 +222,8 @@ def runs_script(pid: int) -> bool:
 
 
 def is_script(arguments: Sequence[str]) -> bool:
-    """The same of a shell that was given these arguments."""
-    # the first argument of busybox is the applet.
+    """Whether a shell with these arguments runs a script, or a command of `-c`."""
+    # The first argument of busybox is the applet.
     left = iter(arguments[1:] if list(arguments[:1]) in (["sh"], ["ash"]) else arguments)
     for word in left:
         short = word[:1] in ("-", "+") and word[:2] != "--"

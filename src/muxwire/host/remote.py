@@ -2,7 +2,7 @@
 
 The helper (`scripts/helper.sh`) is a small sh in the keeper's pane. A line that is pasted there is a question, and what
 the pane writes is the answer. Files are written by the tmux server there (`save-buffer`), from the same line of
-commands as what is typed after them, so that they are there when it is read.
+commands as what is typed after them, so that the files are there when the shell reads what is typed.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 # Fields of a row, in the order in which helper.sh prints them.
 _PROCESS_FIELDS = 8
-# The calls that it names, those of Sleep.
+# The calls that the helper names, as `Sleep` names them.
 _CALLS: Final[dict[str, Literal["read", "write", "poll", ""]]] = {
     "read": "read", "write": "write", "poll": "poll", "": "",
 }  # fmt: skip
-# The label of the pane's own terminal among those of its inner ones, which are their numbers.
+# The label of the pane's own terminal. The labels of its inner terminals are their numbers.
 _OWN = ""
 
 
@@ -76,7 +76,7 @@ class _Row:
 @final
 @dataclass(slots=True)
 class PaneAnswer:
-    """One answer: the processes in the order of the tree, their first first."""
+    """One answer: the processes in the order of their tree, the pane's first process first."""
 
     modes: TtyModes | None = None
     rows: dict[int, _Row] = field(default_factory=dict)
@@ -168,7 +168,7 @@ class PaneAnswer:
         )
 
     def _inside(self, label: str, *, tells: bool) -> PaneLook | None:
-        """What was seen of an inner terminal; None if it was not looked at."""
+        """What was seen of an inner terminal; None if it was not examined."""
         if label not in self.inner_modes:
             return None
         foregrounds = [one.tpgid for one in self.rows.values() if one.terminal == label and one.tpgid > 0]
@@ -211,8 +211,8 @@ def _process(fields: list[str]) -> _Row:
 
 # The helper answers in a few ms and a round trip. It may wait for a terminal that hangs; no call waits for it longer.
 _ANSWER_SECONDS = 5.0
-# How long it is asked again what it could not find out, and the pause between two times: most shortages of processes
-# are those of a build, which starts and ends many of them a second.
+# How long the helper is asked again if no process could be started there, and the pause between two times: most such
+# shortages come from a build, which starts and ends many processes a second.
 _SHORT_SECONDS, _SHORT_PAUSE = 5.0, 0.2
 # What is kept of an answer's line that has not ended: a longer one is none of our helper's.
 _LINE_BYTES = 64 << 10
@@ -220,10 +220,10 @@ _LINE_BYTES = 64 << 10
 _ANSWER_BYTES = 2 << 20
 # The verb of a question for the processes of a pane, which takes the helper long on a machine with many of them.
 _LOOK = "p"
-# So many of the same looks are with the helper at a time, those among them whose asker has gone: while it works on one,
-# the next is on its way. More of them wait here, where who gives up leaves nothing, and become one.
+# How many looks of the same text the helper has at a time, those included whose caller has given up: while it works on
+# one, the next is on its way. Further ones wait here and become one; a caller that gives up leaves none here.
 _LOOKS_THERE = 2
-# A look that has no answer for so long has none: the helper's terminal, or the line, has lost it.
+# A look without an answer for so long will get none: the helper's terminal, or the connection, has lost it.
 _LOST_SECONDS = 60.0
 _DIGITS = 9  # of a question's number
 # The number of a process's first question is below this. No process asks as many as are left.
@@ -262,7 +262,7 @@ class Helper:
         self._line: Line | None = None
         self._pane = ""
         self._unread = b""
-        # An answer to a process that was killed may come to the next one, which asks other things.
+        # Random: an answer to a muxwire that was killed may come to the next one, which asks other things.
         self._number = secrets.randbelow(_FIRST_MAX)
         self._asked: dict[int, Question] = {}
         self._answering: Question | None = None  # whose encoded lines come now
@@ -401,13 +401,14 @@ class Helper:
         return True
 
 
-# A question that was open for a round trip and so long when its call was cancelled is unanswered: most take 10 ms.
+# A question that was open for a round trip and so long when its call was cancelled counts as unanswered: most take
+# 10 ms.
 _ANSWERED_WITHIN = 0.1
 # What a call cannot do without is asked so often: 30 s, in which most connections that were lost are back.
 _ASKED_AGAIN = 6
 # As much as one line of commands should carry: tmux parses it on its only thread.
 _CHUNK = 16 << 10
-# In which content is brought to a file.
+# The tmux buffer that brings content to a file.
 _BUFFER = "muxwire-file"
 # Of the files of so many tabs the command is kept ready.
 _PATHS_KEPT = 64
@@ -493,8 +494,8 @@ class RemoteHost:
     async def spooled(self, pane: str, offset: int) -> tuple[int, bytes] | None:
         """What is kept there of a pane's output from an offset on, and its first offset: a later one if that is gone.
 
-        Not more than a piece of it; b"" behind the end. The offset is -1 if nothing is kept; None without an answer,
-        also where the connection was lost: who asks on the next one asks for all panes anew.
+        Not more than a piece of it; b"" from the end on. The offset is -1 if nothing is kept. None without an answer,
+        also where the connection was lost: on the next connection the caller asks for all panes anew.
         """
         found = await self._helper.answer("s", pane, str(offset), again=False)
         if found is None or found.short:
@@ -649,9 +650,9 @@ class RemoteHost:
     async def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         del tty
         words = "K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers)
-        if not self.link.answers:  # it does it as soon as it can
+        if not self.link.answers:  # the helper does it as soon as it can
             self._helper.say(*words)
-        # Where no process can be started nothing was signalled, and it is asked again.
+        # If no process could be started there, nothing was signalled, and `answer` asks again.
         elif await self._helper.answer(*words, again=False) is None and self.link.up:
             self.link.answers = False
 
@@ -662,7 +663,7 @@ class RemoteHost:
     # -- files and programs
 
     def make_folder(self, path: Path) -> None:
-        """Nothing: the pane itself makes it, before its shell (`start_argv`)."""
+        """Nothing: the pane itself makes it, before its shell (`_START`)."""
 
     def remove_folder(self, path: Path) -> None:
         self._helper.say("d", path.name)
@@ -678,11 +679,11 @@ class RemoteHost:
 
     @staticmethod
     def file_lines(path: Path, content: bytes) -> Lines:
-        """The commands that have the tmux server there write a file, the last line from its whole content."""
+        """The commands that have the tmux server there write a file: the last line has it write all of it."""
         pieces = [content[at : at + _CHUNK] for at in range(0, len(content), _CHUNK)] or [b"\n"]
         first = command("set-buffer", "-b", _BUFFER, "--", pieces[0])
         rest = [command("set-buffer", "-a", "-b", _BUFFER, "--", piece) for piece in pieces[1:]]
-        # The last line may be sent again, when it was begun: it appends nothing.
+        # The last line may be sent again although tmux had begun it: it appends nothing to the buffer.
         last = _saved(path)
         return [first, *rest, last] if rest else [joined((first, last))]
 
@@ -758,12 +759,12 @@ class RemoteHost:
 
 @lru_cache(_PATHS_KEPT)
 def _saved(path: Path) -> Command:
-    """The commands that write a buffer to a file: of a shell's commands always the same."""
+    """The commands that write a buffer to a file: the files of a shell's commands have always the same paths."""
     return command_list(("save-buffer", "-b", _BUFFER, str(path).replace("#", "##")), ("delete-buffer", "-b", _BUFFER))
 
 
 _NOTHING = PaneAnswer()
-# A pane makes its own folder, and goes where it is to begin: it may have gone since that was looked up.
+# A pane makes its own directory, and goes where it is to begin; home, if that is gone since it was looked up.
 _START = 'umask 077; mkdir "$1"; umask "$2"; cd -- "$3" || cd; shift 3; exec "$@"'
 
 
