@@ -1,7 +1,7 @@
 """Being attached to the sessions of the tabs that a call uses, and to no others.
 
-At a server of muxwire's own that is always so. A person's server is attached to only for as long as a tab there is
-used: to attach clears the alerts of the session's current window, and runs the person's hooks.
+muxwire is attached to a server of its own all the time. It is attached to a person's server only for as long as a tab
+there is used: to attach clears the alerts of the session's current window, and runs the person's hooks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _NOTHING = nullcontext()
 async def attached(*tabs: LiveTab, uses: bool = True) -> AsyncIterator[None]:
     """Hear these tabs for as long as the block lasts, those of them that are open. ConnectionClosed, TmuxSilent.
 
-    Without `uses` the caller does not use these tabs: to hear all of them keeps none from being closed as unused.
+    With `uses=False` the block is no use of these tabs: a caller that hears all tabs keeps none from being closed as
+    unused.
     """
     async with AsyncExitStack() as stack:
         for tab in tabs:

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 # Closing tabs that were not used for a time, if the caller has asked for that.
 #
 # A tab is used by every call that names it, for as long as the call lasts, by what runs in it, by its output, and by a
-# person's keys. Using it sets a time and no timer. The one clock of the instance wakes when the first tab may be due,
-# and only then the times are compared; who wants no tab closed has no clock.
+# person's keys. A use stores its time and starts no timer. The one clock of the instance wakes when the first tab may
+# be due, and only then the times are compared. Without an idle timeout no clock runs.
 
 
 def checked_idle(seconds: float | None, what: str) -> float:
     """How long a tab may be unused, 0 for ever; InvalidArgument for what is not a duration."""
-    if seconds is not None and not seconds > 0:  # nor nan
+    if seconds is not None and not seconds > 0:  # refuses nan too
         raise InvalidArgument(f"{what} is {seconds} s", remedy="give more than 0; without it tabs stay open")
     return seconds or 0.0
 
@@ -64,7 +64,7 @@ async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Seque
         except (
             MuxwireError,
             OSError,
-        ):  # what runs there uses it; or it is not known, because its machine does not answer
+        ):  # something runs in it, which is a use; or its machine does not answer, so that this is not known
             tab.pane.use.note()
 
 
@@ -96,12 +96,12 @@ class TabBook:
         self.on_latest: Callable[[], None] | None = None
         self.on_nonsense: Callable[[Exception], None] | None = None  # another machine's answers cannot be read
         self.generation = 0
-        self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # of tabs that have none
-        self.leaves_running = False  # a call that is cancelled now is cancelled because its process ends
-        self.awaited = ""  # what a call waits for that was begun last, in words
+        self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # for tabs without their own
+        self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
+        self.awaited = ""  # what the call that was begun last waits for, in words
         self._used: dict[str, None] = {}  # the keys of tabs, the one last used at the end
         self._tasks = tasks
-        self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict loses its first slowly
+        self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict is slow to remove its first key
         self._commands = OrderedDict() if parent is None else parent._commands  # noqa: SLF001
         self.events: EventLog = EventLog() if parent is None else parent.events
         self.events.sources.append(self._settle)
@@ -136,10 +136,10 @@ class TabBook:
         return self._last_used(2)
 
     def _last_used(self, number: int) -> str:
-        # Nearly always the first that is examined, so that a command pays nothing for it.
+        # Nearly always the first key that is examined is the answer, so this costs a command almost nothing.
         used = (key for key in reversed(self._used) if key in self.open)
         rest = (key for key, tab in reversed(self.open.items()) if key not in self._used and not tab.is_split)
-        # One whose program has ended is on its way out.
+        # A tab whose program has ended is about to be closed.
         alive = (key for key in chain(used, rest) if not self.open[key].pane.session.dead)
         return next(islice(alive, number - 1, None), "")
 
@@ -153,11 +153,11 @@ class TabBook:
                 self._use(key)
 
     def add(self, tab: Tab) -> None:
-        """A tab was made, or found again; it is the active one only where no other is."""
+        """A tab was made, or found again. It becomes the active one only if there is no other."""
         if tab.key in self.open and self.open[tab.key] is not tab:
-            tab.is_split = True  # its pane was moved into a window that goes by another one
+            tab.is_split = True  # its pane was moved into a window whose id is the key of another tab
         self.open[tab.key] = tab
-        # Its further panes may have been found again before it.
+        # Further panes of its window may have been found again before it.
         if (first := self.open.get(tab.prefix + tab.window_id)) is not None:
             for split in self.panes(tab.window_id)[1:]:
                 split.name, split.session, split.sized = first.name, first.session, first.sized
@@ -178,7 +178,7 @@ class TabBook:
         return sorted(self.open.values(), key=lambda tab: (int(tab.window_id[1:]), tab.is_split))
 
     def panes(self, window: str) -> list[Tab]:
-        """The open tabs in a window, the one that goes by the window's id first."""
+        """The open tabs in a window, first the one whose key is the window's id."""
         found = [tab for tab in self.open.values() if tab.window_id == window]
         return sorted(found, key=lambda tab: tab.is_split)
 
@@ -191,7 +191,7 @@ class TabBook:
         return [one for one in self.panes(tab.window_id) if one.is_split and one.is_adopted == tab.is_adopted]
 
     def rename_key(self, tab: Tab, *, window: str, is_split: bool) -> None:
-        """A pane of muxwire is in another window now, or is what that window goes by."""
+        """A pane of muxwire is in another window now, or has become the one whose key is the window's id."""
         old = tab.key
         was_latest = self.latest == old
         del self.open[old]
@@ -202,7 +202,7 @@ class TabBook:
             self.latest = tab.key
 
     def address(self, tab: Tab) -> str:
-        """The window of this tab as a caller calls it: after the number of its server if that is not the newest."""
+        """The id of this tab's window for callers, after the generation of its server if that is not the newest."""
         life = "" if tab.generation == self.generation else f"{tab.generation}/"
         return f"{tab.prefix}{life}{tab.window_id}"
 
@@ -214,7 +214,10 @@ class TabBook:
         return next(by_id, None) or next((tab for tab in newest if target == tab.name and not tab.is_split), None)
 
     def retire(self, tab: Tab, reason: str, *, persistent: bool = False) -> None:
-        """A tab is gone; what ran in it ends with `reason`, if none was given before; `persistent`: only for us."""
+        """A tab is gone. What ran in it ends with `reason`, unless another one was given before.
+
+        `persistent`: the tab may live on in tmux; this process has lost it.
+        """
         tab.end_reason = tab.end_reason or reason
         tab.runner.never_connected(tab.end_reason)
         tab.pane.close(tab.end_reason)
@@ -238,9 +241,9 @@ class TabBook:
         self.closed[tab.address] = tab
 
     def retire_all(self, reason: str, *, persistent: bool = False, client: ControlClient | None = None) -> None:
-        """The server is gone, and every tab with it; with `persistent`, only our connection to it may be.
+        """The server is gone, and every tab with it; with `persistent`, perhaps only the connection to it is gone.
 
-        With `client` that connection alone has ended: the tabs that are heard by another one stay.
+        With `client` only that connection has ended: the tabs that another connection hears stay.
         """
         for tab in list(self.open.values()):
             if client in (None, tab.client):
@@ -251,7 +254,7 @@ class TabBook:
             tab.events.named()
 
     def remember(self, tab: Tab, execution: Execution) -> None:
-        """A command was typed; it can be asked about by its id. Its shell works now: there is time for the journal."""
+        """A command was typed; it can be asked about by its id. While it runs, there is time for the journal."""
         while len(self._commands) >= REMEMBERED_COMMANDS:
             self._commands.popitem(last=False)
         self._commands[execution.command_id] = (tab, execution)
@@ -277,7 +280,7 @@ class TabBook:
         return executions
 
     def _journal(self, tab: Tab, execution: Execution) -> None:
-        """Note the true end of a command that an earlier process left running; the last line of a command counts."""
+        """Note the true end of a command that an earlier process left running: its last line in the journal counts."""
         if self.history is not None and execution.ending != "lost":
             self.history.note(journal_entry(tab, execution))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # What a shell and its jobs get to write their history and end after SIGHUP; they take a few ms.
 HANGUP_GRACE = 0.5
-# Between two looks at all processes, which take some ms, for one that waits.
+# Seconds between two scans of all processes for one that waits for input. A scan takes some ms.
 _LOOK_AGAIN = 0.02
 
 
@@ -39,13 +39,13 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
 
 
 async def reading_strangers(pane: PaneState) -> dict[int, str]:
-    """What reads the terminal from another session: the number of each process, and what tells it from a later one."""
+    """The processes of other sessions that read the terminal: the pid of each, and when it was started."""
     await pane.look(wide=True)
     return {one.pid: pane.host.started(one.pid) for one in strangers(pane.seen())}
 
 
 async def asking_strangers(pane: PaneState) -> dict[int, str]:
-    """The same of a command that was proved to wait for input: looked for until something is seen to wait again.
+    """As `reading_strangers`, for a command that was proved to wait for input: until a process is seen to wait again.
 
     On a busy machine a program that draws or polls is often about to run, and not asleep, when it is looked at.
     """
@@ -57,10 +57,11 @@ async def asking_strangers(pane: PaneState) -> dict[int, str]:
 
 
 async def end_strangers(pane: PaneState, seen: Mapping[int, str]) -> bool:
-    """End what reads the terminal from another session: pinentry, which an agent started for a program here.
+    """End what reads the terminal from another session: pinentry, which gpg-agent started for a program here.
 
-    It does not get the signals of the program that asked for it, and without its terminal it spins. `seen`: what read
-    before the program was stopped; in the moment after it may do something else. False if there was none.
+    pinentry does not get the signals of the program that asked for it, and without its terminal it spins. `seen`: the
+    readers before the program was stopped, since a reader may do something else just after that. False if there was
+    no reader.
     """
     readers = {**seen, **await reading_strangers(pane)}
 
@@ -71,7 +72,7 @@ async def end_strangers(pane: PaneState, seen: Mapping[int, str]) -> bool:
         for pid in left():
             pane.host.signal_process(pid, number)
         with anyio.move_on_after(HANGUP_GRACE):
-            while left():  # it would get what is typed next
+            while left():  # such a process would get what is typed next
                 await pane.stream.changed_within(LOOK_SECONDS)
             break
     return bool(readers)
@@ -99,7 +100,7 @@ async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id:
 
 
 async def end_rest(pane: PaneState, server: TmuxServer) -> None:
-    """The window of a pane has gone, and not by us: what it left has a moment to end."""
+    """A pane's window was closed, but not by muxwire: the processes left of it get a moment to end, then SIGKILL."""
     await anyio.sleep(HANGUP_GRACE)
     await _end_session(pane, server)
 

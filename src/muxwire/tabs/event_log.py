@@ -95,7 +95,7 @@ class EventFilter:
         return cls(frozenset(windows), wanted or USUAL_KINDS)
 
     def wants(self, kind: EventKind, window: str) -> bool:
-        """Whether it is one of these; what belongs to no tab concerns every tab."""
+        """Whether such an event is wanted. One that belongs to no tab concerns every tab."""
         return kind in self.kinds and (not self.windows or not window or window in self.windows)
 
 
@@ -131,7 +131,7 @@ class EventLog:
 
     @property
     def end(self) -> int:
-        """The cursor after the newest event: nothing up to here will be seen from it on."""
+        """The cursor after the newest event: a caller that continues from it gets only what happens from now on."""
         self.catch_up()
         self._growing.clear()
         return self._end
@@ -142,11 +142,11 @@ class EventLog:
         self._append(kind, window_id, details)
 
     def output(self, window_id: str, begin: int, end: int) -> None:
-        """Bytes came; what follows each other is one event, as long as it was not read and nothing else came."""
+        """Bytes came. They add to the last `output` event of the tab until that was read, or `record` was called."""
         self._growing_details("output", window_id, from_byte=begin)["next_byte"] = end
 
     def bell(self, window_id: str, next_byte: int, count: int = 1) -> None:
-        """So many bells rang, and the last event of them was not read yet: they are one event too."""
+        """`count` bells rang. They add to the last `bell` event as bytes do to an `output` event."""
         details = self._growing_details("bell", window_id, count=0)
         details |= {"count": int(details["count"] or 0) + count, "next_byte": next_byte}
 
@@ -161,10 +161,10 @@ class EventLog:
         details |= {"progress": state} | ({} if percent is None else {"percent": percent})
 
     def _growing_details(self, kind: EventKind, window: str, **first: Detail) -> dict[str, Detail]:
-        """The details of the event of that kind that still grows; of a new one, which begins with `first`, if none."""
+        """The details of the event of that kind that may still grow, or of a new event that begins with `first`."""
         growing = self._growing.setdefault(window, {})
         entry = growing.get(kind)
-        if entry is None or entry[_SEQUENCE] <= self._end - len(self._entries):  # what was dropped must not grow unseen
+        if entry is None or entry[_SEQUENCE] <= self._end - len(self._entries):  # a dropped one must not grow unseen
             entry = growing[kind] = self._append(kind, window, first)
         return entry[_DETAILS]
 
@@ -178,7 +178,7 @@ class EventLog:
         return entry
 
     def since(self, cursor: int, wanted: EventFilter, limit: int) -> EventBatch:
-        """The first `limit` events after a cursor that are wanted; InvalidArgument for a cursor of another life."""
+        """The first `limit` events after a cursor that are wanted; InvalidArgument for one that was not reached."""
         self.catch_up()
         if not 0 <= cursor <= self._end:
             raise InvalidArgument(
@@ -198,7 +198,7 @@ class EventLog:
         return EventBatch(tuple(found), reached, max(0, first - cursor))
 
     async def wait(self, cursor: int, wanted: EventFilter, limit: int = DEFAULT_LIMIT) -> EventBatch:
-        """As `since`, when there is something wanted; it is woken by that and by nothing else."""
+        """As `since`, but wait until there is a wanted event. Only such an event wakes it."""
         batch = self.since(cursor, wanted, limit)
         if not batch.events:
             waiter = _Waiter(wanted, anyio.Event())

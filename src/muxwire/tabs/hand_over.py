@@ -1,4 +1,4 @@
-"""The command line by which a person gets to a tab, and when a result has it: where a program asks for a secret."""
+"""The command line by which a person opens a tab. A result has it in its note where a program asks for a secret."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def secret_note(pane: PaneState, server: TmuxServer, key: str) -> str:
 
 
 def _waits_for_secret(pane: PaneState) -> bool:
-    """Whether that is waited for; of what was just examined it is known already."""
+    """Whether a program waits for a secret. A command that was just examined knows this already."""
     running = pane.session.running
     if running is not None and running.waits_at(pane.stream.written_end):
         return running.asked_for == waited_words("password")

@@ -83,7 +83,7 @@ _CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
 async def list_tabs(
     server: TmuxServer | None, book: TabBook, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
 ) -> TabList:
-    """Describe every tab and session, or those of `session`; without a server that answers, what is known of it.
+    """Describe every tab and session, or those of `session`; if no server answers, what is known of them.
 
     `ask` is awaited if there are windows that are no tabs: it may add tabs.
     """
@@ -95,7 +95,7 @@ async def list_tabs(
         except (MuxwireError, ValueError):
             if link is None:
                 raise
-        # Another machine does not answer, or nonsense: that is no reason not to list those of this one.
+        # Another machine does not answer, or sends nonsense: the tabs of this machine are listed all the same.
     known = (*book.in_order(), *(book.closed.values() if closed else ()))
     return TabList(_rows_without_tmux(known, book, session), ())
 
@@ -135,8 +135,8 @@ async def _asked(
     )
 
 
-# Instances without a name that have ended, and their tabs, which a list still shows: what an agent did before
-# its client was started again, and no more than a reader takes in.
+# How many instances without a name that have ended, and how many of their tabs, a list still shows. An agent finds
+# there what it did before its client was started again, and the list stays short enough to read.
 ENDED_INSTANCES = 3
 ENDED_TABS = 30
 
@@ -156,7 +156,7 @@ def ended_tabs(folders: Folders) -> tuple[TabInfo, ...]:
 def logged_tabs(folders: Folders, generation: int) -> tuple[TabInfo, ...]:
     """The tabs of this instance that left a log, the last `ENDED_TABS` of them, open ones too. Blocks on the disk.
 
-    The ids of the server's life `generation` go without it.
+    An id has the number of its server's generation before it, unless that is `generation`.
     """
     home = folders.state / folders.instance
     logs = [log for _, log in logs_of(home)[:ENDED_TABS]]
@@ -181,7 +181,7 @@ def _ended_row(
     log: Path, newest: int, prefix: str, last: Mapping[tuple[int, str], CommandRecord], reason: str
 ) -> TabInfo:
     generation = generation_of(log)
-    pane = log.stem.rpartition("-")[2]  # of a window's further panes the log has both ids
+    pane = log.stem.rpartition("-")[2]  # the log of a further pane is named pane-@N-%M
     life = "" if generation == newest else f"{generation}/"
     ran = last.get((generation, pane))
     with LogFileReader(log) as reader:
@@ -236,6 +236,6 @@ def _row(tab: Tab, book: TabBook, latest: str, *, command: str) -> TabInfo:
 
 
 def _beneath(pane: PaneState) -> str:
-    """The command that runs beneath the supervisor, if that is in front itself: it leads the group of its program."""
+    """The command that the supervisor runs, if both are the foreground process group, which the supervisor leads."""
     supervisor, host = pane.leader_pid, pane.host
     return host.child_name(supervisor) if host.foreground_pgrp(supervisor) == supervisor else ""

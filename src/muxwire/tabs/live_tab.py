@@ -1,4 +1,4 @@
-"""What those need of a tab that it imports itself: waits, answers, events, processes. What it asks of its instance."""
+"""Interfaces: of a tab, for modules that `tab.py` imports (waits, answers, events, processes); of its instance."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
     from muxwire.vt.drawn import Picture
 
-# The tab: a parameter, so that this module does not import what imports it.
+# The type of the tab: a parameter, so that this module does not import `tab.py`, which imports this one.
 T = TypeVar("T")
 
 
 class LiveTab(Protocol):
-    """A tab; `muxwire.tabs.tab.Tab` is the one that there is."""
+    """A tab; `muxwire.tabs.tab.Tab` is the only implementation."""
 
     name: str
     generation: int
@@ -47,7 +47,7 @@ class LiveTab(Protocol):
     async def result(
         self, execution: Execution, *, strip_ansi: bool | None = None, max_chars: int | None = None
     ) -> ExecutionResult:
-        """What a command has to say."""
+        """What a command wrote, its state, and its exit code once it has ended."""
 
     async def snapshot(
         self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False, at_byte: int | None = None,
@@ -66,7 +66,7 @@ class LiveTab(Protocol):
 
 
 class TabOwner(Protocol[T]):
-    """Keeps the tabs of one instance; `TabBook` is the one that there is."""
+    """Keeps the tabs of one instance; `TabBook` is the only implementation."""
 
     leaves_running: bool
 

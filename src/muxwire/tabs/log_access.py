@@ -68,7 +68,7 @@ class LogSource:
 
     @property
     def typed_from(self) -> int:
-        """The offset from which on it may end with a line that muxwire typed and that is on its way to the shell."""
+        """From this offset on, the log may hold a line that muxwire typed and that the shell has not begun to run."""
         return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else 0
 
     @property
@@ -79,7 +79,7 @@ class LogSource:
         return output_range(self.command, self.tab.pane.stream, self.tab.pane.shell)
 
     def plain(self, asked: bool | None) -> bool:
-        """Whether it is read as a person would have: as was asked, or as is the tab's default."""
+        """Whether the log is read as a person would have: as `asked`, or if that is None, as is the tab's default."""
         return asked if asked is not None else self.tab is not None and self.tab.strip_ansi
 
     async def trouble(self, reached: int, end: int) -> str:
@@ -94,11 +94,11 @@ class LogSource:
 
 
 def find_log(folders: Folders, target: str, error: NoSuchTarget) -> LogSource:
-    """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; if none, `error`.
+    """The log of an earlier tmux server: the newest of window `@N`, or that of `GENERATION/@N`; raises `error` if none.
 
     Of an instance without a name that has ended, `INSTANCE/@N` and `INSTANCE/GENERATION/@N`. The name of a closed tab
     is known from the journal, if a command ran there: the last one of that name is meant.
-    The path of a log is taken too, if it lies in our state directory: so logs outlive the instance that wrote them.
+    The path of a log is taken too, if it lies in our state directory: so the logs of any instance can be read.
     """
     found = _LOG_ADDRESS.match(target)
     if found is not None:
@@ -138,7 +138,7 @@ async def read_tail(
     """
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
-    within = source.within  # before all of it is in the file
+    within = source.within  # before the flush: what comes later is not read
     end = source.end if within is None else within[1]
     view, _ = await _settled_view(source, strip=strip_ansi)
     view = replace(view, drawing=drawing)
@@ -147,7 +147,7 @@ async def read_tail(
     find = partial(_tail, source, lines, view, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
     result = await find()
     if trouble := await source.trouble(result.next_byte, end):
-        result = await find()  # it may begin anew
+        result = await find()  # the file may be another one now (`PaneLog.begun_anew`)
         return replace(result, note="; ".join(filter(None, (trouble, result.note))))
     return result
 
@@ -179,8 +179,8 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
             with anyio.move_on_after(wait):
                 while piece.next_offset == from_byte and not view.final:
                     if not flushed:
-                        await anyio.sleep(RETRY_SECONDS)  # nothing reports a disk that takes it again
-                    # Else more came while this piece was read, or what was held back need not be.
+                        await anyio.sleep(RETRY_SECONDS)  # no event says that the disk takes the log again
+                    # Otherwise more came while this piece was read, or what was held back can be shown now.
                     elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
                         await source.tab.pane.stream.changed()
                     piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
@@ -202,10 +202,10 @@ async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> t
     find = partial(read_readable if strip else _read_range, source.path, start, limit, view)
     piece, note = await anyio.to_thread.run_sync(find)
     if not view.final and (trouble := await source.trouble(piece.end, end)):
-        piece, note = await anyio.to_thread.run_sync(find)  # it may begin anew
+        piece, note = await anyio.to_thread.run_sync(find)  # as in `read_tail`
         note = "; ".join(filter(None, (trouble, note)))
     if view.final and flushed and piece.next_offset >= piece.end < source.end:
-        # The whole log was removed: it was too old, or one too many.
+        # The whole log was removed: it was too old, or there were too many logs.
         lost = source.end - piece.next_offset
         piece = LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
     return piece, note, view, flushed
@@ -217,8 +217,9 @@ def _read_range(path: Path, start: int, limit: int, view: View) -> tuple[LogPiec
 
 async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
     """Have everything in the file that was received, and return how to show it, and whether the disk took it."""
-    # Before the flush: what comes after it has to be asked for still, even if the tab has ended by then, and may be
-    # the beginning of a typed line, even if that has begun to run by then.
+    # Both are taken before the flush. What comes after it is not in the file yet. It must be asked for again, so
+    # `final` stays false even if the tab has ended by then. It may be the beginning of a typed line, so `typed_from`
+    # is kept even if that line has begun to run by then.
     closed, typed_from = source.closed, source.typed_from
     flushed = await source.flushed()
     columns = COLUMNS if source.tab is None else source.tab.columns

@@ -164,7 +164,7 @@ class TabMaker:
             raise
         except CommandError as error:
             spec.discard()
-            if _FULL in str(error):  # it has the limit of the process that started it
+            if _FULL in str(error):  # tmux has the limit of the process that started it
                 error.remedy = "tmux itself may open no more: close tabs, or start it anew with a higher ulimit -n"
             raise
         except BaseException:
@@ -188,7 +188,7 @@ class TabMaker:
         return tab
 
     async def _late(self, made: _Made, request: CreateTab) -> None:
-        """The call was given up while tmux stood still."""
+        """Finish a tab whose call was given up while tmux did not answer."""
         try:
             await self._placed(made, request)
         except TmuxSilent:
@@ -216,7 +216,7 @@ class TabMaker:
                 strip_ansi=request.strip_ansi,
                 idle_timeout=request.idle_timeout,
             )
-            # Before the window is: a process that hears of it can read which tab it is.
+            # Before the window is made: a process that is notified of the window can then read its record.
             if self._server.keeps_records:
                 record.save(self._server.make_record_folder(label))
         except BaseException:
@@ -227,7 +227,7 @@ class TabMaker:
         return PaneSpec(record, folder, argv, env, request.size, self._book.coming, self._host, connections)
 
     def check_room(self, count: int = 1) -> None:
-        """NotPermitted if so many more panes are more than may be open."""
+        """NotPermitted if `count` more panes would exceed the number that may be open."""
         if not self._tabs_max:
             return
         ours = sum(not tab.is_adopted for tab in self._book.open.values()) + len(self._book.coming)

@@ -38,13 +38,14 @@ _FAILS_WITHIN = 0.15
 OUTPUT_CHARACTERS = 2000
 # A shell takes a line that was typed at its prompt within a few ms. No event shows that in every shell.
 _TAKEN_WITHIN = 0.15
-# A nested shell has forked what was entered by then, on a busy machine too; with a prompt that changes this cannot be
-# seen it is there again.
+# A nested shell has forked what was entered by then, on a busy machine too. A prompt that changes is not recognised
+# when it is shown again: then all of this time is waited.
 _ENTERED_WITHIN = 1.0
-# A shell whose program has ended shows its prompt by then, also where it asks git first on a busy machine.
+# A shell whose program has ended shows its prompt by then, also where the prompt runs git, on a busy machine.
 _PROMPT_WITHIN = 3.0
 
-# A command of an earlier call is typed by then, unless more than the prompt keeps it: fish's takes some ms to be drawn.
+# A command of an earlier call is typed by then, unless it waits for more than the prompt. fish takes some ms to draw
+# its prompt.
 _TYPED_WITHIN = 2.0
 
 # What a shell starts for its prompt, and what a signal was sent to, has ended by then.
@@ -105,7 +106,7 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
             )
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
-        # Programs of other sessions that read the terminal for it, as a pinentry does, are to end with it.
+        # Programs of other sessions that read the terminal for what is stopped (pinentry) are to end with it.
         ends_readers = not tab.is_adopted and tab.pane.host.detects_pid_reuse
         running = tab.pane.session.running
         asked = ends_readers and running is not None and running.asked_at >= 0
@@ -114,7 +115,7 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         stopped = await _with_left(tab.pane, stopped, since)
         if stopped.success and ends_readers:
             await _without_strangers(tab, readers)
-    tab.pane.session.told_of()  # if that has ended a nested shell, the caller wanted it
+    tab.pane.session.told_of()  # no later note on a nested shell that ended: the caller wanted it
     return stopped
 
 
@@ -130,7 +131,7 @@ async def _without_strangers(tab: LiveTab, seen: Mapping[int, str]) -> None:
 
 
 async def _with_left(pane: PaneState, stopped: ProcessStop, since: float) -> ProcessStop:
-    """The result with what of the job still runs, once what was about to end has: what began at `since` or later."""
+    """Add to the result which processes of the job (begun at `since` or later) still run after a moment."""
     if not stopped.success:
         return stopped
     began = time.monotonic()
@@ -196,7 +197,7 @@ def _stopped(pane: PaneState, success: bool, sent: str, status: int | None, ende
 def _back_from(pane: PaneState, ended: Execution) -> bool:
     """Whether nothing runs since that command, whose shell has printed no prompt mark yet.
 
-    A nested shell never shows one: it is in front itself unless a person has something run there.
+    A nested shell prints no marks: nothing runs in it when the shell itself is in the foreground.
     """
     if not prompt_due(pane.session):
         return False
@@ -218,7 +219,7 @@ async def _busy_within(pane: PaneState, newest: Execution) -> bool:
 
 
 def _entered_at(pane: PaneState, newest: Execution) -> int:
-    """The offset at which a line was entered since our newest command; -1 if none was by us."""
+    """The offset at which muxwire entered a line since its newest command; -1 if it entered none."""
     typed = pane.session.last_input
     return typed.offset if typed.offset >= newest.end and "\n" in typed.text else -1
 
@@ -226,7 +227,7 @@ def _entered_at(pane: PaneState, newest: Execution) -> int:
 def _line_under_way(pane: PaneState, newest: Execution) -> bool:
     """Whether a line was entered since our newest command in a nested shell, whose prompt is not there again.
 
-    What was entered ends its line in any case: a prompt before that was on its way when the keys were sent.
+    What was entered always shows a line feed: a prompt before that was already on its way when the keys were sent.
     """
     entered = _entered_at(pane, newest)
     drawn = pane.stream.written(max(entered, newest.end))
@@ -246,11 +247,12 @@ async def _stop_over(
     begin = max(_entered_at(pane, newest), newest.end)
 
     def over() -> bool:
-        # Silent, else a C-c that the shell has not dealt with yet would throw the next line away.
+        # Only when it is silent: a C-c that the shell has not handled yet would discard the next line.
         prompt = pane.prompt_after(newest, begin) if pane.quiet(DRAWN_REMOTE) else -1
         return pane.session.dead or b"\n" in pane.stream.ring.read(begin, prompt)
 
-    # bash that is hit between its fork and the program's own group loses its terminal to that program, and ends.
+    # If C-c comes after bash has forked and before the program has a process group of its own, bash loses the terminal
+    # to that program, and ends.
     left = _ENTERED_WITHIN - (time.monotonic() - pane.pressed_at)
     if await pane.stream.until(lambda: b"\n" in pane.stream.ring.read(begin, pane.stream.end), left):
         await pane.stream.until(over, FORKS_WITHIN, look=DRAWN_REMOTE)

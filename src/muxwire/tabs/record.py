@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 _SHOWN_NAME = 40
 _FORMAT_SIGN = pattern(r"#(?=[\[({])")
 _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
-# What a later process cannot learn of a command from the marks; and its bytes, with so many of them as are kept: of the
-# text enough to say which one it was.
+# What a later process cannot learn of a command from the marks.
 _AS_TYPED = ("typed_at", "typed_time", "prompt_seq", "cwd", "level", "shell_pgrp", "shell_name")
 # The same, which the records of an earlier version do not have.
 _NEWER = {"shell_token": "", "script_path": ""}
+# Fields that are bytes, and how many of them are kept: of the command's text enough to say which one it was.
 _ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
 REMEMBERED = 200
@@ -108,7 +108,7 @@ def name_of(record: TabRecord, window: str, printed: str) -> str:
 
     `printed` is what tmux prints for `#{window_name}`: a person may have changed that.
     """
-    given = shown_name(record.name) or Path(record.shell).name  # not known of a tab that runs a program
+    given = shown_name(record.name) or Path(record.shell).name  # "" for a tab without a name that runs a program
     found = printed_name(printed)
     return found if given and found != given else record.name or window
 
@@ -119,7 +119,7 @@ def printed_name(printed: str) -> str:
 
 
 def note_name(folder: Path, name: str) -> None:
-    """Have a tab go by another name in a later process too. Never fails: it did get the name."""
+    """Keep a tab's new name for a later process. Never fails, since the tab already has that name here."""
     record = TabRecord.load(folder)
     if record is not None and record.name != name:
         with suppress(InstanceUnavailable):
@@ -147,7 +147,7 @@ class CommandBook:
         self._descriptor = -1
 
     def note(self, execution: Execution, shell_pid: int) -> None:
-        """Write down a command that was typed, and its end when that comes. Never fails: it is a help, not the job."""
+        """Write down a command that was typed, and its end when that comes. Never fails: the command runs anyway."""
         row = {name: getattr(execution, name) for name in (*_AS_TYPED, *_NEWER)}
         for name, longest in _ENCODED.items():
             row[name] = base64.b64encode(getattr(execution, name)[:longest]).decode()
@@ -162,7 +162,7 @@ class CommandBook:
 
     def _note_end(self, execution: Execution) -> None:
         if execution.ending == "lost":
-            return  # for us: it may run on
+            return  # lost for this process only: the command may still run
         self._write(
             {
                 "id": execution.command_id,
@@ -224,7 +224,7 @@ def _typed(row: Mapping[str, Any]) -> Execution:
     known: dict[str, Any] = {name: row[name] for name in _AS_TYPED}
     known |= {name: row.get(name, default) for name, default in _NEWER.items()}
     known |= {name: base64.b64decode(row[name]) for name in _ENCODED}
-    # The monotonic clock is the machine's: the same in every process until it is started anew.
+    # The monotonic clock is the machine's: the same in every process until the machine is started anew.
     known["typed_time"] = min(row["typed_time"], time.monotonic())
     return Execution(command_id=row["id"], recalled=True, **known)
 

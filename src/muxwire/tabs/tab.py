@@ -74,11 +74,12 @@ OnInput = Callable[[str], Awaitable[None]]
 # Why the wait for a command is over.
 WaitEnd = Literal["ended", "timed_out", "interactive", "silent", "idle"]
 
-# A screen that a result brings along: most are much less, a full one of top is cut.
+# Characters of the screen that a result contains: most screens have far fewer, a full one of top is cut.
 SCREEN_CHARACTERS = 4000
-# Bytes that are looked at for whether they are marks only: those of a thousand verbs.
+# Up to so many bytes are examined for whether they are marks only: the marks of a thousand verbs.
 _MARKS_MAX = 32 << 10
-# Who does not wait for a command does not wait for the one before it either: only for a prompt that is on its way.
+# A caller that does not wait for its command does not wait for the one before it either: only for a prompt that is
+# about to be shown.
 TURN_SECONDS = 1.0
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the instance.
@@ -91,7 +92,7 @@ PUBLIC = (
 
 
 def said_idle(result: ExecutionResult, idle: float) -> ExecutionResult:
-    """The same with a note that silence ended the call, if the command still runs and nothing else is said of that."""
+    """The result with a note that silence ended the call, if the command still runs and there is no other note."""
     if not result.running or result.note:
         return result
     why = f"nothing new came for {idle:g} s"
@@ -697,7 +698,7 @@ class Tab:
         self.pane.stream.log.resized(columns, rows)
 
     def was_renamed(self, shown: str) -> None:
-        """The window has a new name, tmux says; of one that we gave it shows only what fits its status line."""
+        """The window has a new name in tmux. One that muxwire gave is known: tmux may show only its beginning."""
         if self.renamings:
             self.renamings -= 1
         else:
@@ -709,7 +710,7 @@ class Tab:
         note_name(self._record_folder, name)
 
     def lost(self, reason: str) -> None:
-        """Its window has gone, and not by us: what waits for it ends at once, its processes soon."""
+        """Its window was closed, but not by muxwire: what waits for it ends at once, its processes soon."""
         if not self.end_reason:
             self._book.retire(self, reason)
             if not self.is_adopted:

@@ -1,8 +1,8 @@
 """From what a tab's pane writes to the events of the tab: commands, prompts, output, bells, titles, its end.
 
 A line that the shell accepted was typed by us, by another process of the same instance, or by a person. The shell does
-not say, so what muxwire types is known (the keyboard is one place), a muxwire elsewhere shows itself by its start mark,
-and what is left is a person's.
+not say by which. What this process types is known (all of it passes one place, `pane/keyboard.py`), another process of
+muxwire prints its start mark, and what is left is a person's.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 # Spans of OpenTelemetry for the commands of tabs, where the program collects spans.
 #
-# OpenTelemetry is not imported here: who collects spans has imported it and has set a provider of tracers, as
-# `opentelemetry-instrument muxwire serve` does, or the program that embeds us. A span has neither the command's text
+# OpenTelemetry is not imported here: what collects spans has imported it and has set a provider of tracers, be it
+# `opentelemetry-instrument muxwire serve` or a program that embeds us. A span has neither the command's text
 # nor its output, because those may hold secrets and spans leave the machine; its `command_id` finds both in the journal
 # and in the log.
 
@@ -96,11 +96,12 @@ class CommandSpans:
 Author = Literal["execute", "keys", "other", "person"]
 # An event shows which command it was, not all of a script.
 COMMAND_SHOWN = 200
-# So many bytes before its start mark, or its end, hold a line as it is drawn: one that is longer is not told.
+# A line as it was drawn is looked for in so many bytes before its start mark or its end. The beginning of a longer one
+# is not reported.
 _LINE_BYTES = 16 << 10
-# Seconds from a prompt in which a shell takes a line that was typed before it: it reads at once.
+# Seconds after a prompt within which a shell takes a line that was typed before the prompt: it reads at once.
 TYPED_AHEAD = 0.15
-# Seconds from an accepted line to the start mark of a muxwire elsewhere: the body reads a file first.
+# Seconds from an accepted line to the start mark of another muxwire process: the typed line reads a file first.
 ELSEWHERE = 0.15
 
 
@@ -168,7 +169,7 @@ class TabEvents:
         self._due += self._signals.feed(data)
 
     def on_reached(self, offset: int) -> None:
-        """What rang or set a title before that offset comes next in the order of the stream."""
+        """Every mark before that offset was reported, so bells, titles and progress before it are recorded now."""
         self._reached = offset
         # While it is not known who typed a line, its start is still to be recorded.
         if self._due and not self._unclear:
@@ -248,7 +249,7 @@ class TabEvents:
         self._spawn(settle)
 
     def _accept(self, author: Author, command: str = "") -> None:
-        """`command` is what another muxwire typed; of all else it is known what stood on the line."""
+        """`command` is what another muxwire typed. For all others the event has the line that stood on the screen."""
         self._unclear = False
         self._line = self._last = author
         self._last_time = time.monotonic()
@@ -265,7 +266,7 @@ class TabEvents:
         drawn = self._tab.pane.stream.ring.read(begin, end).decode("utf-8", "replace")
         try:
             text = readable(drawn, columns=self._tab.columns).text.rstrip()
-        except OSError:  # what plays it could not be imported: no file may be opened, and the reader must go on
+        except OSError:  # the player cannot be imported when no file can be opened; the reader must not fail
             return ""
         return text.rpartition("\n")[2].strip()[:COMMAND_SHOWN]
 

@@ -73,7 +73,7 @@ def _is_path(value: object) -> bool:
 
 _TEXT = Kind("a string", "give a str", lambda value: isinstance(value, str))
 _FLAG = Kind("True or False", "give a bool", lambda value: isinstance(value, bool))
-# All of them are times.
+# Every float parameter of a public call is a time.
 _SECONDS = Kind("a number of seconds", "for example 2.5", _is_number)
 _WHOLE = Kind("a whole number", "give an int", _is_whole)
 _TEXTS = Kind("a list of strings", 'for example ["-v", "all"]', _are_texts)
@@ -135,7 +135,7 @@ def typed(
         found = found.__wrapped__
     code = found.__code__
     positional = code.co_varnames[1 : code.co_argcount]  # without self
-    # What takes all further positional arguments stands after those that are named.
+    # In `co_varnames` the name of `*args` comes after all other parameters.
     rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & _TAKES_REST else ""
 
     @functools.wraps(call)

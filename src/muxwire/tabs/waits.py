@@ -5,9 +5,9 @@ is the LF CR of a program in raw mode (Python's prompt from 3.13 on).
 A line that the terminal wrapped is one line here, since programs do not write the wrap.
 
 What is drawn with cursor moves is matched on the screen, as tmux shows it (`ScreenSearch`): a picture is asked for when
-something has changed it, one at a time, and what is new on it `vt/drawn.py` says. A program that only writes lines
-costs one picture, at the wait's beginning. Where a program goes up and draws its rows once more, as Ink does, the
-screen says whether a match in the output is new.
+something has changed the screen, one at a time, and `vt/drawn.py` says what is new on it. A program that only writes
+lines costs one picture, at the wait's beginning. Where a program goes up and draws its rows once more, as Ink does,
+the screen says whether a match in the output is new.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Wanted:
         return cls(Pattern.of_text(until) if until else pattern, idle, exit, prompt, bell, gone, stable)
 
     async def checked(self) -> Wanted:
-        """Return this; InvalidArgument if its regex is none, or matches the empty text."""
+        """Return this; InvalidArgument if its regex is not valid, or matches the empty text."""
         if self.pattern is not None:
             await checked(self.pattern)
         return self
@@ -131,7 +131,7 @@ class TextSearch:
         self, pane: PaneState, pattern: Pattern, start: int, *, awaited: Execution | None = None,
         drawn_again: Callable[[int], Awaitable[bool | None]] | None = None,
     ) -> None:  # fmt: skip
-        """`drawn_again`: whether a match that ends there stood on the screen before; None if that is not known yet."""
+        """`drawn_again`: whether a match that ends at an offset was on the screen before; None: not known yet."""
         self._pane = pane
         self._drawn_again = drawn_again
         self._stream = pane.stream
@@ -147,7 +147,7 @@ class TextSearch:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     async def advance(self, *, final: bool) -> Found | None:
-        """Examine all that is here when it begins."""
+        """Examine all output that has come; return the match if there is one."""
         if self._awaited is not None:
             if self._awaited.running and not self._awaited.started:
                 return None
@@ -176,7 +176,7 @@ class TextSearch:
         piece, self._settled = visible_slice(data, base, start, SLICE, TYPED_LINES, final=final)
         self._text += _lines(self._decoder.decode(self._stripper.feed(piece)), behind=self._text)
         text = self._text
-        if last and self._settled < stop:  # what may still turn out to be ours: seen now, examined again later
+        if last and self._settled < stop:  # may still turn out to be a line of muxwire: searched now, and again later
             rest = visible_range(data, base, self._settled, stop, TYPED_LINES, grows=not final)
             text += _lines(copy.copy(self._stripper).feed(rest).decode("utf-8", "replace"), behind=text)
         begin = self._echo_end(text) if self._typed is not None else int(self._cut)
@@ -219,7 +219,7 @@ class TextSearch:
             return 0
         shell = self._pane.shell
         editor = self._typed.at_prompt and shell is not None and shell.has_accept_mark and "\n" in self._typed.text
-        # A line editor may colour and complete what it shows; the end of its line, or a mark, is near.
+        # A line editor may colour and complete what it shows: wait for the end of its line, or a mark. Both come soon.
         unended = "\n" not in text or (shell is not None and shell.redraws)
         return None if editor and unended else echo_end(self._typed.text, text)
 
@@ -299,9 +299,10 @@ _LOOKAHEAD = lookahead(TYPED_LINES)
 
 # The shortest time between two pictures of one wait: less than a person or a model notices, and room for all else.
 _PICTURE_GAP = 0.004
-# Else so many times what the last one took, of which most is tmux's: beside a spinner it is ready for each frame, and
-# in a flood, where tmux is slow to answer, it takes a ninth of the time. Not longer than this: it would be felt.
+# The gap after a picture is also so many times as long as the picture took, which depends on tmux: each frame of a
+# spinner is seen, and in a flood, where tmux is slow to answer, pictures take a ninth of the time.
 _PICTURE_SHARE = 8
+# A longer gap would be noticed.
 _PICTURE_GAP_MAX = 0.05
 # A program that redraws its whole screen erases it first: what is away for so long is gone.
 _GONE_FOR = 0.05
@@ -338,22 +339,22 @@ class ScreenSearch:
         self._typed = typed if start == typed.offset and typed.text else None
         self._news = NewMatches(typed.text if self._typed is not None else "")
         self._before = before
-        # What was typed while a command ran, the shell draws again when it takes it. `taken`: it has taken it. `seen`:
-        # one picture was examined since; what that one shows does not count as new.
+        # The shell draws what was typed while a command ran once more when it takes it. `taken`: the shell has taken
+        # it. `seen`: one picture was examined since; what that one shows does not count as new.
         self._late: Literal["not taken", "taken", "seen"] = "not taken"
-        self._draws = False  # whether any of it moves the cursor
+        self._draws = False  # whether any output since the start moves the cursor
         self._up_at = self._erased_at = -1  # where it last went up, and where it last erased all
         self._newest: Picture | None = None
         self._taken, self._gap = -math.inf, _PICTURE_GAP
         self._changed_at = time.monotonic()  # when the picture last became another one
         self._away_since: float | None = None  # since when the pattern that is to go is not there
-        # When its absence counts though it was never there: what keys bring is not on the screen yet.
+        # Before this time a pattern that was never there does not count as gone: what keys bring may still come.
         self._appears_by = self._changed_at + (_APPEARS_WITHIN if keys else 0.0)
         self.stood_there = False  # whether the newest picture has the pattern, only where it was when the wait began
         self.shown = ""  # the lines of a match that was found here
 
     async def advance(self, *, once: bool = False) -> Found | None:
-        """Take a picture if something has changed it, and say what is met; `once`: it need not last."""
+        """Take a picture if the screen may have changed, and say what is met. `once`: to be gone need not last."""
         if not self._may_look():
             return None
         self._follow()
@@ -367,7 +368,7 @@ class ScreenSearch:
     async def drawn_again(self, end: int) -> bool | None:
         """Whether a match in the output up to `end` is on the screen only where it stood when the wait began.
 
-        Such a program has drawn its rows once more. None: the next picture says so.
+        Then the program has drawn its rows once more. None: only the next picture shows it.
         """
         if self._wanted.gone or not self._may_look():
             return False
@@ -384,7 +385,7 @@ class ScreenSearch:
         return self.stood_there and self._newest is not None and end <= self._newest.end
 
     async def at_end(self, end: int) -> Found | None:
-        """The same when nothing more is drawn: what was drawn up to that offset may be off the screen already."""
+        """As `advance`, when nothing more is drawn: plays what was drawn up to `end`, as it may be off the screen."""
         pattern = self._wanted.pattern
         if pattern is None or self._wanted.gone or not self._may_look():
             return None
@@ -505,7 +506,7 @@ class ScreenSearch:
             self._news.begin(seen, spans)
         elif not self._news.has_begun:
             await self._begin(pattern, seen, spans)
-        new = [span for span in self._news.next(seen, spans) if seen.text[slice(*span)].strip()]  # rows end anyway
+        new = [span for span in self._news.next(seen, spans) if seen.text[slice(*span)].strip()]  # no line ends alone
         self.stood_there = bool(spans) and not new
         if not new:
             return None
@@ -556,7 +557,7 @@ async def _spans(pattern: Pattern, seen: Picture) -> list[Span]:
 
 
 def _lines_before(text: str, after: int) -> str:
-    """The lines of a screen down to the one in which a match ends, as much as is told of a wait."""
+    """The lines of a screen down to the one in which a match ends, as much as a wait reports."""
     end = text.find("\n", after)
     shown = text[: end if end >= 0 else len(text)]
     lines = [line for line in shown.splitlines() if line.strip()]
@@ -629,7 +630,7 @@ class Watch:
         """Seconds until the silence that is wanted has lasted long enough."""
         if self._wanted.idle is None:
             return math.inf
-        # Silence counts from this call on: what was quiet before may only not have begun yet.
+        # Silence counts from this call on: a program that was silent before may just not have begun to write.
         return max(self._entered, self._stream.last_output) + self._wanted.idle - time.monotonic()
 
     def until_due(self) -> float:
@@ -640,7 +641,7 @@ class Watch:
         if found := await self._in_text(over=over):
             return await self._met(found.text, found.end, at_entry=found.end <= self._entry, shown=found.text)
         if self._screen is not None and (drawn := await self._on_screen(self._screen, over=over, once=once)):
-            # The bytes of what a screen shows have come by now: where they are text, they say where it ends.
+            # The bytes of what a screen shows have come by now. If the match is in their text, its exact end is known.
             found = await self._in_text(over=over) or drawn
             at_entry = found.end <= self._entry
             return await self._met(found.text, found.end, at_entry=at_entry, shown=self._screen.shown)
@@ -679,7 +680,7 @@ class Watch:
     async def _met(
         self, match: str, next_byte: int, *, at_entry: bool, exit_code: int | None = None, shown: str = ""
     ) -> WaitOutcome:
-        """Met by `match`; `shown` is what there is of it where it stands on the alternate screen, or was drawn."""
+        """Met by `match`. `shown`: its text, for a match that was drawn and is not in the output at `next_byte`."""
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
             last = await around(self._stream, self._start, next_byte, self.tab.columns)
             rows = await self._rows()
@@ -713,8 +714,8 @@ class Watch:
         )
 
 
-# What turns drawn output into text. Its import, with that of pyte, takes 60 ms (180 on a busy machine). Done when a
-# drawing has met a wait, it would delay that wait, the first of its kind in a process, by so much.
+# What turns drawn output into text. Its import, with that of pyte, takes 60 ms (180 on a busy machine). If it began
+# only when a drawing has met a wait, it would delay that wait, the first of its kind in a process, by so much.
 _PLAYER: Final = "muxwire.vt.replay"
 # A program that draws has done so in the last bytes: a row or two of a screen.
 _DRAWN_LATELY = 4096
@@ -732,7 +733,7 @@ def _load_player(stream: PaneStream) -> None:
 def current_start(tab: LiveTab) -> int:
     """Where the output of the last command of ours begins, or the answer to the last input, whichever is later.
 
-    After both may be a line that somebody else typed, and that runs.
+    If a line that somebody else typed after both runs now: where the output of that line, or its prompt, begins.
     """
     pane = tab.pane
     command = pane.session.running or pane.session.current
@@ -780,7 +781,7 @@ async def wait_for(
 
 async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
     which = watches[0].named if len(watches) == 1 else ""
-    if timeout == 0:  # a check takes as long as it takes
+    if timeout == 0:  # one check, which no time limit cuts short
         seen = [await watch.check(at_entry=True, once=True) for watch in watches]
         over = all(outcome is not None for outcome in seen)
         found = next((outcome for outcome in seen if outcome is not None and outcome.outcome == "met"), None)

@@ -1,7 +1,7 @@
 """What becomes of our windows and panes, as tmux reports it: they are closed, moved, renamed, selected, resized.
 
-tmux reports a window's end and new layouts, and never of a pane's. So whenever a notification leaves it open
-where a pane went, all of them are looked up: one round trip, for an event that a person or an operation caused.
+tmux reports the end of a window and new layouts, but never the end of a pane. So whenever a notification leaves it open
+where a pane went, all panes are looked up: one round trip, for an event that a person or an operation caused.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
 
 
-# Between two looks at what the agent does, while a person is attached: as often as tmux tells of their keys.
+# Seconds between two updates of what the agent does, while a person is attached: as often as tmux reports their keys.
 _WORK_SECONDS = 1.0
 _WORK = EventFilter.checked((), ("command_started", "command_finished", "tab_closed"))
 
@@ -92,8 +92,8 @@ class People:
         self._gone: set[str] = set()  # who has left since we asked last
         self._subscribed = False
         self._fronts: dict[str, _Front] = {}
-        self._shown: str | None = None  # what the status line says of the agent; an earlier process may have said more
-        self._shows = False  # whether that is kept up to date now
+        self._shown: str | None = None  # what the status line says of the agent; None: what an earlier process said
+        self._shows = False  # whether the status line is kept up to date now
 
     def follow(self, event: Event) -> None:
         match event:
@@ -123,7 +123,7 @@ class People:
         for row in rows:
             control, session, client, shown = row.decode("utf-8", "replace").split(" ", 3)
             if control == "1" or client in gone:
-                continue  # another muxwire is no person; nor is one who left after the answer
+                continue  # another muxwire is no person; a client in `gone` left after the answer
             self._attached.add(client)
             if client not in before:
                 name = self._server.sessions.name(session, shown)
@@ -142,7 +142,7 @@ class People:
                     with suppress(ConnectionClosed):
                         self._server.client.submit(("set-option", "-s", DOING, words))
                 end = self._book.events.end
-                # That a program waits, or an agent does, is no event.
+                # No event says that a program or an agent waits: what it does is examined again after a second.
                 with anyio.move_on_after(_WORK_SECONDS):
                     await self._book.events.wait(end, _WORK, 1)
         finally:
@@ -257,7 +257,7 @@ async def _forget_prompts(tab: Tab) -> None:
 
 
 async def look_up(book: TabBook) -> None:
-    """Bring the book up to date: every pane in its window and as wide as it is, those that are gone ended."""
+    """Bring the book up to date: the window and the size of every pane, and which panes are gone."""
     known = list(book.open.values())
     if not known:
         return
@@ -295,9 +295,9 @@ def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
 
 
 def _name(book: TabBook, window: str, *, left_by_first: bool) -> None:
-    """A window whose first pane moved away, or that is new, goes by another of its panes.
+    """Give the id of a window whose first pane moved away, or that is new, to another of its panes as its key.
 
-    One whose first pane has ended does not: `@N` stays that pane's, whose log callers hold offsets of.
+    Not if its first pane has ended: `@N` remains the id of that pane's log, of which callers have offsets.
     """
     inside = book.panes(window)
     ended = any(tab.window_id == window and not tab.is_split and tab.generation == book.generation
@@ -316,6 +316,6 @@ def restore_sizes(tabs: Iterable[Tab]) -> None:
             with suppress(ConnectionClosed):  # people leave when the server ends, too
                 tab.client.submit(
                     ("resize-window", "-t", tab.window_id, "-x", str(COLUMNS), "-y", str(ROWS)),
-                    # It pins the size too, and the next person's terminal shall count again.
+                    # resize-window also makes the size a fixed one; the next person's terminal shall set it again.
                     ("set-option", "-w", "-u", "-t", tab.window_id, "window-size"),
                 )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 MARKER = "terminal"
 # What an 80 by 24 terminal shows is the same on every machine, and what most programs are made for.
 SIZE = (80, 24)
-# What the person who runs the tests has set must not matter to them.
+# Settings of the person who runs the tests must not change what the tests find.
 _PERSONAL = ("XDG_", "MUXWIRE_", "TMUX")
 
 

@@ -76,7 +76,7 @@ def start_tmux(socket: str, *, ephemeral: bool = True, tmux: str = "tmux") -> Tm
     return TmuxProcess(
         [tmux, "-u", "-S", socket, "-f", "/dev/null", "-C", "new-session", "-A", "-s", HUB, HUB_COMMAND],
         socket=socket,
-        # A shell without start-up files: whose they are must not matter to a test.
+        # sh reads no start-up files here: those of the person who runs a test must not change it.
         env={**clean_environment(os.environ), "SHELL": "/bin/sh"},
         ephemeral=ephemeral,
     )

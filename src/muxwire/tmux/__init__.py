@@ -4,8 +4,8 @@ One server for each instance, on its own socket, without the user's configuratio
 session, the hub, which also holds a keeper window: so one control client receives the output of every pane, and any
 window may end without ending the session. Further sessions hold links to windows of the hub.
 
-Who starts a server, or attaches to one, holds the start lock of the instance: two `new-session -A` at once can leave a
-server without a socket.
+A process that starts a server, or attaches to one, holds the start lock of the instance: two `new-session -A` at once
+can leave a server without a socket.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Access:
 
     @property
     def role(self) -> Role:
-        """How we stand to the server now; before the lock was tried, how we would."""
+        """What this process is to the server now. Before the lock was tried: what it would be."""
         refused = self.lock is not None and self.lock.refused
         if self._adopted:
             return "adopted"
@@ -91,7 +91,7 @@ class Access:
 
 # The server option with the window id of the active tab: formats of every session find it there.
 ACTIVE_TAB = "@muxwire-tab"
-# The one that was used before it: `=` of a later process.
+# The tab that was used before the active one, which a later process calls `=`.
 PREVIOUS_TAB = "@muxwire-previous-tab"
 # The pane option with what a later process must know of a tab (`tabs/record.py`). Only who may use tmux's socket can
 # read a user option (tmux(1), OPTIONS).
@@ -99,7 +99,7 @@ RECORD_OPTION = "@muxwire-record"
 
 # What the agent does now, in words; kept up to date while a person is attached.
 DOING = "@muxwire-doing"
-# Of a command, in a status line.
+# How many characters of a command the status line shows.
 DOING_CHARS = 40
 
 # The session in which a person last pressed the prefix key, and the second in which they did.
@@ -119,7 +119,7 @@ _TAB = "#{?#{==:#{window_name},KEEPER},,#I:#W#FAGENT}"
 
 
 def doing_format(hub: str) -> str:
-    """The format of what the agent does: nothing while no process drives the instance, which would say so no more."""
+    """The format of what the agent does: empty while no muxwire is attached, since it is not updated then."""
     return f"#{{?{_DRIVEN.replace('HUB', hub)},#{{{DOING}}},}}"
 
 
@@ -185,7 +185,7 @@ class Sessions:
         self._placeholders: set[str] = set()
 
     def name(self, session: str, shown: str) -> str:
-        """The name of a session of which tmux shows this one."""
+        """The name of a session for callers, by the name that tmux shows: as given, unless it was renamed."""
         shown_first, given = self._given.get(session, (shown, shown))
         return given if shown == shown_first else shown
 
@@ -232,7 +232,7 @@ class Sessions:
         await self._client.command("link-window", *(("-k",) if replace else ()), "-d", "-s", window, "-t", place)
 
     async def _make(self, name: str) -> tuple[str, str]:
-        """Make a session; return its id and the place of the window that it cannot do without until it has a tab."""
+        """Make a session; return its id and the place of its placeholder, the window that it has until it has a tab."""
         # The name is a format to new-session: a doubled # stands for itself.
         (answer,) = await self._client.command(
             "new-session", "-d", "-s", name.replace("#", "##"), "-P",
@@ -281,9 +281,9 @@ class TmuxServer:
         self.log_store = log_store
         self.sessions = sessions
         self.access = access
-        # Attaches for as long as the block lasts; only a person's server is left in between.
+        # A block in which the client is attached. It is detached outside of it only at a person's server.
         self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
-        # Of another machine: brings the output of a pane of which another connection may have had the beginning.
+        # On another machine: fetches the output of a pane whose beginning another connection may have received.
         self.rejoin: Callable[..., anyio.Event] | None = None
         self._killing = anyio.Lock()
 
@@ -293,13 +293,13 @@ class TmuxServer:
         return self._process
 
     def hurry(self) -> None:
-        """Have what takes long to close be left to the watchdog, because this process ends."""
+        """Leave what takes long to close to the watchdog, because this process ends."""
         self.client.hurry()
         if self._process is not None:
             self._process.watchdog.hurry()
 
     def watch_session(self, pid: int) -> None:
-        """A pane has that first process; of another machine's panes the helper there takes care."""
+        """Have the watchdog end what may remain of a pane's session; on another machine the helper there does it."""
         if self._process is not None:
             self._process.watchdog.watch_session(pid)
 
@@ -309,7 +309,7 @@ class TmuxServer:
             self._process.watchdog.release_session(pid)
 
     def record(self, label: str) -> Path:
-        """Where the record of a tab is: with what its shell reads, or beside the logs of another machine's."""
+        """Where the record of a tab is: with what its shell reads; for a tab on another machine, beside its logs."""
         return self.folders.tab(label) if self.host.is_local else self.records / label
 
     @property
@@ -318,7 +318,7 @@ class TmuxServer:
         return self.access.persistent or self.host.is_local
 
     def make_record_folder(self, label: str) -> Path:
-        """The directory of `record`, which a pane here has made already (`Host.make_folder`)."""
+        """The directory of `record`; for a pane on this machine `Host.make_folder` has made it already."""
         folder = self.record(label)
         if not self.host.is_local:
             private_folder(folder)

@@ -53,7 +53,7 @@ COLUMNS, ROWS = 200, 50
 HISTORY_LIMIT = 10_000
 # tmux starts in 10 ms; a machine that swaps may take seconds. No call waits longer for tmux.
 START_SECONDS = 10
-# One that is stopped answers when it is continued: a caller who did so at this moment is not refused.
+# A tmux that is stopped answers once it is continued. It gets this time, in case it is being continued just now.
 STOPPED_SECONDS = 1
 
 # What a client prints whose connection was closed without a message, or refused (client.c). A server that ends accepts
@@ -83,7 +83,7 @@ set -g detach-on-destroy on
 """
 # The directory of the instance's locks and logs: its path, in hexadecimal digits.
 _STATE = "set -s @muxwire-state {state}\n"
-# The last line: where it counts, tmux has read all.
+# The last line: where this option is set, tmux has read the whole file.
 _READ_ALL = "set -s @muxwire-generation {generation}\n"
 
 
@@ -142,8 +142,9 @@ class ServerStart:
             raise InstanceUnavailable(f"cannot write {where}: {error.strerror}", remedy=remedy) from error
 
     def attach(self) -> TmuxProcess:
-        """Start our `tmux -C`, and the server if there is none: it ends with us until it has answered."""
-        # If the server has ended since the probe, none may start with its configuration: it would write into its logs.
+        """Start our `tmux -C`, and the server if there is none. Until the server has answered, it ends with us."""
+        # If the server has ended since the probe, no new one may start with its configuration: it would write into the
+        # logs of the one that ended.
         runs = () if self._running is None else ("-N",)
         # ignore-size: while a person's terminal is attached, it alone sets the size; without one, we do.
         argv = (
@@ -171,7 +172,7 @@ class ServerStart:
             greeting = await self._answered(client)
         except MuxwireError:
             if self._running is None and (pid := self._host.listening_pid(self._folders.socket_path)):
-                process.watchdog.watch_server(pid)  # it may not answer the one that ends it
+                process.watchdog.watch_server(pid)  # it may not answer a request to end, either
             raise
         process.watchdog.watch_server(greeting.pid)
         client.undoes_dollars = greeting.version == DOLLAR_VERSION

@@ -107,7 +107,7 @@ class Parameter:
         return "" if self.least is None else f"{self.least} or more"
 
 
-# Of classes that were asked for.
+# Caches, by class.
 _known: dict[type[Any], tuple[Parameter, ...]] = {}
 _by_json_name: dict[type[Any], dict[str, Parameter]] = {}
 

@@ -9,7 +9,7 @@ from muxwire.verbs.describe import Help, Least, Shown, Unit
 
 # A command that needs longer than this is better waited for with command_result: some clients give up at 60 s.
 DEFAULT_TIMEOUT = 10.0
-# What a build's step or a server's start takes; a longer wait is better said in so many words.
+# What a build's step or a server's start takes; a call that waits longer should give its own time.
 DEFAULT_WAIT = 30.0
 # Codex cuts a result near 10 kB, Claude Code warns at 10,000 tokens: this much always arrives whole.
 DEFAULT_MAX_CHARS = 8_000
@@ -19,7 +19,7 @@ DEFAULT_LINES = 500
 DEFAULT_MAX_BYTES = 65_536
 # Lines of a tail: a million lines of 80 columns are 80 MB.
 LINES_MAX = 1_000_000
-# One piece is one answer to one call: what a client's context could hold many times over.
+# One piece is one answer to one call. This is already many times what the context of a client holds.
 CHUNK_MAX = 16 << 20
 # About 3 kB: an answer that a model reads at once, and asks for the next one if it wants more.
 DEFAULT_EVENTS = 25

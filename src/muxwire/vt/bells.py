@@ -16,11 +16,11 @@ from muxwire.values import dataclass
 _BEGIN = re.compile(rb"\x1b[\]PX^_k]")
 _OSC_END = re.compile(rb"[\x07\x18\x1a\x1b]")
 _OTHER_END = re.compile(rb"[\x18\x1a\x1b]")
-# What a chunk with neither in it does not hold; colours alone cost one search.
+# A chunk without a match holds no bell and no string. A chunk whose only sequences are colours costs one search.
 _MAY_HOLD = re.compile(rb"\x07|\x1b[\]PX^_k]")
 # An OSC of a private number that came whole, as every command's marks do: neither a bell nor a title.
 _PRIVATE = re.compile(rb"\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07")
-# Floods in one step, whatever a program prints: whole OSCs with text between them, and whole marks.
+# Many whole OSCs with text between them, or many whole marks, are taken in one step: a flood of them costs little.
 _OSCS = re.compile(rb"(?:\x1b\](?!7770;)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)[^\x07\x1b]*)+")
 _MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07)+")
 _TITLE = (b"0;", b"2;")
@@ -51,8 +51,8 @@ class Signal:
 class BellScanner:
     """Finds bells and titles in a stream; `offset` is that of the next byte to be fed.
 
-    Of what lies between two marks in a chunk the bells are one signal, and only the last title and the last progress
-    are one each: a program that rings 400,000 times costs what its bytes cost.
+    Between two marks in a chunk all bells are one signal, and of titles and of progress only the last one is a signal:
+    a program that rings 400,000 times costs what its bytes cost.
     """
 
     __slots__ = ("_collected", "_held", "_string", "offset")

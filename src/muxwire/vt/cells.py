@@ -39,7 +39,7 @@ _ON: dict[int, dict[str, bool]] = {
 }  # fmt: skip
 _FOREGROUND, _BACKGROUND, _UNDERLINE = 38, 48, 58
 _EXTENDED = (_FOREGROUND, _BACKGROUND, _UNDERLINE)
-# The kinds of underline that `4:N` chooses from; they are one to us.
+# The kinds of underline that `4:N` chooses from; `Style` does not distinguish them.
 _UNDERLINES = range(1, 6)
 _TEXT = itemgetter(0)
 # By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
@@ -155,7 +155,7 @@ def _by_semicolons(style: Style, code: int, rest: Sequence[str]) -> tuple[Style,
         return _coloured(style, code, _indexed(numbers[1])), 2
     if numbers[0] == 2 and all(0 <= number <= 255 for number in numbers[1:4]):
         return _coloured(style, code, "#{:02x}{:02x}{:02x}".format(*numbers[1:4])), 4
-    # Of a colour that is none, tmux takes the parameters for codes of their own.
+    # If it is no valid colour, tmux takes the parameters after the first one for codes of their own.
     return style, 1
 
 
@@ -254,20 +254,21 @@ _TOKEN = pattern(
 )
 # What `-e` adds to a row: styles, and from tmux 3.4 on links.
 _ADDED = pattern(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
-# What takes the state of the rows before: the line drawing set, and a tab, which is printed as one from tmux 3.6 on.
+# Controls that change the text: to and from the line drawing set, also in the rows after, and a tab, which tmux prints
+# as a tab from 3.6 on.
 _STATEFUL = (b"\t", b"\x0e", b"\x0f")
 # tmux sets a stop at every eighth column (screen_reset_tabs).
 _TAB = 8
 # A row that has no width of its own.
 _ENDLESS = 1 << 30
 
-# What an output may end with that `draws_lines` knows by its next byte only.
+# So many bytes at the end of an output may be the beginning of a sequence that `draws_lines` looks for.
 LINES_REACH = 2
 
 # What vis(3) writes in C's manner; the others are three octal digits, or the character itself after the backslash.
 _NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"s": b" "}
 _ESCAPED = pattern(rb"\\([0-7]{3}|.)", re.DOTALL)
-# Nearly all of it in a screen; a NUL stands for the backslash meanwhile, since no cell can hold one.
+# Nearly all escapes that a screen has; a NUL stands for the backslash meanwhile, since no cell can hold one.
 _USUAL = ((rb"\\", b"\0"), (rb"\033", b"\x1b"), (rb"\016", b"\x0e"), (rb"\017", b"\x0f"), (rb"\$", b"$"))
 
 
@@ -292,7 +293,7 @@ def _unescaped_one(found: re.Match[bytes]) -> bytes:
 
 
 def draws_lines(output: RingBuffer, since: int) -> bool:
-    """Whether output from an offset on may have switched to the line drawing set: as G0, or to what G1 holds."""
+    """Whether output from an offset on may have switched to the line drawing set: by `ESC ( 0`, or by SO, to G1."""
     if output.find(b"\x0e", since) >= 0:
         return True
     # In coloured output every ESC is a possible beginning; most has no "(", and rfind compares the last byte first.
@@ -328,16 +329,16 @@ def cell_rows(lines: Sequence[bytes], columns: int) -> list[list[Cell]]:
 @final
 @dataclass(frozen=True, slots=True)
 class Wraps:
-    """Which rows continue in the next one; not `certain` if some may, or do, whose text ends there all the same."""
+    """Which rows continue in the next one; not `certain` if the output of tmux does not tell it for every row."""
 
     rows: list[bool]
     certain: bool
 
 
 def wrapped_rows(rows: Sequence[bytes], joined: Sequence[bytes]) -> Wraps:
-    """Which of the rows of a `capture-pane -N` continue in the next one, by the same with `-J`.
+    """Which of the rows of a `capture-pane -N` continue in the next one, by the output with `-J`.
 
-    A row that is joined with an empty one shows no trace of it but a line less.
+    A row that is joined with an empty one has the same text: there is only a line less.
     """
     if len(rows) == len(joined):
         return Wraps([False] * len(rows), certain=True)
@@ -380,7 +381,7 @@ class _Reader:
             elif token["control"] in ("\x0e", "\x0f"):
                 self._graphic = token["control"] == "\x0e"
             elif token["control"] == "\t":
-                # One that was overwritten in part is printed as some: a guess, then.
+                # tmux prints a tab that was overwritten in part as several: this is a guess then.
                 stop = min(len(cells) // _TAB * _TAB + _TAB, self._columns - 1)
                 cells += [self._pen[" "]] * (stop - len(cells))
             elif token["text"]:

@@ -58,7 +58,7 @@ _REPEATED = 4
 
 
 def rows_of(seen: Picture, most: int) -> str:
-    """The rows of a screen that are not empty, in `most` characters: those at its end are kept, a status line there.
+    """The rows of a screen that are not empty, in `most` characters: its end is kept, where a status line may be.
 
     Blanks that all of them begin with are left out, as before a box in the middle.
     """
@@ -158,9 +158,9 @@ def _begins(seen: Picture) -> list[int]:
 
 
 def shift(before: Picture, after: Picture) -> int:
-    """How many rows what stood on one picture stands higher on the next: as most rows that are the same say.
+    """By how many rows the content of one picture has moved up on the next: that by which most rows are the same.
 
-    If none says anything, as many as have scrolled off.
+    If no row is the same: as many rows as have scrolled off.
     """
     known = before.above >= 0 and after.above >= before.above and not after.alternate
     scrolled = after.above - before.above if known else 0

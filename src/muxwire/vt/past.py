@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from muxwire.vt.replay import ReplayScreen
 
-# What is played without looking for a better place to begin, and from the middle: a quarter of a second.
+# So many bytes are played without a search for a better place to begin, and also if there is none: 0.25 s of work.
 PLAYED = 256 << 10
 # How far back an empty screen is looked for; at the worst all of it is played.
 SEARCHED = 1 << 20
@@ -45,7 +45,7 @@ def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) 
     """
     from muxwire.vt.replay import (
         Player,
-        ReplayScreen,  # pyte takes a start some 20 ms, and few need the past
+        ReplayScreen,  # late: importing pyte takes some 20 ms, and few processes need the past
     )
 
     whole = base == 0 and all(size.blank for size in sizes)

@@ -26,7 +26,7 @@ PLAYED_MAX = 1 << 20
 _compiled = functools.cache(re.compile)
 
 # What a person does not read, whatever it holds: strings, and colours, which are most of the sequences that there are.
-# A string that is longer than `vt/text.py` takes it to be is text.
+# A string that is longer than `SEQUENCE_MAX` is not matched here.
 _UNREAD = (
     rf"\x1b\][^\x07\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:\x07|(?=[\x1b\x18\x1a])|\Z)"
     rf"|\x1b[PX^_k][^\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:(?=[\x1b\x18\x1a])|\Z)"
@@ -52,7 +52,7 @@ _LINE_END = r"\r(?<!\r\r)\r*+\n"
 _MOVING_CONTROLS = "\b\x0e\v\f"
 
 
-# What there is to say of such a text.
+# The note on a text without what was drawn.
 LEFT_OUT = "what was drawn on the alternate screen is left out of the text"
 
 
@@ -77,7 +77,7 @@ class Readable:
 
 
 def needs_playing(text: str) -> bool:
-    """Whether more than escape sequences has to go: what `readable` then takes about a second per MiB for."""
+    """Whether `readable` has to play the text, which takes about a second per MiB, and not only strip sequences."""
     plain = "\x1b" not in text and not any(control in text for control in _MOVING_CONTROLS)
     if plain and text.count("\r") == text.count("\r\n"):
         return False
@@ -152,7 +152,7 @@ def _common(one: str, other: str) -> int:
 
 
 def lines_before(data: bytes, lines: int = ROWS) -> int:
-    """Where the last `lines` lines of `data` begin, and the one that it does not end."""
+    """Where the last `lines` lines of `data` begin, not counting a last line that has no end yet."""
     return _lines_back(data, b"\n", len(data), lines)
 
 
@@ -252,7 +252,7 @@ def _lines_on(text: str, position: int, lines: int) -> int:
 def _play(text: str, columns: int, rows: int) -> str:
     from muxwire.vt.replay import (
         Player,
-        TextScreen,  # pyte takes a start some 20 ms, and few outputs need it
+        TextScreen,  # late: importing pyte takes some 20 ms, and few outputs need it
     )
 
     screen = TextScreen(columns, rows)

@@ -2,7 +2,7 @@
 
 Added to pyte 0.8: the alternate screen, rows that know whether the terminal wrapped them, wide characters at the
 margin, REP, SU, SD, CBT, one saved cursor, all styles, whose each cell is (by the marks in the output), and rows that
-flow anew at another width. `vt/replay.py` feeds it. One that forgets no line gives the text of all that was shown.
+flow anew at another width. `Player` feeds it. `TextScreen` forgets no line, and gives the text of all that was shown.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Drawing(Screen):
         self.last = data[-1]
 
     def _draw_input(self, data: str) -> None:
-        """A line editor that draws its prompt anew while one types writes no input there."""
+        """Draw input. What is drawn over the prompt stays prompt: a line editor draws it anew while one types."""
         typed = self.pen
         for character in data:
             under = self.buffer[self.cursor.y].get(self.cursor.x)
@@ -292,14 +292,14 @@ class Drawing(Screen):
             self.cursor.x = max((stop for stop in self.tabstops if stop < self.cursor.x), default=0)
 
     def repeat(self, count: int = 1) -> None:
-        """REP, as in tmux: up to the margin, and nothing that a control or a sequence has followed."""
+        """REP, as in tmux: up to the margin, and nothing if a control or a sequence came after the character."""
         if self.last and self.cursor.x < self.columns:
             self.draw(self.last * min(count or 1, self.columns - self.cursor.x))
 
     def _erase(self, y: int, begin: int, end: int) -> None:
         row = self.buffer[y]
         whole = begin == 0 and end >= self.columns
-        if whole and (row or self.pen.erased is not BLANK):  # in tmux nothing less ends a wrap, and fish counts on it
+        if whole and (row or self.pen.erased is not BLANK):  # as in tmux, only this erasure ends a wrap; fish needs it
             self._unwrap(y)
             self._unwrap(y - 1)
         self._split_wide(row, begin, end)
@@ -472,7 +472,7 @@ class ReplayScreen(Drawing):
         super().save_cursor()
 
     def restore_cursor(self) -> None:
-        """Restore it as often as one likes."""
+        """Restore the saved cursor; it stays saved."""
         saved, hidden = self.savepoints[:], self.cursor.hidden
         super().restore_cursor()
         self.savepoints[:] = [point._replace(cursor=copy.copy(point.cursor)) for point in saved]
@@ -483,7 +483,7 @@ class ReplayScreen(Drawing):
         """ED. As in tmux, what a cleared screen has shown scrolls off."""
         if how == 2 or (how == 0 and self.cursor.x == self.cursor.y == 0):
             used = max((y for y, row in self.buffer.items() if row), default=-1) + 1
-            if used > (how == 0) and not self.alternate:  # a shell clears what is below its prompt: one row is a line
+            if used > (how == 0) and not self.alternate:  # one row is a shell's own line, which it draws anew
                 blank = Row()
                 self.scrolled_off([self.buffer.get(y, blank) for y in range(used)], cleared=True)
             self.buffer = self._blank()
@@ -649,7 +649,7 @@ def _ended(row: Row) -> str:
     return row.text() if row.wrapped else row.text() + "\n"
 
 
-# Plays what a terminal got on a screen of `vt/replay.py`, in chunks that may be cut anywhere.
+# Plays what a terminal got on one of the screens above, in chunks that may be cut anywhere.
 #
 # Sequences are taken apart by `vt/sequences.py` and looked up in tables, so that no unknown one and no surplus
 # parameter reaches pyte: whatever the bytes are, nothing is raised.

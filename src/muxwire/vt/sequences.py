@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # final byte; `osc`: what stands between its introducer and its end.
 Kind = Literal["text", "control", "escape", "csi", "osc"]
 
-# tmux takes 64 bytes of parameters (input.c, INPUT_PARAM_MAX is 24 of them); longer sequences are passed over.
+# Sequences with more bytes of parameters are passed over. tmux takes 64 bytes (input.c; INPUT_PARAM_MAX is 24 of them).
 _PARAMETERS_MAX = 256
 # A person reads no more of a title.
 _OSC_MAX = 4096

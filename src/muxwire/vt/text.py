@@ -57,7 +57,7 @@ def strip_ansi(data: str | bytes) -> str | bytes:
 
 @final
 class AnsiStripper:
-    """The same for output that comes in chunks, indifferent to where they are cut.
+    """As `strip_ansi`, for output that comes in chunks, which may be cut anywhere.
 
     `held` is a last byte that the next one decides, or nothing.
     """

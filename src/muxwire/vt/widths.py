@@ -16,7 +16,7 @@ def guessed_width(character: str) -> int:
     """
     if " " <= character <= "~":
         return 1
-    from wcwidth import wcwidth  # its tables take 7 ms, of every start
+    from wcwidth import wcwidth  # late: to import its tables takes 7 ms
 
     return max(wcwidth(character), 0)
 
