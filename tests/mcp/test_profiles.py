@@ -140,3 +140,21 @@ async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
         assert "or KillShell" in asks
         assert "bash_2" in asks
         assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)
+
+
+async def test_what_a_command_wrote_before_it_was_killed_is_still_shown() -> None:
+    async with client_of("claude") as client:
+        written = "echo early; touch ~/written; sleep 600"
+        await said(client, "Bash", {"command": written, "run_in_background": True})
+        await said(client, "Bash", {"command": "until [ -e ~/written ]; do sleep 0.01; done"})
+        await said(client, "KillShell", {"shell_id": "bash_1"})
+        assert "<stdout>\nearly\n" in await said(client, "BashOutput", {"bash_id": "bash_1"})
+        # Neither is it lost where there was nothing to kill.
+        first = await said(client, "Bash", {"command": "tty"})
+        waits = "until [ -e ~/go ]; do sleep 0.01; done; echo late"
+        await said(client, "Bash", {"command": waits, "run_in_background": True})
+        await said(client, "Bash", {"command": "touch ~/go"})
+        while await said(client, "Bash", {"command": "tty"}) != first:
+            pass  # the first tab is free again when its command has ended
+        assert "is not running" in await said(client, "KillShell", {"shell_id": "bash_2"}, fails=True)
+        assert "<stdout>\nlate\n" in await said(client, "BashOutput", {"bash_id": "bash_2"})

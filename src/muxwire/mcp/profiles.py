@@ -289,7 +289,7 @@ async def bash_output(call: Call, given: BashOutput) -> Text:
 @tool(KillShell, returns=Text, hints=Hints(destructive=True), words=_CLAUDE_WORDS)
 async def kill_shell(call: Call, given: KillShell) -> Text:
     tab, command_id = _shells(call).find(_number_of(given.shell_id))
-    if not (await tab.command_result(command_id, max_chars=1)).running:
+    if not await tab.runs(command_id):  # a result would count what it wrote as told
         return Text(f"Shell {given.shell_id} is not running, so cannot be killed", is_error=True)
     stopped = await call.progress.during(tab.stop_process())
     if not stopped.success:

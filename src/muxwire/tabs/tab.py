@@ -590,6 +590,13 @@ class Tab:
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing)
         return said_idle(result, idle) if outcome == "idle" and idle else result
 
+    async def runs(self, command_id: str) -> bool:
+        """Whether a command that ran here still runs; what it wrote is still to be told. NoSuchTarget."""
+        execution = self._command(command_id)
+        if execution.running:
+            await self.runner.examine(execution)
+        return execution.running
+
     def _command(self, command_id: str) -> Execution:
         if not command_id:
             if (newest := self.pane.session.current) is not None:
