@@ -13,7 +13,7 @@ import pytest
 
 from muxwire.logs import store as log_module
 from muxwire.logs.read import View, last_lines, read_range, read_raw
-from muxwire.logs.segments import PIECE_COST, LogFile
+from muxwire.logs.segments import PIECE_COST, LogFile, spools_beside
 from muxwire.logs.store import BATCH_BYTES, LogStore
 
 if TYPE_CHECKING:
@@ -197,6 +197,73 @@ async def test_an_error_in_on_error_costs_no_log(tmp_path: Path, path: Path) -> 
         log = store.open(path)
         log.append(b"text")
         assert await log.flushed()
+
+
+async def test_a_spool_that_cannot_be_removed_or_read_costs_no_log(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_module, "PRUNE_BYTES", 1)
+    logs, spools = tmp_path / "logs", spools_beside(tmp_path / "logs")
+    (spools / "pane-@1.base").mkdir(parents=True)  # unlink(2) refuses it, also for root
+    (spools / "pane-@2" / "no number").mkdir(parents=True)
+    async with LogStore() as store:
+        ended, unread, other = (store.open(logs / "pane-@1.log"), store.open(logs / "pane-@2.log"), store.open(path))
+        ended.close(ended=True)
+        await store.written()
+        for log in (unread, other):
+            log.append(b"text")
+            assert await log.flushed()
+        assert path.read_bytes() == b"text"
+
+
+async def test_whatever_one_log_raises_the_others_are_written(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_module, "RETRY_SECONDS", 0.01)
+    real, broken = LogFile.write, True
+
+    def write(file: LogFile) -> int:
+        if broken and file.path != path:
+            raise ValueError("no number")
+        return real(file)
+
+    monkeypatch.setattr(LogFile, "write", write)
+    said: list[str] = []
+    async with LogStore(lambda of, error: said.append(f"{of.name} {error.strerror}")) as store:
+        log, other = store.open(tmp_path / "pane-@2.log"), store.open(path)
+        for one in (log, other):
+            one.append(b"text")
+        assert await other.flushed()
+        assert not await log.flushed()
+        assert said == ["pane-@2.log ValueError: no number"]
+        assert "ValueError: no number): what came from byte 0 on is not in it" in await log.trouble()
+        broken = False
+        assert await log.flushed()
+        assert (path.read_bytes(), await log.trouble()) == (b"text", "")
+
+
+async def test_a_close_that_fails_is_said_and_not_done_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After close(2) has failed the number is free, and may soon be that of somebody else's file."""
+    failures = [OSError(errno.EIO, "Input/output error")]
+    real, errors = os.close, list[int | None]()
+
+    def close(descriptor: int) -> None:
+        real(descriptor)  # EBADF if this is the second time
+        if descriptor == opened and failures:
+            raise failures.pop()
+
+    async with LogStore(lambda _path, error: errors.append(error.errno)) as store:
+        log, other = store.open(path), store.open(path.with_name("pane-@2.log"))
+        log.append(b"text")
+        assert await log.flushed()
+        opened = log.file._descriptor
+        monkeypatch.setattr(os, "close", close)
+        log.close()
+        other.append(b"text")
+        assert await other.flushed()
+        await store.written()
+        assert (log.file.error, log.file._descriptor) == (None, None)
+    assert errors == [errno.EIO]
 
 
 async def test_a_disk_that_stands_still_makes_a_hole_of_what_is_too_much(

@@ -325,9 +325,9 @@ class LogFile:
 
     def close(self) -> None:
         """Let go of the file; a later write opens it again."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        descriptor, self._descriptor = self._descriptor, None  # also if close(2) fails: the number is free then
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 # What tmux itself keeps of a pane's output, for the time in which no process writes its log: files in a directory.
@@ -362,7 +362,7 @@ def spooled(logs: Path) -> list[Path]:
 
 @final
 class Spool:
-    """The spool of the pane with that log."""
+    """The spool of the pane with that log. What the disk does not let us read or remove is left as it is."""
 
     def __init__(self, log: Path) -> None:
         self._folder = spools_beside(log.parent) / log.stem
@@ -373,7 +373,7 @@ class Spool:
 
         Not more than a piece of it; b"" behind the end.
         """
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # ValueError: a name or a base that is no number
             base = self._base()
             starts = self._starts()
             if base is not None and starts:
@@ -386,7 +386,7 @@ class Spool:
 
     def prune(self, before: int) -> None:
         """Remove the files of which the log holds every byte: it holds all `before` that offset."""
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
             base = self._base()
             for start, end in pairwise(self._starts()):
                 if base is not None and base + end <= before:
@@ -398,7 +398,8 @@ class Spool:
         with suppress(OSError):
             self._folder.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
-        self._base_file.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._base_file.unlink()
 
     def begin(self) -> None:
         """Prepare for a new spool of a pane that has written already; `align` comes next. OSError."""

@@ -426,7 +426,8 @@ class LogStore:
                     self._write(file, came)
         self._date()
         for file in self._files:
-            file.close()
+            with suppress(OSError):
+                file.close()
 
     def _date(self) -> None:
         for file in self._undated:
@@ -440,24 +441,31 @@ class LogStore:
 
     def _write(self, file: LogFile, came: float = 0.0) -> None:
         """Write the output that is kept back for a file. Its last byte came at `came`. What fails stays kept back."""
+        try:
+            self._write_out(file, came)
+        except OSError as error:
+            self._fails(file, error)
+        except Exception as error:  # noqa: BLE001 - the other logs need this thread, whatever one of them brings about
+            self._fails(file, OSError(errno.EIO, f"{type(error).__name__}: {error}"))
+
+    def _fails(self, file: LogFile, error: OSError) -> None:
+        file.error = error
+        self._failing.add(file)
+        if not self._said and self._on_error is not None:
+            with suppress(Exception):  # the logs continue whatever becomes of the message
+                self._on_error(file.path, error)
+        self._said = True
+
+    def _write_out(self, file: LogFile, came: float) -> None:
         self._files.pop(file, None)
         self._files[file] = None
         while len(self._files) > kept_max():
             self._let_go_of(next(iter(self._files)))
-        try:
-            self._open(file)
-            file.renew()
-            begin = file.end
-            while file.waiting:
-                self._settled += file.write()
-        except OSError as error:
-            file.error = error
-            self._failing.add(file)
-            if not self._said and self._on_error is not None:
-                with suppress(Exception):  # the logs continue whatever becomes of the message
-                    self._on_error(file.path, error)
-            self._said = True
-            return
+        self._open(file)
+        file.renew()
+        begin = file.end
+        while file.waiting:
+            self._settled += file.write()
         if came or file.end > begin:
             present = came > 0 and file.waits_since > 0
             file.times.note(abs(file.waits_since), abs(came) or time.time(), begin, file.end, present=present)
@@ -490,8 +498,8 @@ class LogStore:
             file.open()
 
     def _let_go_of(self, file: LogFile) -> None:
-        file.close()
         self._files.pop(file, None)
+        file.close()
 
     def _keep_within(self) -> None:
         self._closings = 0
