@@ -118,6 +118,13 @@ async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
     async with client_of("claude") as client:
         assert await said(client, "Bash", {"command": "cd /; export X=1; echo one", "timeout": 30_000}) == "one"
         assert await said(client, "Bash", {"command": "echo $X $PWD", "description": "shows them"}) == "1 /"
+        # What is to be known of a result beside its output.
+        hides = "builtin() { :; }; echo two"
+        assert re.fullmatch(r"two\nNote: muxwire restored .*", await said(client, "Bash", {"command": hides}))
+        failed = await said(client, "Bash", {"command": f"{hides}; (exit 8)"}, fails=True)
+        assert failed.startswith("Exit code 8\ntwo\nNote: muxwire restored ")
+        late = await said(client, "Bash", {"command": f"{hides}; sleep 600", "timeout": 700}, fails=True)
+        assert re.search(r"^Command timed out after 0\.7s\ntwo\n(?s:.*)^Note: muxwire restored ", late, re.MULTILINE)
         failed = await said(client, "Bash", {"command": "echo why; (exit 7)"}, fails=True)
         assert failed == "Exit code 7\nwhy"
         late = await said(client, "Bash", {"command": "echo go; sleep 600", "timeout": 700}, fails=True)

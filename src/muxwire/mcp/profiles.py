@@ -263,13 +263,13 @@ async def bash(call: Call, given: Bash) -> Text:
             return Text(f"Command running in background with ID: {name}")
         said = f"{note or 'It still runs'}; it continues in the background with ID: {name}"
         return Text("\n".join(filter(None, (shown, said))))
+    failed = ""
     if result.timed_out:
-        return Text(
-            "\n".join(filter(None, (f"Command timed out after {given.timeout / 1000:g}s", shown))), is_error=True
-        )
-    if result.exit_code:
-        return Text("\n".join(filter(None, (f"Exit code {result.exit_code}", shown))), is_error=True)
-    return Text("\n".join(filter(None, (shown, note if result.exit_code is None else ""))))
+        failed = f"Command timed out after {given.timeout / 1000:g}s"
+    elif result.exit_code:
+        failed = f"Exit code {result.exit_code}"
+    noted = f"Note: {note}" if note else ""
+    return Text("\n".join(filter(None, (failed, shown, noted))), is_error=bool(failed))
 
 
 @tool(BashOutput, returns=Text, hints=Hints(read_only=True), words=_CLAUDE_WORDS)
