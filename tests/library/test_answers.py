@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.tabs.answers import question_of
+from muxwire.tabs import answers
+from muxwire.tabs.answers import answered, question_of
 from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
     from pathlib import Path
 
     from muxwire import Tab
+    from muxwire.results import KeysSent
+    from muxwire.shell.execution import Execution
+    from muxwire.tabs.live_tab import LiveTab
 
 pytestmark = pytest.mark.anyio
 
@@ -67,6 +72,18 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
         await tab.send_keys(answers=["x"], wanted=Wanted.read(until="x"), wait=1)
     with pytest.raises(InvalidArgument):
         await tab.send_keys("")
+
+
+async def test_answers_that_the_time_did_not_suffice_for(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
+    await tab.execute("read -p 'name: ' x", timeout=DEADLINE)
+
+    def late(tab: LiveTab, sent: KeysSent, command: Execution | None, *_: object) -> Awaitable[KeysSent]:
+        return answered(tab, sent, command, None, DEADLINE)  # the question is seen, when the caller's time is up
+
+    monkeypatch.setattr(answers, "answered", late)
+    told = await tab.send_keys(answers=["never", "typed"], wait=0.001)
+    assert (told.outcome, told.asked) == ("met", ())
+    assert told.note == "2 of 2 answers were not typed: the time was up"
 
 
 # As Ink does without bracketed paste: what one read gives is one thing, and Enter submits only if it comes alone. It

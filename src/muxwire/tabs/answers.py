@@ -105,6 +105,7 @@ async def answered_each(
         start = KeysSent(sent=0, pane=tab.pane.host.prefix + tab.pane.pane_id, next_byte=current_start(tab))
         told = await answered(tab, start, command, None, timeout)
     asked: list[str] = []
+    why = "nothing more was asked"
     unseen = 0  # answers that were typed though whether the program waited could not be seen
     count, typed = told.sent, keys[0] if keys else ""
     for line in answers:
@@ -112,6 +113,7 @@ async def answered_each(
             break
         left = deadline - time.monotonic()
         if left <= 0:
+            why = "the time was up"
             break
         asked.append(question_of(told.screen or told.output, typed))
         unseen += told.outcome == "silent"
@@ -119,7 +121,7 @@ async def answered_each(
         count, typed = count + told.sent, line
     missing = len(answers) - len(asked)
     notes = (
-        f"{missing} of {len(answers)} answers were not typed: nothing more was asked" if missing else "",
+        f"{missing} of {len(answers)} answers were not typed: {why}" if missing else "",
         f"{unseen} of {len(answers)} answers were typed at an unfinished line: whether its program waited"
         " cannot be seen here" if unseen else "",
         told.note,
