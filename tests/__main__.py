@@ -12,9 +12,9 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Tests wait for tmux, for shells and for time to pass, so there are more workers than processors. With seven on two
-# processors a run took 13 minutes, and in two of three such runs the load made a test fail.
-WORKERS = 2 * (os.cpu_count() or 1) + 1
+# Tests wait for tmux, for shells and for time to pass: with five workers on two processors half of these were idle, and
+# a run took 500 s; with seven it took 427. Eight beside other programs, which left nothing idle, made ten tests fail.
+WORKERS = 3 * (os.cpu_count() or 1) + 1
 
 TESTS = ("pytest", "-q", "-p", "tests.workers", "--workers", str(WORKERS))
 # The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
