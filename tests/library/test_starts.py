@@ -15,6 +15,7 @@ from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
     from muxwire import Tab, Terminals
 
@@ -61,10 +62,13 @@ async def test_what_comes_after_its_end_does_not_make_it_ready(tab: Tab) -> None
             assert (outcome.outcome == "met") == found
 
 
-async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab) -> None:
+async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:
     with anyio.fail_after(DEADLINE):
         for ready, is_ready in (("up", True), ("", None)):
-            begun = await tab.start_process("sh -c 'echo up; sleep 0.5; echo down; exit 4'", ready=ready)
+            gate = tmp_path / f"gate{ready}"
+            waits = f"until [ -e {gate} ]; do sleep 0.05; done"
+            begun = await tab.start_process(f"sh -c 'echo up; {waits}; echo down; exit 4'", ready=ready)
+            gate.touch()
             assert said(begun) == (True, is_ready, None, "running"), begun
             rest = await terminals.command_result(begun.command_id, wait=DEADLINE)
             assert (begun.output + rest.output, rest.exit_code) == ("up\ndown\n", 4)

@@ -57,7 +57,8 @@ async def test_selectors(alone: muxwire.Terminals) -> None:
         build = await alone.create_tab(name="build", session="work", command=["sleep", "1000"])
         tests = await alone.create_tab(name="v1.2:x", session="work", command=["sleep", "1000"])
         twins = [await alone.create_tab(name="twin", command=["sleep", "1000"]) for _ in range(2)]
-        sly = await alone.create_tab(name="@1", command=["sleep", "1000"])
+        sly = await alone.create_tab(command=["sleep", "1000"])
+        await build.client.command("rename-window", "-t", sly.window_id, "@1")  # as a person would
         (index,) = await build.client.command("display-message", "-p", "-t", "work:{end}", "#{window_index}")
         found = {
             "build": build,
