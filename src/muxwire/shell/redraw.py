@@ -102,6 +102,6 @@ class PromptColumns:
         self._known = dict.fromkeys(self._known)
 
     def remember(self, drawn: bytes, column: int) -> None:
-        if len(self._known) >= REMEMBERED_PROMPTS:
+        if drawn not in self._known and len(self._known) >= REMEMBERED_PROMPTS:
             self._known.pop(next(iter(self._known)))
         self._known[drawn] = column
