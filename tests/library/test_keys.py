@@ -247,7 +247,7 @@ def test_an_open_line_is_counted() -> None:
 async def test_a_line_typed_in_parts_is_not_cut_either(
     terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send_keys, "PROMPT_GRACE", DEADLINE)  # a shell may be slow to take the first line
+    monkeypatch.setattr(send_keys, "TAKEN_BY_SHELL", DEADLINE)  # a shell may be slow to take the first line
     tab = await terminals.create_tab()
     await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
     # The check comes again when the program reads that the first line starts.

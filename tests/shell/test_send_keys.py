@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable
 from muxwire.shell.driver import BEGINS_WITHIN, Stop, StopTarget, StopView, stopped
+from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import TtyModes
 from muxwire.shell.prompt_line import EDITOR_GRACE
-from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, PROMPT_GRACE
+from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL
 from tests.shell.driven import PID
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import LEADER, PROGRAM, World, at_prompt
@@ -187,7 +188,7 @@ def test_whatever_happens_keys_are_typed_or_refused_in_time(
     begun = world.time
     with suppress(MuxwireError):
         send(world, *keys, within=within)
-    each = PROMPT_GRACE * 2 + ESCAPE_PAUSE + BEGIN_SECONDS + 2 * within
+    each = PROMPT_GRACE + TAKEN_BY_SHELL + ESCAPE_PAUSE + BEGIN_SECONDS + 2 * within
     assert world.time - begun < 10.0 + each * len(keys)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.shell.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
+from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.request import (
     AnswerOf,
     LookAtScreen,
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 
 # An Escape and the key after it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
 ESCAPE_PAUSE = 0.12
-# A shell's prompt comes within a ms of a command's end; a program that the shell was replaced by gives none.
-PROMPT_GRACE = 0.3
+# A shell has taken a line by then, also one that does not say that it took it.
+TAKEN_BY_SHELL = 0.3
 # A shell begins a typed line within a few ms, on a busy machine within some hundreds.
 BEGIN_SECONDS = 1.0
 # Then it forks. bash loses a C-c that comes before its child is a process group of its own.
@@ -128,7 +129,7 @@ class Keys:
         self._prompt_line = prompt_line
         self._line = OpenLine()
         self._until = 0.0  # the time of the call whose turn it is
-        self._entered = -PROMPT_GRACE  # when a line was last ended at the prompt
+        self._entered = -TAKEN_BY_SHELL  # when a line was last ended at the prompt
 
     def send(
         self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool, until: float
@@ -178,7 +179,10 @@ class Keys:
         return len(data), next_byte, "; ".join(filter(None, notes)), taken
 
     def _prompt_to_come(self) -> Request[None]:
-        """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys."""
+        """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys.
+
+        A program that the shell was replaced by gives none.
+        """
         session = self._pane.session
         left = idle_since(session) + PROMPT_GRACE - self._pane.now
         yield from until(self._pane, lambda: session.dead or not prompt_due(session), left)
@@ -293,7 +297,7 @@ class Keys:
 
         A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
         """
-        yield from line_taken(self._pane, self._entered + PROMPT_GRACE - self._pane.now)
+        yield from line_taken(self._pane, self._entered + TAKEN_BY_SHELL - self._pane.now)
         yield from self._ready.interrupt_taken()
 
 
