@@ -126,6 +126,11 @@ def test_filters_by_a_pattern_of_what_is_shown() -> None:
     assert not matching.matches(["+0.1 %output %1 ok build"])
     assert matching.describe() == "shown: build*ok; hidden: block"
     assert Filter().matches(["anything"])
+    hiding = Filter().changed(["-out*%2", "o*"])
+    assert hiding.describe() == "shown: o*; hidden: block out*%2"
+    assert hiding.matches(["+0.000 %output %1 a"])
+    assert not hiding.matches(["first o", "+0.000 %output %2 a"])
+    assert hiding.changed(["+out*%2"]).matches(["+0.000 %output %2 a"])
     assert matching.changed(["all"]).matches(["anything"])
 
 

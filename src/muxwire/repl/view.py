@@ -267,7 +267,8 @@ class Filter:
     """Show only these panes and kinds (none named: all), and never those that are hidden.
 
     Blocks that answer what was typed are always shown; those of the library's own commands are hidden at first.
-    `patterns` are globs, as in `#{m:}` of tmux: one of them must be in the text that is shown.
+    `patterns` are globs, as in `#{m:}` of tmux: one of them must be in the text that is shown, and none of those that
+    are hidden.
     """
 
     panes: frozenset[str] = frozenset()
@@ -284,14 +285,15 @@ class Filter:
         return (not self.panes or pane in self.panes) and (not self.kinds or seen.kind in self.kinds)
 
     def matches(self, lines: Iterable[str]) -> bool:
-        """Whether one of the patterns, if there are any, is in one of the lines that would be shown."""
-        globs = [f"*{pattern}*" for pattern in self.patterns]
-        return not globs or any(fnmatchcase(line, glob) for line in lines for glob in globs)
+        """Whether one of the patterns, if there are any, is in the lines that would be shown, and no hidden one is."""
+        texts = [*lines]
+        hidden = [word for word in self.hidden if _WILD.search(word)]
+        return (not self.patterns or _one_in(self.patterns, texts)) and not _one_in(hidden, texts)
 
     def changed(self, words: Sequence[str]) -> Self:
         """The filter after these words; InvalidArgument.
 
-        `%1`, `output` or a pattern (only these), `-KIND`, `+KIND`, `all`.
+        `%1`, `output` or a pattern (only these), `-KIND`, `+KIND` (kinds, panes and patterns), `all`.
         """
         panes: set[str] = set()
         kinds: set[str] = set()
@@ -303,16 +305,15 @@ class Filter:
             if name == "all" and not sign:
                 start, hidden = type(self)(), set()
                 continue
-            if _WILD.search(word):
-                patterns.add(word)
-                continue
-            checked(name)
+            wild = bool(_WILD.search(name))
+            if not wild:
+                checked(name)
             if sign == "-":
                 hidden.add(name)
             else:
                 hidden.discard(name)
                 if not sign:
-                    (panes if _PANE.match(name) else kinds).add(name)
+                    (patterns if wild else panes if _PANE.match(name) else kinds).add(name)
         return replace(
             start,
             panes=frozenset(panes) or start.panes,
@@ -324,6 +325,11 @@ class Filter:
     def describe(self) -> str:
         only = " ".join(sorted(self.panes | self.kinds | self.patterns)) or "everything"
         return f"shown: {only}; hidden: {' '.join(sorted(self.hidden)) or 'nothing'}"
+
+
+def _one_in(patterns: Iterable[str], lines: Sequence[str]) -> bool:
+    globs = [f"*{pattern}*" for pattern in patterns]
+    return any(fnmatchcase(line, glob) for line in lines for glob in globs)
 
 
 def checked(name: str) -> str:
