@@ -246,7 +246,7 @@ class OperationsRun(RunState):
             self.keep(step, [tab])
             if not part.places:
                 step.window = self.called(tab.window_id)
-                self.server.client.submit(self.maker.show_in_place_of_keeper(tab.window_id))
+                self.maker.show_in_place_of_keeper(tab.window_id)
         else:
             operation.tell(self, step, answers)
         step.succeed()

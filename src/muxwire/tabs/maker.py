@@ -269,16 +269,27 @@ class TabMaker:
         self._book.coming.discard(spec.record.label)
         return tab
 
-    def show_in_place_of_keeper(self, window: str) -> tuple[str, ...]:
-        """The command that makes a window the hub's current one if that was the keeper, which shows nothing."""
-        hub, keeper = f"{self._server.sessions.hub}:", self._server.sessions.keeper
+    def show_in_place_of_keeper(self, window: str) -> None:
+        """Make a window the hub's current one if that was the keeper, which shows nothing; nothing waits for that.
+
+        tmux reports the change as it reports a person's, perhaps after another tab was made, and after the answer.
+        """
+        session, keeper = self._server.sessions.hub, self._server.sessions.keeper
         shows_keeper = f"#{{==:#{{window_id}},{keeper}}}"
-        return ("if-shell", "-F", "-t", hub, shows_keeper, f"select-window -t {window}", "display-message -p ''")
+        command = ("if-shell", "-F", "-t", f"{session}:", shows_keeper, f"select-window -t {window}")
+        (asked,) = self._server.client.submit((*command, "display-message -p ''"))
+
+        def answered() -> None:
+            # select-window prints nothing, display-message an empty line.
+            if not asked.failed and not any(block.output for block in asked.blocks):
+                self._book.shown_by_us.add((session, window))
+
+        asked.then(answered)
 
     async def _place(self, request: CreateTab, window: str) -> str:
         """Give the window its size, and show it where a person would look for it; return its session's id."""
         server = self._server
-        server.client.submit(self.show_in_place_of_keeper(window))  # nothing waits for that
+        self.show_in_place_of_keeper(window)
         if request.size is not None:
             columns, rows = map(str, request.size)
             await server.client.command("resize-window", "-t", window, "-x", columns, "-y", rows)

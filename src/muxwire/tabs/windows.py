@@ -220,6 +220,10 @@ def follow(event: Event, book: TabBook) -> None:
                 if tab.name != tab.window_id:
                     tab.keep_name(tab.name)
                 book.renamed(tab)
+        case SessionChanged():  # a new connection: what the last one was to report does not come
+            book.shown_by_us.clear()
+        case SessionWindowChanged(session, window) if (session, window) in book.shown_by_us:
+            book.shown_by_us.remove((session, window))
         # Not in a person's own session (`muxwire attach`): what is selected there is the person's choice.
         case SessionWindowChanged(session, window) if shown := book.panes(window):
             if not shown[0].is_split and any(tab.session_id == session for tab in book.open.values()):

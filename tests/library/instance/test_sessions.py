@@ -10,6 +10,7 @@ import pytest
 import muxwire
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from tests.library.attached import person
+from tests.library.instance.conftest import Open
 from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
@@ -17,6 +18,8 @@ pytestmark = pytest.mark.anyio
 DEADLINE = 40
 # Of these, two thirds failed while a tab could be closed before it was placed.
 QUICK = 20
+# Of these servers, the first tab was active on two thirds.
+FRESH = 5
 
 
 async def sessions(terminals: muxwire.Terminals) -> dict[str, tuple[int, int]]:
@@ -204,6 +207,26 @@ async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing
         assert await current() == first.window_id
         await first.client.command("select-window", "-t", second.window_id)
         assert await alone.tab(".") is second
+
+
+async def test_the_tab_made_last_is_the_active_one_and_a_person_can_still_select_the_first(open_alone: Open) -> None:
+    """That the first tab is shown may be reported when the second one is known already: no one has used the first."""
+    with anyio.fail_after(DEADLINE):
+        for _ in range(FRESH):
+            async with open_alone() as alone:
+                first, second = [await alone.create_tab(command=["cat"]) for _ in range(2)]
+                await reported(alone)
+                assert await alone.tab(".") is second
+                await second.client.command("select-window", "-t", second.window_id)
+                await first.client.command("select-window", "-t", first.window_id)
+                await reported(alone)
+                assert await alone.tab(".") is first
+
+
+async def reported(terminals: muxwire.Terminals) -> None:
+    """Return when tmux has reported what was done before: notifications come after the answers to commands."""
+    for _ in range(2):
+        await (await terminals.server()).client.command("display-message", "-p", "")
 
 
 async def test_a_program_that_ends_at_once_has_been_in_its_session(alone: muxwire.Terminals) -> None:
