@@ -228,6 +228,7 @@ async def open_link(
 
 
 _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version}")
+_WHICH_SOCKET = "in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket"
 _PANES = (
     f"{PANE_FORMAT} #{{session_id}} #{{pane_active}} #{{pane_dead}}"
     " |#{window_name} |#{session_name} |#{pane_current_path} |#{pane_start_command}"
@@ -346,9 +347,10 @@ class Adopted:
         except (CommandError, ConnectionClosed) as error:
             ended = error.reason if isinstance(error, ConnectionClosed) else ""
             raise InstanceUnavailable(
-                ended or f"the tmux server at {socket} has no session: {error}",
-                remedy="in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket",
+                ended or f"the tmux server at {socket} has no session: {error}", remedy=_WHICH_SOCKET
             ) from error
+        if not rows:  # it has none, and runs on: `exit-empty off`
+            raise InstanceUnavailable(f"the tmux server at {socket} has no session", remedy=_WHICH_SOCKET)
         self._questions.version = read_version(rows[0][2], self._host)
         # Sessions to which a client is attached come first: the tabs that a person uses are there.
         return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]

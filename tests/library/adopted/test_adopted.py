@@ -79,6 +79,17 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
                 pass
 
 
+async def test_a_server_without_a_session_is_refused(person: Person, environ: dict[str, str], folder: Path) -> None:
+    """With `exit-empty off` it runs on, and lists nothing without an error."""
+    person.tmux("set-option", "-s", "exit-empty", "off", ";", "kill-session", "-a", "-t", "work")
+    person.tmux("kill-session", "-t", "work")
+    with anyio.fail_after(DEADLINE):
+        with pytest.raises(muxwire.InstanceUnavailable, match="has no session"):
+            async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state"):
+                pass
+        assert "off" in person.tmux("show-options", "-s", "exit-empty")
+
+
 async def test_what_a_program_prints_that_keys_have_started_is_heard(
     person: Person, environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
