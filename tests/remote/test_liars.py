@@ -6,16 +6,20 @@ import json
 import sys
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import anyio
 import pytest
 from hypothesis import given, strategies as st
 
 import muxwire
+from muxwire.errors import HostUnavailable
 from muxwire.host import remote as questions
 from muxwire.host.remote import Helper, Question
 from muxwire.instance import remote
 from muxwire.tabs.maker import PanePlace
+from muxwire.tmux.start import KEEPER_NAME
 from tests.remote.proxied import environ_there
 
 pytestmark = pytest.mark.anyio
@@ -80,3 +84,59 @@ def test_an_answer_without_end_is_not_kept() -> None:
 def test_an_id_that_is_none_names_no_file(told: bytes) -> None:
     with pytest.raises(ValueError, match="id"):
         PanePlace.parse([told])
+
+
+class _Answers:
+    """A tmux that says these lines, and a connection to it."""
+
+    def __init__(self, *answers: tuple[bytes, ...]) -> None:
+        self._answers = answers
+        self.undoes_dollars = False
+        self.host = SimpleNamespace(link=SimpleNamespace(rtt=0.0))
+        self.process = SimpleNamespace(unavailable=lambda stage, why: HostUnavailable("liar", stage, why))
+
+    def submit(self, *_commands: tuple[str, ...]) -> list[_Answer]:
+        return [_Answer(lines) for lines in self._answers]
+
+
+class _Answer:
+    def __init__(self, lines: tuple[bytes, ...]) -> None:
+        self._lines = lines
+
+    async def wait(self) -> tuple[bytes, ...]:
+        return self._lines
+
+
+_GREETING = b"17 $0 1 3.5a"
+
+
+@pytest.mark.parametrize(
+    ("greeting", "panes"),
+    [
+        ((_GREETING,), (b"@0",)),
+        ((_GREETING,), (b"@0 %0",)),
+        ((_GREETING,), (b"",)),
+        ((_GREETING,), ()),
+        ((_GREETING,), (b"@0 ../x KEEPER",)),
+        ((_GREETING,), (b"x %0 KEEPER",)),
+        ((_GREETING,), (b"\xff %0 KEEPER",)),
+        ((b"17 ../x 1 3.5a",), (b"@0 %0 KEEPER",)),
+        ((b"17 $0",), (b"@0 %0 KEEPER",)),
+        ((b"",), (b"@0 %0 KEEPER",)),
+        ((), (b"@0 %0 KEEPER",)),
+    ],
+)
+async def test_a_greeting_that_is_none_is_said_of_that_machine(
+    greeting: tuple[bytes, ...], panes: tuple[bytes, ...]
+) -> None:
+    named = tuple(line.replace(b"KEEPER", KEEPER_NAME.encode()) for line in panes)
+    lies: Any = _Answers(greeting, named, ())
+    with pytest.raises(HostUnavailable, match="did not answer as it should"):
+        await remote._greet(lies, lies)
+
+
+async def test_a_greeting_names_the_keeper() -> None:
+    keeper = f"@3 %4 {KEEPER_NAME}".encode()
+    said: Any = _Answers((_GREETING,), (b"@1 %1 a name", keeper), ())
+    greeting, window, pane = await remote._greet(said, said)
+    assert (greeting.hub, greeting.version, window, pane) == ("$0", (3, 5), "@3", "%4")

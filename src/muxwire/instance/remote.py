@@ -24,7 +24,7 @@ from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, Tmux
 from muxwire.host.bootstrap import Facts, bootstrap_line
 from muxwire.host.folders import Folders, private_folder
 from muxwire.host.hosts_file import forget_link, link_in, note_link
-from muxwire.ids import pane_id
+from muxwire.ids import pane_id, session_id, window_id
 from muxwire.instance.connect import say_log_error, watch_end
 from muxwire.instance.reattach import notice_lost_end
 from muxwire.instance.spools import KeptOutput, StreamJoin
@@ -410,7 +410,9 @@ async def _greet(client: ControlClient, connection: RemoteConnection) -> tuple[G
         greeting = Greeting.read(answer, connection.host)
         client.undoes_dollars = greeting.version == DOLLAR_VERSION
         connection.host.link.rtt = time.monotonic() - began
-        window, pane = next(row for row in (line.decode().split(" ") for line in panes) if row[2] == KEEPER_NAME)[:2]
+        session_id(greeting.hub)
+        rows = [line.decode().split(" ", 2) for line in panes]
+        window, pane = next((window_id(window), pane_id(pane)) for window, pane, name in rows if name == KEEPER_NAME)
     except (MuxwireError, ValueError, StopIteration) as error:
         raise connection.process.unavailable("shell", f"its tmux did not answer as it should: {error}") from error
     return greeting, window, pane
