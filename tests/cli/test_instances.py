@@ -276,3 +276,13 @@ def test_an_instance_with_tabs_on_other_machines_only(
         assert all(row.split()[1:] == ["claude-code", "2.1", *work] for row in rows_of(seen)[1:])
         assert connect.only_one(found) == chosen
         assert [one.name for one in connect.known_to_run(found)] == [*here, *(sorted(there) if driven else ())]
+
+
+def test_an_instance_whose_server_ends_while_it_is_listed_has_its_directories(tmp_path: Path) -> None:
+    """Only the note of that server, which is gone, said that its TMPDIR was another one."""
+    runtime = tmp_path / "other" / f"muxwire-{os.getuid()}"
+    environ = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    assert folders_for("work", faces.environment_of(Running("work", runtime), environ)).runtime == runtime
+    said = ["1700000000", "", "", "hub keeper", "hub one"]
+    face = faces._face(Running("work", runtime), said, environ)
+    assert (face.name, face.state) == ("work", "kept")

@@ -172,12 +172,18 @@ def _environments(environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
         _, socket = named_server(path)
         runtime = Path(socket).parent
         if socket and runtime.name == f"muxwire-{os.getuid()}":
-            yield without | {"TMPDIR": str(runtime.parent), "XDG_RUNTIME_DIR": ""}
+            yield _with_temporary(runtime.parent, environ)
+
+
+def _with_temporary(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
+    return {**environ, "TMPDIR": str(folder), "XDG_RUNTIME_DIR": ""}
 
 
 def environment_of(one: Running, environ: Mapping[str, str]) -> dict[str, str]:
     """The environment in which the directories of that instance are chosen (`folders_for`)."""
-    return next(there for there in _environments(environ) if folders_for("", there).runtime == one.runtime)
+    found = (there for there in _environments(environ) if folders_for("", there).runtime == one.runtime)
+    # If none is found, a server that noted its directory, which is below its TMPDIR, has ended since it was listed.
+    return next(found, _with_temporary(one.runtime.parent, environ))
 
 
 def faces(running: Sequence[Running], environ: Mapping[str, str]) -> list[Face]:
