@@ -9,9 +9,11 @@ import pytest
 
 from muxwire.errors import InvalidArgument
 from muxwire.repl.showing import Line, Shower, plain
+from muxwire.repl.state import Session
 from muxwire.repl.view import Filter, Seen
+from muxwire.repl.words_stream import play
 from muxwire.repl.writers import Printer
-from muxwire.testing import Ended, Received, Sent
+from muxwire.testing import Ended, Received, Sent, Transcript
 from muxwire.testing.transcript import Record
 from tests.repl.played import Played, seen_in
 
@@ -172,3 +174,20 @@ async def test_lines_keep_their_order_and_what_is_left_out_is_counted_there() ->
         "0", "1", "2", "… 7 notifications came too fast to be shown", "answer", "after",
     ]  # fmt: skip
     assert printer.left_out == 7
+
+
+@pytest.mark.anyio
+async def test_output_is_shown_once_while_the_lines_themselves_are_shown() -> None:
+    written: list[str] = []
+
+    async def write(lines: Sequence[Line]) -> None:
+        written.extend(map(plain, lines))
+
+    lines = ["%output %1 a", "%extended-output %1 0 : b"]
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            session = Session(Printer(write), tasks, shows_raw=True)
+            tasks.start_soon(session.printer.run)
+            await play(session, "x", Transcript(tuple(Received(line.encode()) for line in lines)), 0)
+            tasks.cancel_scope.cancel()
+    assert written[:-1] == [f"< {line}" for line in lines]

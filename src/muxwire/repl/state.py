@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import InvalidArgument
-from muxwire.protocol.events import Output
+from muxwire.protocol.events import ExtendedOutput, Output
 from muxwire.repl.showing import Shower, failure, note, plain
 from muxwire.repl.view import Filter, StreamView
 from muxwire.testing.transcript import Received
@@ -111,7 +111,7 @@ class Session:
             self.live.stale_targets = True
         if seen.own:
             self.printer.put(shower.lines(seen))
-        elif self.filter.shows(seen) and not (isinstance(seen.event, Output) and self.shows_raw):
+        elif self.filter.shows(seen) and not (self.shows_raw and isinstance(seen.event, Output | ExtendedOutput)):
             lines = shower.lines(seen)
             if self.filter.matches(map(plain, lines)):
                 self.printer.offer(lines)
