@@ -88,7 +88,9 @@ async def test_the_statistics_leave_the_active_tab(environ: dict[str, str], home
                 gone, used, _ = [await terminals.create_tab(name=name) for name in ("gone", "used", "other")]
                 await gone.close()
                 await terminals.tab("used")
+                last = used.pane.use.last
                 assert await run_entries(session, ":stats")
+                assert used.pane.use.last == last, "to look is no use, else an idle timeout never comes"
                 assert await terminals.tab(".") is used
                 await session.printer.flushed()
             tasks.cancel_scope.cancel()

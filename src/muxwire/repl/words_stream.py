@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import statistics
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.errors import InvalidArgument
 from muxwire.protocol.commands import Command
 from muxwire.protocol.events import CommandBlock
 from muxwire.repl.showing import DIM, GOOD, Shower, decoded, shortened
@@ -69,7 +68,7 @@ async def stats(session: Session, rest: str) -> None:
         ("blocks", f"{view.answered} answered, {view.unanswered} in flight, {view.hook_blocks} of hooks"),
         ("round trips", middle),
         ("lag", lag),
-        ("dropped", f"{await _dropped(session)}, {session.printer.left_out} notifications not shown"),
+        ("dropped", f"{_dropped(session)}, {session.printer.left_out} notifications not shown"),
         ("unclaimed", f"{_bytes(await _unclaimed(session))} kept of panes that are not tabs"),
     ]
     if session.failure:
@@ -88,18 +87,12 @@ async def _lag(session: Session) -> str:
     return f"{(anyio.current_time() - before) * _MS:.2f} ms"
 
 
-async def _dropped(session: Session) -> str:
+def _dropped(session: Session) -> str:
     """What bounded memories gave up: the rings of the tabs, whose logs still have it, and the small ones here."""
     here = f"{_bytes(sum(ring.dropped for ring in session.view.rings.values()))} of the rings here"
     if session.live is None:
         return here
-    terminals = session.live.terminals
-    dropped = 0
-    for row in (await terminals.list_tabs()).tabs:
-        with suppress(NoSuchTarget):  # it was closed meanwhile
-            tab = await terminals.known_tab(row.pane_id)  # which does not make it the active one
-            dropped += 0 if tab.pane.session.closed else tab.pane.stream.ring.dropped
-    return f"{_bytes(dropped)} of the tabs' rings, {here}"
+    return f"{_bytes(session.live.terminals.dropped_bytes())} of the tabs' rings, {here}"
 
 
 async def _unclaimed(session: Session) -> int:
