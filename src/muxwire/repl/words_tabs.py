@@ -174,10 +174,9 @@ def _number(text: str, default: int) -> int:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[Line]:
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    styles = (TARGET, *[TEXT] * len(head))
 
     def line(cells: Sequence[str], first: str) -> Line:
         padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
-        return ((first, padded[0]), (styles[1] if first != NAME else NAME, "  " + "  ".join(padded[1:]).rstrip()))
+        return ((first, padded[0]), (TEXT if first != NAME else NAME, "  " + "  ".join(padded[1:]).rstrip()))
 
     return [line(head, NAME), *(line(row, TARGET) for row in rows)]
