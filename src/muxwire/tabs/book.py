@@ -220,12 +220,13 @@ class TabBook:
 
         `persistent`: the tab may live on in tmux; this process has lost it.
         """
+        # Asked before the pane is closed, and not of `latest`: that skips a tab whose program has ended.
+        was_latest = tab.key == next(reversed(self._used), None)
         tab.end_reason = tab.end_reason or reason
         tab.runner.never_connected(tab.end_reason)
         tab.pane.close(tab.end_reason)
         if self.open.get(tab.key) is not tab:
             return
-        was_latest = self.latest == tab.key
         del self.open[tab.key]
         self._used.pop(tab.key, None)
         if was_latest and self.open and not persistent and self.on_latest is not None:

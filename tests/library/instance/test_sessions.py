@@ -223,6 +223,23 @@ async def test_the_tab_made_last_is_the_active_one_and_a_person_can_still_select
                 assert await alone.tab(".") is first
 
 
+async def test_tmux_knows_the_active_tab_after_the_last_one_was_closed_or_has_ended(alone: muxwire.Terminals) -> None:
+    """The status line shows it, and the next process reads it."""
+
+    async def told() -> tuple[bytes, ...]:
+        client = (await alone.server()).client
+        return await client.command("display-message", "-p", "#{@muxwire-previous-tab} #{@muxwire-tab}")
+
+    with anyio.fail_after(DEADLINE):
+        first, second, third, ended = [await alone.create_tab(command=["cat"]) for _ in range(4)]
+        assert await told() == (f"{third.window_id} {ended.window_id}".encode(),)
+        await ended.send_keys(["C-d"])
+        await closed(ended)
+        assert await told() == (f"{second.window_id} {third.window_id}".encode(),)
+        await third.close(force=True)
+        assert await told() == (f"{first.window_id} {second.window_id}".encode(),)
+
+
 async def reported(terminals: muxwire.Terminals) -> None:
     """Return when tmux has reported what was done before: notifications come after the answers to commands."""
     for _ in range(2):
