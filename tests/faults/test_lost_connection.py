@@ -176,7 +176,7 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
         await lose(alone, "kill")
         result = await ended(alone, running.command_id)
         assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
-        assert "its end was not seen" in result.note
+        assert "and with it the mark of its end" in result.note
         assert (await shell.execute("echo fine")).output == "fine\n"
         for tab in (program, shut):
             await closed(tab)
@@ -279,7 +279,7 @@ async def test_a_command_that_ended_in_the_gap_is_noticed(
         await lose(alone, "kill")
         result = await ended(alone, running.command_id)
         assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
-        assert "its end was not seen" in result.note
+        assert "and with it the mark of its end" in result.note
         assert (await tab.execute("echo fine")).output == "fine\n"
 
 

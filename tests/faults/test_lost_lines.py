@@ -30,7 +30,7 @@ async def test_its_command_ends(alone: muxwire.Terminals, shell: str) -> None:
             result = await alone.command_result(started.command_id, wait=DEADLINE)
             assert not result.running
             if result.exit_code is None:  # the line, or the end mark, was lost: the echo of the line is no output
-                assert "its end was not seen" in result.note
+                assert "and with it the mark of its end" in result.note
                 assert "eval" not in result.output
             else:
                 assert (result.exit_code, result.output) == (0, f"{number}\n")

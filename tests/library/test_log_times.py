@@ -39,8 +39,8 @@ def test_where_a_log_ended_then(ago: float, offset: int) -> None:
     ("records", "ago", "says"),
     [
         (KNOWN, 700, "bytes 70 to 90 came between 899.4 and 500.0 s ago"),
-        (KNOWN, 1001, "begin 1000.0 s ago"),
-        ([], 1, "has no times"),
+        (KNOWN, 1001, "recorded only since 1000.0 s ago"),
+        ([], 1, "not recorded when the bytes"),
         (KNOWN, 0, "not in the past"),
     ],
 )

@@ -234,7 +234,7 @@ async def test_a_shell_that_may_open_too_few_files_says_so(terminals: Terminals,
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
     with anyio.fail_after(DEADLINE):
         first = await tab.execute("ulimit -n 12", timeout=3)
-        assert "may open only 12 files" in first.note, first
+        assert "may open only 12 files (ulimit -n), and muxwire needs" in first.note, first
         with pytest.raises(TabUnavailable, match="may open only 12 files") as refused:
             await tab.execute("echo ok", timeout=3)
         assert "new tab" in refused.value.remedy

@@ -327,7 +327,7 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
             over_relay,
             Refused("interactive", "script"),
             "script waits for input",
-            "begin it with `send_keys`",
+            "start it again with `send_keys`",
             "interactive",
         ),
         (entered, Refused("busy", "make"), "make runs in the foreground, started by a person", "stop_process", "busy"),

@@ -280,7 +280,7 @@ def test_of_a_shell_that_was_never_typed_into_it_is_not_said_where_it_stands() -
     driven.begin()
     driven.feed(osc(f"H;{inner.command_id};';0;{'0' * 16}"))
     assert (inner.ending, inner.exit_code) == ("shell_lost", None)
-    assert "this command has started it, or that one has ended" in inner.note
+    assert "either this command started it, or the shell that ran the command has ended" in inner.note
     assert driven.session.left is not None
     # The new shell ends, and with it the command that began it.
     leaves = driven.type(level=3, token=OTHER)

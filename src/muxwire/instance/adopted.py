@@ -486,7 +486,8 @@ class Adopted:
         """
         if request.idle_timeout:
             raise InvalidArgument(
-                "whether a tab at a person's tmux server is used is not known between calls",
+                "muxwire is attached to a person's tmux server only during calls, so it cannot know that a tab there is"
+                " unused",
                 remedy="leave idle_timeout out, and close it with `close_tab`",
             )
         rows = await self._ask("list-sessions", "-F", "#{session_id} #{session_name}")

@@ -61,7 +61,8 @@ async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
         if await _is_at_prompt(tab):
             await anyio.sleep(UNDER_WAY)  # a mark that was not lost may be on its way
             if _unheard(tab, before) and await _is_at_prompt(tab):
-                pane.prompt_found(f"output was lost while it ran ({reason}); its end was not seen", before)
+                lost = f"output was lost while the command ran ({reason}), and with it the mark of its end"
+                pane.prompt_found(lost, before)
                 return
         await anyio.sleep(wait)
         wait *= 2

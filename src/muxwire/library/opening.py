@@ -171,7 +171,7 @@ def _instance(
     if idle and access.role == "adopted":
         raise InvalidArgument(
             "close_idle closes nothing at a person's tmux server, whose windows are the person's",
-            remedy="leave one of them out",
+            remedy="leave out close_idle, or socket and socket_name",
         )
     return _opened(folders, host, wrap, access, idle, hosts or {})
 

@@ -147,5 +147,7 @@ def offset_at(
                     remedy="give an offset instead",
                 )
         return offset
-    known = f"the log's times begin {max(now - records[0][0], 0):.1f} s ago" if records else "the log has no times"
+    known = "it was not recorded when the bytes of this log came"
+    if records:
+        known = f"times of this log are recorded only since {max(now - records[0][0], 0):.1f} s ago"
     raise InvalidArgument(known, remedy="give an offset, or a shorter time")

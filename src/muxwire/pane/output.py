@@ -298,7 +298,7 @@ async def result_of(
         if execution.note:
             what, remedy = (
                 f"the command never ran: {execution.note}",
-                "run it again when `list_tabs` says that it can be",
+                "run it again when `list_tabs` shows the state `prompt`",
             )
         elif few:
             what, remedy = f"{what}: {few}", "create a new tab"

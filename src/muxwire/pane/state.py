@@ -379,8 +379,8 @@ class PaneState:
         limit = self.host.files_limit(self.session.shell_pid) if needed else needed
         if limit >= needed:
             return ""
-        why = f"to take a command and say how it ended takes {needed}"
-        return f"its shell may open only {limit} files (ulimit -n): {why}"
+        needs = f"muxwire needs {needed} to run a command and report its end"
+        return f"its shell may open only {limit} files (ulimit -n), and {needs}"
 
     def continues(self) -> bool:
         """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""

@@ -28,8 +28,8 @@ _LEAVES = pattern(
 _STOPPED = (128 + 19, 128 + 20, 128 + 21, 128 + 22)
 # What is said where a shell that muxwire never typed into answers in place of the nested one.
 UNKNOWN_SHELL = (
-    "another shell answers in place of the one it ran in: this command has started it, or that one has ended and the"
-    " tab is back in the shell before it"
+    "another shell answers in place of the one it ran in: either this command started it, or the shell that ran the"
+    " command has ended and the tab is back in the shell before it"
 )
 # How much of a command a note shows.
 _SHOWN_CHARACTERS = 80

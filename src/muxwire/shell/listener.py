@@ -354,5 +354,5 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
         what += f", and {program} waits for input"
         remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"
         if running is not None and running.level > 2:  # a shell that it has started may not be visible
-            remedy += "; if it is a shell, end it, and begin it with `send_keys`: then it takes commands"
+            remedy += "; if a shell runs there, end it and start it again with `send_keys`: then it takes commands"
     return TabUnavailable(what, state=state, remedy=remedy)

@@ -386,7 +386,7 @@ class ShellSession:
                 continue
             end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
             if execution.typed_at < whole_from:
-                note = "output was lost while it ran; its end was not seen"
+                note = "output was lost while the command ran, and with it the mark of its end"
                 self._end(execution, Input.PROMPT_FOUND, now, end=end, exit_code=None, cwd=mark.cwd, note=note)
             elif nested:
                 self._nested_gone(execution, None, where, status, mark.cwd, now, end=end)

@@ -72,11 +72,12 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
             assert sorted(windows) == sorted([*before, "work:ours", "other:ours"])  # each once
             with pytest.raises(muxwire.NoSuchTarget, match="no session 'none'"):
                 await adopted.create_tab(session="none")
-            with pytest.raises(muxwire.InvalidArgument, match="not known between calls"):
+            with pytest.raises(muxwire.InvalidArgument, match="only during calls, so it cannot know"):
                 await adopted.create_tab(idle_timeout=60)
-        with pytest.raises(muxwire.InvalidArgument, match="close_idle"):
+        with pytest.raises(muxwire.InvalidArgument, match="close_idle closes nothing") as refused:
             async with muxwire.open_terminals(socket=person.socket, environ=environ, close_idle=60):
                 pass
+        assert refused.value.remedy == "leave out close_idle, or socket and socket_name"
 
 
 async def test_a_server_without_a_session_is_refused(person: Person, environ: dict[str, str], folder: Path) -> None:
