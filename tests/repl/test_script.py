@@ -124,7 +124,7 @@ def test_a_new_connection_and_a_new_server_are_shown_too(script: Script) -> None
     assert re.search(r"^two\n-- exit code 0", done.stdout, re.MULTILINE)
     # What "two" wrote may have been part of what the new connection began with.
     assert re.search(r"%output %1 .*echo again", done.stdout), "the same pane, over a new connection"
-    assert re.search(r"^instance \S+ \(owner, life 2 of its server\)", done.stdout, re.MULTILINE)
+    assert re.search(r"^instance \S+ \(owner, its tmux server was started 2 times\)", done.stdout, re.MULTILINE)
     assert re.search(r"%output %1 .*echo three", done.stdout)
     assert "broken" not in done.stdout
 
@@ -135,7 +135,7 @@ def test_help_is_of_words_and_of_commands(script: Script) -> None:
     assert "new-window (neww) [-abdk" in done.stdout
     assert "! tmux has no command 'nonsense'" in done.stdout
     assert "! :nonsense is no word of the REPL" in done.stdout
-    assert "! :r is several words\n  one of :ring, :raw, :record, :replay\n" in done.stdout
+    assert "! several words begin with :r\n  type more of it: :ring, :raw, :record, :replay\n" in done.stdout
 
 
 def test_comments_have_no_answer_and_quit_ends(script: Script) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import anyio
 import pytest
@@ -11,8 +12,8 @@ from muxwire.errors import InvalidArgument
 from muxwire.repl.showing import Line, Shower, plain
 from muxwire.repl.state import Session
 from muxwire.repl.view import Filter, Seen
-from muxwire.repl.words_stream import play
-from muxwire.repl.writers import Printer
+from muxwire.repl.words_stream import explain, play, record
+from muxwire.repl.writers import Printer, Recorder
 from muxwire.testing import Ended, Received, Sent, Transcript
 from muxwire.testing.transcript import Record
 from tests.repl.played import Played, seen_in
@@ -174,6 +175,32 @@ async def test_lines_keep_their_order_and_what_is_left_out_is_counted_there() ->
         "0", "1", "2", "… 7 notifications came too fast to be shown", "answer", "after",
     ]  # fmt: skip
     assert printer.left_out == 7
+
+
+@pytest.mark.anyio
+async def test_what_is_said_of_a_line_with_an_error_and_of_a_recording(tmp_path: Path) -> None:
+    written: list[str] = []
+
+    async def write(lines: Sequence[Line]) -> None:
+        written.extend(map(plain, lines))
+
+    records = (Sent(b"kill-pane -t %9 ; list-keys"), Received(b"%begin 1 2 1"), Received(b"%error 1 2 1"))
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as tasks:
+            session = Session(Printer(write), tasks)
+            tasks.start_soon(session.printer.run)
+            await play(session, "x", Transcript(records), 0)
+            await explain(session, "")
+            session.recorder = recorder = Recorder(str(tmp_path / "made.ctl"), "")
+            tasks.start_soon(recorder.run)
+            with pytest.raises(InvalidArgument, match=r"already recording to .*/made.ctl"):
+                await record(session, "another")
+            recorder.failure = "the disk refused: it is full"
+            await record(session, "off")
+            await session.printer.flushed()
+            tasks.cancel_scope.cancel()
+    assert "%error: tmux drops the rest of the line, so 1 block fewer will come" in written
+    assert written[-1].endswith("/made.ctl; the disk refused: it is full: the recording ends there")
 
 
 @pytest.mark.anyio

@@ -93,7 +93,9 @@ class _Shells:
     def find(self, number: int) -> tuple[Tab, str]:
         """Return the tab and the id of a command; NoSuchTarget."""
         if number not in self.running:
-            raise NoSuchTarget(f"no command runs under {number}", remedy="use the number that a result gave")
+            raise NoSuchTarget(
+                f"no command has the number {number}, or it has ended", remedy="use the number that a result gave"
+            )
         return self.running[number]
 
 

@@ -653,7 +653,10 @@ def check_format(text: str) -> None:
     """Refuse a format that would run a program, or that strftime(3) would change: InvalidArgument."""
     check_value(text)
     if _STRFTIME.search(text):
-        raise InvalidArgument("format holds a strftime conversion", remedy="leave % before a letter out; ask `date`")
+        raise InvalidArgument(
+            "format holds a strftime conversion",
+            remedy="remove each % before a letter; for a time, run `date` in an execute step",
+        )
 
 
 def check_value(text: str) -> None:

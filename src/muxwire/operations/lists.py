@@ -178,6 +178,10 @@ def on_one_machine(
             machines[index] = machines.get(index, there)
             first, machine = next(iter(machines.items()))
             if there is not machine:
+                if first == index:
+                    raise InvalidArgument(
+                        f"operations[{index}] names tabs of two machines", remedy="name tabs of one machine"
+                    )
                 raise InvalidArgument(
                     f"operations[{first}] and operations[{index}] are for tabs of two machines",
                     remedy="give the tabs of each machine a list of their own",

@@ -291,7 +291,7 @@ class Step:
         why = self.operation.stays
         if self.status == "unknown":
             if self.operation.makes:
-                return "no answer came: a pane that tmux makes all the same is closed then"
+                return "no answer came: if tmux still makes the pane, it is closed then"
             return "no answer came: what it did, or may still do, is not undone" if why else ""
         # A step that failed may have run a command, or moved a pane, before it failed.
         changed = self.status == "succeeded" or self.output is not None or bool(self.window)

@@ -145,7 +145,7 @@ def history_file() -> Path:
 
 def _greet(session: Session, server: TmuxServer, version: str) -> None:
     socket, role = server.folders.socket_path, server.access.role
-    life = f", life {server.generation} of its server" if server.generation > 1 else ""
+    life = f", its tmux server was started {server.generation} times" if server.generation > 1 else ""
     session.say(
         f"instance {server.folders.instance} ({role}{life}), tmux {version}, socket {socket}",
         "a tmux command, or help; C-d ends",

@@ -88,9 +88,9 @@ def find_word(name: str) -> Word:
     found = exact or [word for word in WORDS if word.name.startswith(name)]
     if len(found) != 1:
         known = ", ".join(word.name for word in found or WORDS)
-        raise InvalidArgument(
-            f"{name} is {'several words' if found else 'no word of the REPL'}", remedy=f"one of {known}"
-        )
+        if found:
+            raise InvalidArgument(f"several words begin with {name}", remedy=f"type more of it: {known}")
+        raise InvalidArgument(f"{name} is no word of the REPL", remedy=f"one of {known}")
     return found[0]
 
 

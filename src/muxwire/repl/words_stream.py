@@ -143,7 +143,7 @@ def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Show
         said.append(f"since the block before, {hooks} with flags 0 (start-up, hooks) came and answered none")
     if block.error and block.index + 1 < whole:
         said.append(
-            f"%error: tmux drops the rest of the line, so {_counted(whole - block.index - 1, 'block')} less will come"
+            f"%error: tmux drops the rest of the line, so {_counted(whole - block.index - 1, 'block')} fewer will come"
         )
     if question.own:
         said.append(
@@ -171,11 +171,11 @@ async def record(session: Session, rest: str) -> None:
         if rest:
             running.stop()
             session.recorder = None
-        trouble = f"; {running.failure}, and the recording ends before" if running.failure else ""
+        trouble = f"; {running.failure}: the recording ends there" if running.failure else ""
         session.say(f"{running.lines} lines in {running.path}{trouble}")
         return
     if running is not None:
-        raise InvalidArgument(f"{running.path} is being written", remedy="`:record off` first")
+        raise InvalidArgument(f"already recording to {running.path}", remedy="`:record off` first")
     server = await session.connection().server()
     version = ".".join(map(str, server.version))
     recorder = Recorder(rest, f"a part of a live stream, tmux {version}")

@@ -14,7 +14,7 @@ from hypothesis import example, given, strategies as st
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
 from muxwire.operations.kinds import NAMES, OPTIONS, check_format, check_layout, check_option, check_value, checksum_of
-from muxwire.operations.lists import KINDS, check_list, read_operation, read_operations
+from muxwire.operations.lists import KINDS, check_list, on_one_machine, read_operation, read_operations
 from tests.users import SYSTEM_PATH
 
 TMUX = shutil.which("tmux") or "tmux"
@@ -52,6 +52,12 @@ def test_a_format_that_could_run_a_program_is_refused(text: str) -> None:
 )
 def test_other_formats_pass(text: str) -> None:
     check_format(text)
+
+
+def test_the_time_is_asked_of_date() -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        check_format("%H:%M")
+    assert caught.value.remedy == "remove each % before a letter; for a time, run `date` in an execute step"
 
 
 MODIFIERS = ("E", "T", "l", "=3", "s/x/#/", "q", "b", "E;T", ";E", "t", "n", "p5", "w")
@@ -196,3 +202,18 @@ def test_anything_is_read_or_refused(kind: str, fields: dict[str, Any]) -> None:
 def test_what_is_no_operation_is_refused(given_json: Any) -> None:
     with pytest.raises(InvalidArgument, match=r"operations\[4\]"):
         read_operation(given_json, "operations[4]")
+
+
+def test_a_list_is_for_the_tabs_of_one_machine() -> None:
+    def split(target: str) -> tuple[Any, str]:
+        host, _, rest = target.rpartition("/")
+        return host or None, rest
+
+    there = read_operations([{"kind": "swap_pane", "target": "a/%1", "with": "a/%2"}, {"kind": "new_window"}])
+    assert on_one_machine(there, split)[0] == "a"
+    crossing = {"kind": "swap_pane", "target": "a/%1", "with": "%2"}
+    with pytest.raises(InvalidArgument, match=r"^operations\[1\] names tabs of two machines$"):
+        on_one_machine(read_operations([{"kind": "new_window"}, crossing]), split)
+    apart = [{"kind": "kill_pane", "target": target} for target in ("a/%1", "b/%1")]
+    with pytest.raises(InvalidArgument, match=r"^operations\[0\] and operations\[1\] are for tabs of two machines$"):
+        on_one_machine(read_operations(apart), split)
