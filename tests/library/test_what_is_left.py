@@ -205,6 +205,14 @@ async def test_a_look_during_which_the_front_changes_is_taken_again(
     assert (seen.foreground, len(looks)) == ((7, changes + 1) if changes < 3 else (0, 3))
 
 
+async def test_without_proc_a_reused_pid_is_not_detected(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = local.LocalHost(environ={})
+    assert here.detects_pid_reuse
+    monkeypatch.setattr("muxwire.host.processes.HAS_PROC", False)
+    assert here.started(os.getpid()) == here.started(os.getppid())
+    assert not here.detects_pid_reuse
+
+
 async def test_it_ends_with_its_tab(terminals: Terminals) -> None:
     async with tab_for(DEADLINE, terminals, "bash") as tab:
         left = await tab.execute("(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)", timeout=DEADLINE)

@@ -66,9 +66,12 @@ class LocalHost:
 
     is_local = True
     answers_now = True
-    detects_pid_reuse = True
     prefix = ""
     link = None
+
+    @property
+    def detects_pid_reuse(self) -> bool:
+        return processes.HAS_PROC
 
     @property
     def sees_waits(self) -> bool:
