@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from muxwire import HostUnavailable
 from muxwire.host.carriers import STAGE_1
-from muxwire.host.hosts_file import HostsFile, read_hosts
+from muxwire.host.hosts_file import HostsFile, link_in, note_link, read_hosts
 
 HOSTILE = (
     "-oProxyCommand=touch /tmp/x", "-", "--", "web-1\n", "web-1\0", "web 1", "web-$(id)", "web-`id`", "web-1;id",
@@ -133,3 +134,20 @@ def test_of_a_key_that_is_unknown_the_known_ones_are_named(tmp_path: Path) -> No
 
 def test_a_file_that_others_can_write_allows_nothing(tmp_path: Path) -> None:
     assert "write" in refused(written(tmp_path, 'allow = ["ok"]', mode=0o666), "ok")
+
+
+@pytest.mark.parametrize(("begun", "driven"), [("same", True), ("other", False), ("unknown", True)])
+def test_a_note_names_its_process_and_no_later_one_with_that_pid(tmp_path: Path, begun: str, *, driven: bool) -> None:
+    """An older muxwire noted the pid alone."""
+    logs = tmp_path / "main" / "hosts" / "box.00aa00aa"
+    logs.mkdir(parents=True)
+    note_link(logs, "box", "box.1", "")
+    said = json.loads((logs / "link").read_text())
+    if begun == "other":
+        said["started"] = "1"
+    elif begun == "unknown":
+        said.pop("started", None)
+    (logs / "link").write_text(json.dumps(said))
+    found = link_in(logs)
+    assert found is not None
+    assert found.driven is driven

@@ -281,7 +281,8 @@ def note_link(logs: Path, host: str, name: str, client: str) -> None:
     began = before.began if before is not None and before.name == name else None
     with suppress(OSError):  # it was removed
         cwd = str(Path.cwd())
-    noted = {"host": host, "directory": name, "pid": os.getpid(), "client": client, "cwd": cwd}
+    driver = {"pid": os.getpid(), "started": started(os.getpid())}
+    noted = {"host": host, "directory": name, **driver, "client": client, "cwd": cwd}
     replace_private(logs / _FILE, json.dumps({**noted, "began": began or time.time()}).encode())
 
 
@@ -316,8 +317,10 @@ def _read(paths: Iterable[Path]) -> list[Linked]:
     for path in paths:
         with suppress(OSError, ValueError, KeyError, TypeError):  # gone meanwhile, or not of our making
             said = json.loads(path.read_bytes())
-            host, name, driver = str(said["host"]), str(said["directory"]), int(said["pid"])
+            host, name, driver = str(said["host"]), str(said["directory"]), started(int(said["pid"]))
             began = float(said["began"]) if "began" in said else None
             client, cwd = str(said.get("client", "")), str(said.get("cwd", ""))
-            found.append(Linked(host, name, path.parents[2].name, bool(started(driver)), client, cwd, began))
+            # An older muxwire noted the driver's pid alone.
+            driven = driver != "" and said.get("started", driver) == driver
+            found.append(Linked(host, name, path.parents[2].name, driven, client, cwd, began))
     return found
