@@ -49,7 +49,7 @@ _KILL_S = 2.0
 _LOOK_S = 0.02
 _HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 # What the command line of every watchdog holds, whichever installation it is of.
-_SELF = (b"/muxwire/client/watchdog.py", b"/muxwire/client/adopted_watchdog.py")
+_SELF = b"/muxwire/client/watchdog.py"
 
 _STDIN = 0
 # Signals that are ignored: this process ends when its work is done, and not before.
@@ -341,7 +341,7 @@ def is_watchdog(pid: int) -> bool:
         line = content_of(f"/proc/{pid}/cmdline")
     else:
         line = output_of(["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], _PS_TIMEOUT_S)
-    return any(script in line for script in _SELF)
+    return _SELF in line
 
 
 def process_table() -> dict[int, Process]:
