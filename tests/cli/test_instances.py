@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import socket
@@ -15,8 +16,11 @@ import pytest
 from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
 from muxwire.cli.instances import age, rows_of
+from muxwire.cli.listing import There, tabs_on
+from muxwire.errors import InstanceUnavailable, InvalidArgument
+from muxwire.host.carriers import Carrier
 from muxwire.host.folders import Folders, folders_for
-from muxwire.host.hosts_file import note_link
+from muxwire.host.hosts_file import Linked, note_link
 from muxwire.host.locks import named_process
 from muxwire.instance import faces
 from muxwire.instance.faces import Running
@@ -286,3 +290,15 @@ def test_an_instance_whose_server_ends_while_it_is_listed_has_its_directories(tm
     said = ["1700000000", "", "", "hub keeper", "hub one"]
     face = faces._face(Running("work", runtime), said, environ)
     assert (face.name, face.state) == ("work", "kept")
+
+
+def test_a_server_of_this_machine_has_no_tabs_on_another_one() -> None:
+    given = argparse.Namespace(host="", target="box/@1", socket=None, socket_name="work")
+    with pytest.raises(InvalidArgument, match="--socket-name name a server of this machine, which has no tabs on box"):
+        connect.chosen_host(given)
+
+
+def test_a_program_that_ends_without_a_message_is_named() -> None:
+    there = There("box", Carrier(["false"]), Linked("box", "box.1", "main", driven=False))
+    with pytest.raises(InstanceUnavailable, match="box: the program that reaches it ended without a message"):
+        tabs_on(there)

@@ -124,6 +124,10 @@ def test_is_sent(line: str) -> None:
     refuse_forbidden([line.encode().split()])
 
 
+def test_every_rule_says_what_to_do() -> None:
+    assert [rule.name for rule in RULES if not rule.remedy] == []
+
+
 def test_every_rule_is_tried() -> None:
     tried = {line.split()[0] for line in FORBIDDEN}
     assert {rule.name for rule in RULES} <= tried

@@ -142,7 +142,9 @@ async def test_folder(folder: Path, environ: dict[str, str]) -> None:
 
 # What the program says on stderr, or sends back, then the stage, a part of the reason, a part of the remedy.
 SAID = {
-    "echo": ("head -c 20000", "shell", "it sends back what it is sent", "sh"),
+    "echo": ("head -c 20000", "shell", "what was sent came back unchanged", "sh"),
+    "silent": ("exit 3", "connect", "the program or stream that reaches it ended without a message", ""),
+    "much": ("yes | head -c 2000000", "shell", "it printed more than 1 MiB and no answer of muxwire's script", "sh"),
     "long": ("echo first; printf '%05000d\\n' 7 >&2; exit 1", "shell", "0000...", "sh"),
     "two-lines": ("printf 'a notice\\nthe last line\\n'; exit 1", "shell", "the last line", "sh"),
     "no-process": ("echo 'sh: 1: Cannot fork' >&2; exit 2", "connect", "Cannot fork", "ulimit -u"),

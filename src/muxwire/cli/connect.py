@@ -128,7 +128,10 @@ def chosen_host(arguments: argparse.Namespace) -> tuple[str, str]:
         raise InvalidArgument(f"two hosts are named: {given} and {host}", remedy="leave one of them out")
     host = host or given
     if host and (arguments.socket is not None or arguments.socket_name is not None):
-        raise InvalidArgument("a tmux server of yours has no tabs on other machines", remedy="leave --socket out")
+        raise InvalidArgument(
+            f"--socket and --socket-name name a server of this machine, which has no tabs on {host}",
+            remedy="leave it or --host out",
+        )
     return host, target
 
 

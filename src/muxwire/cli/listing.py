@@ -175,7 +175,9 @@ def tabs_on(there: There) -> list[TabThere]:
         raise _unavailable(there, str(error)) from error
     _, began, said = done.stdout.partition(begin + "\n")
     if not began or done.returncode:
-        raise _unavailable(there, (done.stderr.strip().splitlines() or ["it ended without a message"])[-1])
+        raise _unavailable(
+            there, (done.stderr.strip().splitlines() or ["the program that reaches it ended without a message"])[-1]
+        )
     rows: dict[str, list[str]] = {kind: [] for kind, _ in _LISTS}
     for line in said.splitlines():
         kind, _, rest = line.partition(" ")

@@ -228,14 +228,18 @@ class CarrierProcess(ProcessPipes):
         while len(seen) < _GREETING_BYTES:
             data = await super().receive()
             if not data:
-                raise self.unavailable(*self._why(seen, "it ended without a message"))
+                raise self.unavailable(
+                    *self._why(seen, "the program or stream that reaches it ended without a message")
+                )
             seen += data
             self._read_complaint()
             at = seen.find(begin)
             if at >= 0 and (end := seen.find(b"\n", at)) >= 0:
                 self._kept = seen[end + 1 :]
                 return seen[at + len(begin) : end].decode("utf-8", "surrogateescape").split("\t")
-        raise self.unavailable("shell", "it printed much, and not the answer that was asked for")
+        raise self.unavailable(
+            "shell", f"it printed more than {_GREETING_BYTES >> 20} MiB and no answer of muxwire's script"
+        )
 
     async def receive(self) -> bytes:
         """As `ProcessPipes.receive`; what came with the line of facts comes first."""
@@ -288,7 +292,7 @@ class CarrierProcess(ProcessPipes):
             said = [line for line in seen.decode("utf-8", "replace").splitlines() if line.strip()]
         reason = said[-1].strip() if said else ""
         if _SENT in reason:
-            reason = "it sends back what it is sent: no sh was started at the other end"
+            reason = "what was sent came back unchanged: no sh runs at the other end"
         if any(text in reason for text in _LOGIN_FAILED):
             return "login", reason
         if any(text in reason for text in _NO_MACHINE):

@@ -110,6 +110,7 @@ _CRASHES = "tmux crashes, and every pane with it"
 _LEAVES = (
     "the control client would leave the session whose output it receives, and tmux would hold their output in memory"
 )
+_CANNOT_UNLOCK = "leave it out; a control client cannot unlock"
 
 RULES: Final = (
     Rule("respawn-pane", "respawnp", _always, f"{_CRASHES} (3.3-3.7)", "kill the pane and make a new one"),
@@ -140,10 +141,11 @@ RULES: Final = (
     Rule("display-menu", "menu", _always, _WAITS, "send the command itself"),
     Rule("display-popup", "popup", _always, _WAITS, "open a window or a pane"),
     Rule("display-panes", "displayp", _without(b"b"), _WAITS, "add -b"),
-    Rule("suspend-client", "suspendc", _always, "it stops the process that carries this connection", ""),
-    Rule("lock-client", "lockc", _always, _WAITS, ""),
-    Rule("lock-session", "locks", _always, _WAITS, ""),
-    Rule("lock-server", "lock", _always, _WAITS, ""),
+    Rule("suspend-client", "suspendc", _always, "it stops the process that carries this connection",
+         "detach or end the client instead"),
+    Rule("lock-client", "lockc", _always, _WAITS, _CANNOT_UNLOCK),
+    Rule("lock-session", "locks", _always, _WAITS, _CANNOT_UNLOCK),
+    Rule("lock-server", "lock", _always, _WAITS, _CANNOT_UNLOCK),
     Rule("source-file", "source", _always, "its answers cannot be counted, so later ones would go to other commands",
          "send the commands one by one"),
     Rule("if-shell", "if", _without(b"F"), f"it runs a shell first, and {_WAITS}",

@@ -31,7 +31,9 @@ def whole_setting(environ: Mapping[str, str], name: str, default: int, least: in
     """Return what a variable sets, `default` if it is not set; InvalidArgument for no number, or one below `least`."""
     text = environ.get(name, "")
     if text and not (text.isascii() and text.isdecimal() and int(text) >= least):
-        raise InvalidArgument(f"{name} is {text!r}", remedy=f"set it to a number, {least} or more, or unset it")
+        raise InvalidArgument(
+            f"{name} is {text!r}, which is not a number of {least} or more", remedy="set it to one, or unset it"
+        )
     return int(text) if text else default
 
 
@@ -94,7 +96,7 @@ def check_size(size: Sequence[object]) -> None:
             )
     check_columns(columns)
     if not 1 <= rows <= SIDE_MAX:
-        raise InvalidArgument(f"{rows} rows", remedy=f"use 1 to {SIDE_MAX}")
+        raise InvalidArgument(f"rows: {rows} is out of range", remedy=f"use 1 to {SIDE_MAX}")
 
 
 def checked_program(program: str, what: str, environ: Mapping[str, str]) -> str:

@@ -264,6 +264,7 @@ async def open_dry(folder: Path, environ: dict[str, str]) -> Any:
         ([{"kind": "kill_server"}], "no operation of kind 'kill_server'"),
         ([{"name": "x"}], "kind is missing"),
         ([{"kind": "new_window", "size": [1, 5]}], "columns: 1 is out of range"),
+        ([{"kind": "new_window", "size": [80, 10001]}], "rows: 10001 is out of range"),
         ([{"kind": "send_keys", "keys": "x", "target": {"kind": "bogus"}}], "target: must be"),
         ([{"kind": "send_keys", "keys": "x", "target": {"ref": "missing"}}], "unknown ref: missing"),
         ([NOWHERE, {"kind": "select_pane", "target": {"ref": "missing"}}], "operations[1]"),
