@@ -182,7 +182,7 @@ class EventLog:
         self.catch_up()
         if not 0 <= cursor <= self._end:
             raise InvalidArgument(
-                f"since {cursor} lies beyond the last event {self._end}",
+                f"since is {cursor}; the events have the numbers 0 to {self._end}",
                 remedy="use next of an earlier answer of this server, or 0 for all that is remembered",
             )
         first = self._end - len(self._entries)  # the cursor before the oldest entry
