@@ -33,6 +33,8 @@ async def test_no_more_tabs_than_were_allowed(tmp_path: Path, environ: dict[str,
             [step] = (await terminals.run_operations([grid])).steps
             assert (step.status, "MUXWIRE_TABS=2" in (step.error or "")) == ("failed", True)
             await second.close()
+            [step] = (await terminals.run_operations([grid])).steps
+            assert "1 panes are open and 3 more would exceed MUXWIRE_TABS=2" in (step.error or "")
             [step] = (await terminals.run_operations([split])).steps
             assert step.status == "succeeded"
             assert (await first.execute("echo still here")).output == "still here\n"
