@@ -57,7 +57,7 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("execute", {"command": "true", "on_start": 3}, "on_start must be a function or None, not 3"),
     ("execute_script", {"language": "shell", "code": 3}, "code must be a string, not 3"),
     ("create_tab", {"host": 3}, "host must be a Carrier, or the name of a machine"),
-    ("create_tab", {"env": [("A", "1")]}, "env must be a map or None, not [('A', '1')]"),
+    ("create_tab", {"env": [("A", "1")]}, "env must be a mapping such as a dict or None, not [('A', '1')]"),
     ("set_history_limit", {"limit": "9"}, "limit must be a whole number, not '9'"),
     ("history", {"targets": 3}, "targets must be a tab, its name, or a list of these, not 3"),
     ("run_operations", {"operations": 3}, "operations must be a list, not 3"),

@@ -362,6 +362,8 @@ async def test_an_offset_beyond_the_end_is_refused(printer: Printer) -> None:
         await printer.wait(until="x", from_byte=printer.tab.next_byte + 1)
     with pytest.raises(InvalidArgument, match="marks its prompts"):
         await printer.wait(prompt=True)
+    with pytest.raises(InvalidArgument, match=f"{printer.tab.key} runs no shell that marks its prompts"):
+        await printer.terminals.wait_for([printer.tab.window_id] * 2, prompt=True)
 
 
 SHELLS = [shell for shell in ("bash", "zsh", "fish", "dash") if shutil.which(shell)]

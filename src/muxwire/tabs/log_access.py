@@ -167,7 +167,8 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
     """A piece of about `max_bytes` raw bytes from `from_byte` on; waits if nothing is there yet. InvalidArgument."""
     if from_byte < 0 or not 0 < max_bytes <= CHUNK_MAX:
         raise InvalidArgument(
-            f"from_byte {from_byte}, max_bytes {max_bytes}", remedy=f"use from_byte >= 0 and max_bytes 1 to {CHUNK_MAX}"
+            f"from_byte is {from_byte} and max_bytes is {max_bytes}: one of them is out of range",
+            remedy=f"use from_byte >= 0 and max_bytes 1 to {CHUNK_MAX}",
         )
     if from_byte > source.end:
         raise InvalidArgument(

@@ -492,7 +492,7 @@ class Tab:
         if wanted is not None:
             raise InvalidArgument(
                 "answers cannot be combined with until, regex, gone, stable and idle",
-                remedy="leave answers or these out",
+                remedy="leave out `answers`, or leave out the others",
             )
 
         async def send(some: Sequence[str], within: float) -> KeysSent:

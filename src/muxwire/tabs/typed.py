@@ -82,9 +82,9 @@ _TEXT_OR_TEXTS = Kind(
     'for example "ls"',
     lambda value: isinstance(value, str) or _are_texts(value),
 )
-_MAP = Kind("a map", 'for example {"NAME": "VALUE"}', lambda value: isinstance(value, Mapping))
+_MAP = Kind("a mapping such as a dict", 'for example {"NAME": "VALUE"}', lambda value: isinstance(value, Mapping))
 _PATH = Kind("a path", "give a str or a pathlib.Path", _is_path)
-_CALLABLE = Kind("a function", "give what can be called", callable)
+_CALLABLE = Kind("a function", "give a callable", callable)
 
 # By the text of an annotation.
 KINDS: Final[Mapping[str, Kind]] = {

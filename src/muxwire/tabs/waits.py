@@ -817,5 +817,6 @@ def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeo
             f"the output has offsets 0 to {tabs[0].next_byte}, not {from_byte} (from_byte)",
             remedy="use next_byte of an earlier result",
         )
-    if wanted.prompt and any(tab.pane.shell is None for tab in tabs):
-        raise InvalidArgument("this tab runs no shell that marks its prompts", remedy="wait for the prompt's text")
+    if wanted.prompt and (without := [tab.key for tab in tabs if tab.pane.shell is None]):
+        which = "this tab" if len(tabs) == 1 else without[0]
+        raise InvalidArgument(f"{which} runs no shell that marks its prompts", remedy="wait for the prompt's text")
