@@ -13,7 +13,8 @@ from typing import IO
 ROOT = Path(__file__).resolve().parent.parent
 
 # Tests wait for tmux, for shells and for time to pass: with five workers on two processors half of these were idle, and
-# a run took 500 s; with seven it took 427. Eight beside other programs, which left nothing idle, made ten tests fail.
+# a run took 500 s. With seven, under Python 3.13, it took 427, and what failed was of that Python; eight beside other
+# programs, which left nothing idle, made nine tests fail that pass by themselves.
 WORKERS = 3 * (os.cpu_count() or 1) + 1
 
 TESTS = ("pytest", "-q", "-p", "tests.workers", "--workers", str(WORKERS))
