@@ -228,6 +228,17 @@ async def test_swerex_sessions() -> None:
                 await run("echo no", timeout=0.3)
             await runtime.run_in_session(BashInterruptAction())
             assert (await run("echo yes"))[0] == "yes\n"
+            with pytest.raises(exceptions.CommandTimeoutError):
+                await run("sleep 0.5", timeout=0.1)
+            tab = runtime.sessions["default"].tab  # type: ignore[attr-defined]
+            await tab.wait_for(prompt=True)
+            await tab.send_keys(["cat", "Enter"])
+            await tab.send_keys(["typed", "Enter"])
+            await tab.wait_for(regex="typed\\s+typed", timeout=DEADLINE)
+            with pytest.raises(exceptions.CommandTimeoutError) as caught:  # cat, and nothing that was left
+                await run("echo no", timeout=0.3)
+            assert "was left running" not in str(caught.value)
+            await runtime.run_in_session(BashInterruptAction())
             asks = 'sh -c \'printf "one> "; read x; echo got $x; printf "two> "; read x\''
             assert (await run(asks, is_interactive_command=True, expect=["one> ", "two> "]))[2] == "one> "
             assert await run("a", is_interactive_command=True, expect=["one> ", "two> "]) == ("got a", 0, "two> ")

@@ -50,7 +50,7 @@ class MuxwireSession(Session):
         """The tab is opened by `start`."""
         self.request, self._terminals, self._host = request, terminals, host
         self._tab: Tab | None = None
-        self._left = ""  # the command that was left running at the end of its time
+        self._left = self._left_id = ""  # the command that was left running at the end of its time
 
     @property
     def tab(self) -> Tab:
@@ -90,12 +90,13 @@ class MuxwireSession(Session):
         try:
             told = await self.tab.execute(action.command, timeout=limit, on_timeout="leave")
         except TabUnavailable as error:
-            raise CommandTimeoutError(f"{error}: {self._left!r} was left running; interrupt it first") from error
+            left = f": {self._left!r} was left running; interrupt it first" if await self._left_runs() else ""
+            raise CommandTimeoutError(f"{error}{left}") from error
         if told.running and not told.timed_out:
             await self.tab.stop_process()
             raise CommandTimeoutError(f"{late}: {why_it_waits(told)}, and was stopped")
         if told.timed_out:
-            self._left = action.command
+            self._left, self._left_id = action.command, told.command_id
             raise CommandTimeoutError(late)
         if told.exit_code == _SYNTAX_ERROR:
             _check_bash_command(action.command)
@@ -107,6 +108,10 @@ class MuxwireSession(Session):
             raise NonZeroExitCodeError(f"{message}{shown(told.output)!r}")
         status = None if action.check == "ignore" else told.exit_code
         return BashObservation(output=shown(told.output), exit_code=status, expect_string=_PROMPT)
+
+    async def _left_runs(self) -> bool:
+        """Whether the command that was left running has not ended by itself since."""
+        return self._left != "" and (await self.tab.command_result(self._left_id)).running
 
     async def _interactive(self, action: BashAction) -> BashObservation:
         """Type a line into whatever runs, and wait for one of the patterns, or for the shell's prompt."""
