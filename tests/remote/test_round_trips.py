@@ -157,6 +157,7 @@ async def test_a_command_that_waits_for_input(there: Terminals, turns: Turns) ->
     await known_prompt(tab)
 
     async def once() -> int:
+        assert (await tab.execute("true")).exit_code == 0  # after keys that were sent one more question is asked
         turns.taken()
         assert (await tab.execute("read line")).state == "interactive"
         taken = turns.taken()
