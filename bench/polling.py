@@ -56,7 +56,7 @@ APPROACHES = (
     Approach("pipe-pane, file read every 1 ms", "pipe-pane", 0.001),
     Approach("wait-for, then capture-pane", "wait-for"),
     Approach("libtmux, tight loop", "libtmux", package=FromPyPI(("libtmux==0.62.0",))),
-    Approach("SWE-ReX session (no tmux)", "swerex", package=FromPyPI(("swe-rex==1.4.0",))),
+    Approach("SWE-ReX session (no tmux)", "swerex", package=FromPyPI(("swe-rex==1.4.0", "aiohttp"))),
     Approach("pexpect replwrap (no tmux)", "replwrap", package=FromPyPI(("pexpect==4.9.0",))),
     Approach("pexpect, own marks (no tmux)", "pexpect", package=FromPyPI(("pexpect==4.9.0",))),
     Approach("bash -c, a process each (no terminal)", "subprocess"),
