@@ -12,8 +12,8 @@ import muxwire
 import muxwire.sync
 from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
 from muxwire.library.terminals import PUBLIC as OF_TERMINALS
+from muxwire.tabs.parameters import KINDS
 from muxwire.tabs.tab import PUBLIC as OF_TAB
-from muxwire.tabs.typed import KINDS
 
 pytestmark = pytest.mark.anyio
 
@@ -197,4 +197,4 @@ def test_every_parameter_of_a_public_call_is_checked() -> None:
                 taken = inspect.get_annotations(call)
                 unknown = {text for part, text in taken.items() if part != "return"} - KINDS.keys() - CHECKED_INSIDE
                 assert not unknown, (name, unknown)
-                assert call.__code__.co_filename.endswith("typed.py"), f"{name} is not @typed"
+                assert call.__code__.co_filename.endswith("parameters.py"), f"{name} is not @checks_types"

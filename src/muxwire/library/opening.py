@@ -23,7 +23,7 @@ from muxwire.library.lifetime import ServerLifetime, check_hosts
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tabs.book import checked_idle
-from muxwire.tabs.typed import KINDS
+from muxwire.tabs.parameters import KINDS
 from muxwire.tmux.program import server_pid, server_runs
 from muxwire.tmux.server import Access
 

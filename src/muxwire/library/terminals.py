@@ -25,9 +25,9 @@ from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, list_tabs, logged_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
+from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.tab import Tab
 from muxwire.tabs.targets import find_tab
-from muxwire.tabs.typed import typed
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import DISPATCH_TIMEOUT
@@ -110,7 +110,7 @@ class Terminals:
         """Whether tabs on another machine outlive this process; HostUnavailable if it is not allowed."""
         return self._hosts.lasts(host)
 
-    @typed
+    @checks_types
     async def create_tab(
         self,
         *,
@@ -159,7 +159,7 @@ class Terminals:
         self._hosts.latest = None
         return made
 
-    @typed
+    @checks_types
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
         """Every tab, with `closed` those of this server too that are, and every session; or those of one `session`."""
         await self._life.look()
@@ -182,7 +182,7 @@ class Terminals:
         ended = tuple(one for one in logged if one.log_path not in known)
         return ended + await anyio.to_thread.run_sync(ended_tabs, self.folders)
 
-    @typed
+    @checks_types
     async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
 
@@ -228,7 +228,7 @@ class Terminals:
     def _names_one(self, target: str) -> bool:
         return target != "." or bool(self._book.latest) or self._hosts.split(target)[0] is not None
 
-    @typed
+    @checks_types
     async def tab(self, target: Target = ".", *, within: float = inf) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed.
 
@@ -262,7 +262,7 @@ class Terminals:
         tab.pane.use.note()
         return tab
 
-    @typed
+    @checks_types
     async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
         there, target = await self._hosts.place(self._name_of(target))
@@ -275,7 +275,7 @@ class Terminals:
         if not tab.pane.session.closed:
             await tab.close(force=force)
 
-    @typed
+    @checks_types
     async def close_session(self, session: str, *, force: bool = False) -> None:
         """Close every tab of a session; NoSuchTarget if it has none, TabUnavailable if something runs in one.
 
@@ -291,14 +291,14 @@ class Terminals:
         for tab in tabs:
             await self.close_tab(tab.key, force=force)
 
-    @typed
+    @checks_types
     async def close_host(self, host: str | Carrier) -> None:
         """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
         await self._hosts.close(host)
 
     # -- commands
 
-    @typed
+    @checks_types
     async def command_result(
         self,
         command_id: str,
@@ -355,7 +355,7 @@ class Terminals:
             await self._hosts.find_all()
         return self._book.command(command_id)
 
-    @typed
+    @checks_types
     async def snapshot(
         self,
         target: Target = ".",
@@ -387,7 +387,7 @@ class Terminals:
             self._book.latest = source.tab.key
         return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
-    @typed
+    @checks_types
     async def wait_for(
         self,
         targets: Targets,
@@ -417,7 +417,7 @@ class Terminals:
         with self._book.awaiting(until or regex or ("silence" if idle is not None else "an end or a prompt")):
             return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
 
-    @typed
+    @checks_types
     async def watch_events(
         self,
         targets: Targets = (),
@@ -438,7 +438,7 @@ class Terminals:
         async with attached(*(tabs or self._book.open.values()), uses=bool(tabs)):
             return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
 
-    @typed
+    @checks_types
     async def run_operations(
         self,
         operations: Sequence[Operation | Mapping[str, object]],
@@ -470,7 +470,7 @@ class Terminals:
         where = there or self
         return await run_here(found, options, where._life, where.tab, dry_run=dry_run)  # noqa: SLF001 - of our own kind
 
-    @typed
+    @checks_types
     async def read_logs(
         self,
         target: Target = ".",
@@ -498,7 +498,7 @@ class Terminals:
             drawing=drawing,
         )
 
-    @typed
+    @checks_types
     async def stream_logs(
         self,
         target: Target,
@@ -514,7 +514,7 @@ class Terminals:
             source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
         )
 
-    @typed
+    @checks_types
     async def history(self, targets: Targets = (), *, limit: int = 100) -> tuple[CommandRecord, ...]:
         """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
         tabs = [await self.known_tab(name) for name in self._names_of(targets)]
@@ -562,7 +562,7 @@ class Terminals:
         for one in (self, *self._hosts.used):
             one._book.leaves_running = True  # noqa: SLF001 - of our own kind
 
-    @typed
+    @checks_types
     async def set_history_limit(self, limit: int) -> None:
         """Set how many rows of scrollback tmux keeps for tabs made from now on, and from tmux 3.7 on for all.
 

@@ -34,9 +34,9 @@ from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
+from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.processes import started_process, stop_process
 from muxwire.tabs.record import note_name
-from muxwire.tabs.typed import typed
 from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
@@ -211,7 +211,7 @@ class Tab:
         """The offset of the next byte that the pane will write."""
         return self.pane.stream.end
 
-    @typed
+    @checks_types
     @attaching
     async def execute(
         self,
@@ -272,7 +272,7 @@ class Tab:
         result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
         return said_idle(result, idle) if fell_idle and idle else result
 
-    @typed
+    @checks_types
     @attaching
     async def execute_script(
         self,
@@ -409,7 +409,7 @@ class Tab:
             execution.explain(self.pane.short_of_files())
         return outcome
 
-    @typed
+    @checks_types
     @attaching
     async def start_process(
         self,
@@ -433,7 +433,7 @@ class Tab:
             from_byte = (await self._keys.send(command, paste=False, literal=True)).next_byte
         return await started_process(self, execution, from_byte, wanted, ready_timeout)
 
-    @typed
+    @checks_types
     async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
         """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.
 
@@ -442,7 +442,7 @@ class Tab:
         """
         return await stop_process(self, name, grace)
 
-    @typed
+    @checks_types
     @attaching
     async def send_keys(
         self,
@@ -504,7 +504,7 @@ class Tab:
             return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
         return told
 
-    @typed
+    @checks_types
     @attaching
     async def snapshot(
         self,
@@ -532,7 +532,7 @@ class Tab:
             return True
         return bool(without_join_marks(read_raw(self.log_path, begin, end), self.pane.stream.nonce))
 
-    @typed
+    @checks_types
     async def wait_for(
         self,
         *,
@@ -556,7 +556,7 @@ class Tab:
         ).checked()
         return await wait_for([self], wanted, from_byte=from_byte, timeout=timeout, names=[self.key])
 
-    @typed
+    @checks_types
     async def command_result(
         self,
         command_id: str = "",
@@ -607,7 +607,7 @@ class Tab:
             raise NoSuchTarget(f"the command {command_id} ran in {tab.key}", remedy="call the method of that tab")
         return execution
 
-    @typed
+    @checks_types
     async def read_logs(
         self,
         *,
@@ -631,7 +631,7 @@ class Tab:
             drawing=drawing,
         )
 
-    @typed
+    @checks_types
     async def stream_logs(
         self,
         *,
@@ -664,7 +664,7 @@ class Tab:
         """The text of its screen at that offset of its output; None where the log cannot say."""
         return await self._view.picture_at(offset)
 
-    @typed
+    @checks_types
     async def close(self, *, force: bool = False, reason: str = "") -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
 

@@ -125,7 +125,7 @@ def kinds_of(call: Callable[..., object]) -> dict[str, Kind]:
     return {name: KINDS[text] for name, text in call.__annotations__.items() if name != "return" and text in KINDS}
 
 
-def typed(
+def checks_types(
     call: Callable[Concatenate[_Object, _Arguments], Coroutine[Any, Any, _Result]],
 ) -> Callable[Concatenate[_Object, _Arguments], Coroutine[Any, Any, _Result]]:
     """Have a method refuse a value of another type before anything is done: InvalidArgument."""
