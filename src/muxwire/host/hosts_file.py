@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, final
 from muxwire.errors import HostUnavailable, InvalidArgument
 from muxwire.host.carriers import KEEP_SECONDS, SPOOL_BYTES, Carrier
 from muxwire.host.folders import replace_private
+from muxwire.host.locks import named_process
 from muxwire.host.processes import started
 from muxwire.values import dataclass, pattern
 
@@ -281,8 +282,7 @@ def note_link(logs: Path, host: str, name: str, client: str) -> None:
     began = before.began if before is not None and before.name == name else None
     with suppress(OSError):  # it was removed
         cwd = str(Path.cwd())
-    driver = {"pid": os.getpid(), "started": started(os.getpid())}
-    noted = {"host": host, "directory": name, **driver, "client": client, "cwd": cwd}
+    noted = {"host": host, "directory": name, **named_process(os.getpid()), "client": client, "cwd": cwd}
     replace_private(logs / _FILE, json.dumps({**noted, "began": began or time.time()}).encode())
 
 
