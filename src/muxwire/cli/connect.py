@@ -130,7 +130,7 @@ def chosen_host(arguments: argparse.Namespace) -> tuple[str, str]:
     if host and (arguments.socket is not None or arguments.socket_name is not None):
         raise InvalidArgument(
             f"--socket and --socket-name name a server of this machine, which has no tabs on {host}",
-            remedy="leave it or --host out",
+            remedy="leave out the socket, or the host",
         )
     return host, target
 

@@ -208,7 +208,7 @@ class CarrierProcess(ProcessPipes):
         self._tasks.start_soon(self._pumped.run)
 
     async def _bring(self, begin: bytes) -> list[str]:
-        """There is no tmux there: send this machine's own, unless an earlier connection has sent it."""
+        """Send this machine's tmux to a machine that has none, unless an earlier connection has sent it."""
         from muxwire.host.bundle import NotPacked, bring_line, own_bundle  # late: few machines have none
 
         try:

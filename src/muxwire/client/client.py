@@ -317,8 +317,8 @@ class Resending:
         return [self._numbered(one) for one in commands]
 
     def _numbered(self, one: Command) -> Command:
-        # A line that begins with `if-shell` has no number, and may run twice. The branches that muxwire sends change
-        # nothing more then: they look, or bring about a state, or find a pane alone in its window.
+        # A line that begins with `if-shell` has no number, so tmux may run it twice. Most branches that muxwire sends
+        # do no harm the second time. `break-pane` then finds its pane alone in a window, and its step fails.
         if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1

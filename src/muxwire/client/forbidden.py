@@ -238,7 +238,7 @@ def _rules_of(name: bytes) -> tuple[Rule, ...]:
 
 
 def _is_named(given: bytes, name: str, alias: str) -> bool:
-    """Whether tmux may read `given` as this command. The whole alias of another command is no beginning of its name."""
+    """Whether tmux may take `given` for this command, abbreviated. The alias of another command means that one."""
     return given == alias.encode() or (name.encode().startswith(given) and given not in _OTHER_ALIASES)
 
 

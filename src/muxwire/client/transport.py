@@ -37,7 +37,7 @@ class Transport(Protocol):
         """
 
     def note_read(self, size: int, *, answers: bool) -> None:
-        """Hear how much `receive` returned; `answers`: some were due, so a large read is no flood of output."""
+        """Note how many bytes `receive` returned. If tmux owed `answers`, a large read may be these, no flood."""
 
     def send_nowait(self, data: bytes) -> int:
         """Write what the pipe takes at once and return how many bytes that was (0 if it is full or broken)."""

@@ -32,13 +32,14 @@ def whole_setting(environ: Mapping[str, str], name: str, default: int, least: in
     text = environ.get(name, "")
     if text and not (text.isascii() and text.isdecimal() and int(text) >= least):
         raise InvalidArgument(
-            f"{name} is {text!r}, which is not a number of {least} or more", remedy="set it to one, or unset it"
+            f"{name} is {text!r}, which is not a number of {least} or more",
+            remedy="set it to such a number, or unset it",
         )
     return int(text) if text else default
 
 
 def check_text(value: object, what: str) -> None:
-    """Raise InvalidArgument, with `what` the value is, if it is no string: callers may not check types."""
+    """Raise InvalidArgument, which names `what`, if the value is not a string: callers may not check types."""
     if not isinstance(value, str):
         raise InvalidArgument(f"{what} must be a string, not {value!r}", remedy="give a str")
 

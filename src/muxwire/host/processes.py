@@ -99,7 +99,7 @@ def _members(of: Callable[[int], int], value: int) -> list[int]:
 
 
 def _asked(of: Callable[[int], int], pid: int) -> int:
-    """What `of` (getsid, getpgid, or the parent's pid) returns for that pid; 0 if there is no such process."""
+    """Call `of`, such as `os.getsid` or `os.getpgid`, with that pid; 0 if there is no such process."""
     try:
         return of(pid)
     except OSError:

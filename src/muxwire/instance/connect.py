@@ -72,7 +72,7 @@ class Reconnect:
 
     async def reconnect(self, reason: str) -> str:
         if self._reason or not self.hub:
-            return self._reason or reason  # lost again at once, or before it ever worked: there is no server
+            return self._reason or reason  # the connection failed again at once, or never worked: the server is gone
         self._reason = reason
         self._stall = self._process.stall
         try:

@@ -93,7 +93,7 @@ class TabBook:
         self.open: dict[str, Tab] = {}
         self.closed: dict[str, Tab] = {}
         self.coming: set[str] = set()  # the labels of panes that we are making
-        # Sessions and the windows that we made current there, until tmux reports it: that is no use of the tab.
+        # (session, window) that muxwire selected, until tmux reports the change: that report counts as no use.
         self.shown_by_us: set[tuple[str, str]] = set()
         self.on_latest: Callable[[], None] | None = None
         self.on_nonsense: Callable[[Exception], None] | None = None  # another machine's answers cannot be read
