@@ -335,24 +335,26 @@ async def test_a_wait_for_several_tabs_wakes_nobody_until_its_end(terminals: Ter
 
     def counted(timeout: float | None = None) -> object:
         nonlocal wakes
-        wakes += 1
+        wakes += timeout is None or timeout > 0  # else there is something to do, and the loop does not sleep
         return select(timeout)
 
-    async def wait_and_watch() -> None:
+    async def wait_and_watch(seconds: float) -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(functools.partial(terminals.watch_events, kinds=["bell"], timeout=1.9))
-            waited = await terminals.wait_for(names, until="never", prompt=False, bell=True, exit=True, timeout=2.0)
+            tasks.start_soon(functools.partial(terminals.watch_events, kinds=["bell"], timeout=seconds - 0.1))
+            waited = await terminals.wait_for(names, until="never", prompt=False, bell=True, exit=True, timeout=seconds)
         assert waited.outcome == "timed_out"
 
+    await wait_and_watch(0.2)  # what is imported only now is read from the disk, and the kernel counts that as sleep
     selector.select = counted
     slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
     try:
-        await wait_and_watch()
+        await wait_and_watch(2.0)
     finally:
         selector.select = select
     slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - slept
-    assert wakes <= 16  # to start five tasks and to end them; a look every 100 ms would be 20 more
-    assert slept <= 18  # once for each of the two time-outs, and what the kernel adds
+    # Once for each of the two time-outs, and what a busy machine or the kernel adds; a look every 100 ms would be 20.
+    assert wakes <= 6
+    assert slept <= 12
     for tab in (shell, *(printer.tab for printer in printers)):
         await tab.close(force=True)
 

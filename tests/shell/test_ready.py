@@ -261,6 +261,29 @@ def test_a_prompt_in_which_programs_run_is_waited_for(sleeps: str) -> None:
     assert found.edits == (sleeps == "editor" or not world.session.shell.private_key)  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("shell", ["bash", "ksh", "dash"])
+def test_a_shell_that_is_late_at_its_prompt_is_given_longer_than_a_program(shell: str) -> None:
+    """The machine is busy, and others write into the terminal after the prompt's mark."""
+    world = World(shell)
+    world.prompt()
+    world.sleeps = ""
+    world.write(b"printed by a job\r\n")
+    assert not world.on_its_way()
+    world.later((BUSY_GRACE + LATE_GRACE) / 2, lambda: setattr(world, "sleeps", "editor"))
+    assert reached(world).level == 1
+
+
+def test_a_shell_that_never_reads_at_its_prompt_is_waited_for_no_longer() -> None:
+    world = World()
+    world.prompt()
+    world.sleeps = ""
+    world.write(b"printed by a job\r\n")
+    begun = world.time
+    with pytest.raises(TabUnavailable):
+        reached(world)
+    assert LATE_GRACE <= world.time - begun < 2 * LATE_GRACE
+
+
 def test_what_a_person_started_is_given_a_moment() -> None:
     world = at_prompt("zsh")
     accept(world)
