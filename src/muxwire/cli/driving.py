@@ -43,7 +43,8 @@ def add(verbs: Verbs) -> None:
     )
     add_target(send, word=False)
     send.option(SendKeys, "literal", "-l", "--literal")
-    send.option(SendKeys, "answers", "--answer", dest="answers")
+    line = "then enter that line when the program waits for input again; may be repeated"
+    send.option(SendKeys, "answers", "--answer", dest="answers", help=line)
     for name in ("until", "regex", "gone", "stable", "idle", "wait"):
         send.option(SendKeys, name)
     send.option(SendKeys, "keys", "keys", nargs="*")

@@ -86,7 +86,7 @@ def add(verbs: Verbs) -> None:
     add_target(logs)
     logs.option(ReadLogs, "lines", "-n", "--lines")
     logs.add_argument("-f", "--follow", action="store_true", help="continue as more comes, until the tab is closed")
-    logs.option(StreamLogs, "from_byte", default=None)
+    logs.option(StreamLogs, "from_byte", default=None, help="all from that offset on, in place of lines")
     logs.option(ReadLogs, "command_id", "--command", dest="command")
     logs.option(ReadLogs, "grep")
     logs.option(ReadLogs, "after", "-A", "--after")

@@ -221,7 +221,7 @@ class StreamLogs(InTab):
     """
 
     verb: ClassVar[str] = "stream_logs_from_tab"
-    from_byte: Annotated[Offset, Help("all from that offset on, in place of lines")] = 0
+    from_byte: Annotated[Offset, Help("begin at that offset of its output")] = 0
     max_bytes: Annotated[Positive, Unit("bytes"), Most(CHUNK_MAX), Help("at most so many at once")] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi | None = None
     wait: Annotated[Milliseconds, Help("wait that long for more output, if there is none", "for more output")] = 0.0
@@ -273,11 +273,9 @@ class SendKeys(InTab):
     answers: Annotated[
         Strings,
         Shown("LINE"),
-        Help(
-            "then enter that line when the program waits for input again; may be repeated", "lines, each when it asks"
-        ),
+        Help("lines to enter, one each time the program waits for input again", "lines, each when it asks"),
     ] = ()
-    literal: Annotated[bool, Help("every KEY is text, also one that names a key", "no key names")] = False
+    literal: Annotated[bool, Help("type all as text, also the name of a key", "no key names")] = False
     paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
     until: Annotated[Until, Help("wait for a text in the new output or new on the screen", "text to wait for")] = ""
     regex: Annotated[Regex, Help("wait for a match there")] = ""
