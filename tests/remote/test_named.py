@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.errors import NoSuchTarget
 from muxwire.host.hosts_file import links_of
 from tests.forked import muxwire_beside, run_muxwire
 from tests.sshd import ssh_server
@@ -104,6 +105,25 @@ async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], s
             assert (ended.output, ended.exit_code) == ("over\n", 7), ended
             tab = await second.tab(made.key)
             assert (await tab.execute("echo $kept; pwd")).output == "yes\n/usr\n"
+
+
+async def test_a_name_without_its_machine_is_refused_with_the_whole_one(user: dict[str, str], state: Path) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+            made = await first.create_tab(host="box", shell="bash", name="far")
+            server = int((await made.execute("echo $TMUX")).output.split(",")[1])
+            with pytest.raises(NoSuchTarget) as here:
+                await first.tab("far")
+            assert "box/far" in here.value.remedy
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+            with pytest.raises(NoSuchTarget) as not_yet:
+                await second.tab("far")
+            assert "box/far" in not_yet.value.remedy
+            assert (await second.tab("box/far")).key == made.key
+        os.kill(server, signal.SIGKILL)
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
+            with pytest.raises(NoSuchTarget, match=r"no tab on box: .* ended"):
+                await third.tab(made.key)
 
 
 async def test_a_command_is_known_by_its_id_at_once(user: dict[str, str], state: Path) -> None:

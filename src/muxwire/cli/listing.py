@@ -151,7 +151,7 @@ def server_on(arguments: argparse.Namespace, host: str) -> There:
         of = f"the instance {name}" if name else "no instance"
         raise InstanceUnavailable(
             f"{of} has {'no ' if name else ''}tabs on {host}",
-            remedy="the MCP server opens them; muxwire run --host runs one command there",
+            remedy=f"muxwire new --host {host} opens one",
         )
     driven = {one.instance for one in meant if one.driven}
     if len(driven) > 1:

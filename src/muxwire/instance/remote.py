@@ -222,13 +222,17 @@ class RemoteConnection:
         HostUnavailable, TmuxUnavailable (there is none).
         """
         left = link_in(self._logs)
+        why = f"no tmux server of this instance runs on {self.host.name}"
         if left is not None:
             self.directory = left.name
-            with suppress(TmuxUnavailable):
+            try:
                 await self._open_again()
+            except TmuxUnavailable as error:
+                why = str(error)
+            else:
                 return
         if not start:
-            raise TmuxUnavailable(f"no tmux server of this instance runs on {self.host.name}")
+            raise TmuxUnavailable(why)
         # Each new server has a name of its own: no other server can be taken for it, and a process that ends an earlier
         # server does not end this one.
         self.directory = f"{_in_path(self.host.name)}.{secrets.token_hex(_TOKEN_BYTES)}"

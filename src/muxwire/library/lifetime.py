@@ -70,6 +70,8 @@ class Machine(Protocol):
 _FOUND_SECONDS = 15.0
 # A machine that could not be reached is tried again by `find_all` after this; until then it is not waited for.
 _FOUND_AGAIN_SECONDS = 30.0
+# Of more machines than that, an error does not say what a tab would be called on each: it is one line.
+_NAMES_SAID = 3
 
 # How many descriptors a host needs: three pipes, what its log keeps open, and one that is opened for moments.
 FILES_PER_HOST = 5
@@ -118,6 +120,7 @@ class Hosts(Generic[There]):
         self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
         self._finding: dict[str, anyio.Event] = {}  # set when the search for a machine has ended
         self._tried: dict[str, float] = {}  # when that search began, on the monotonic clock
+        self._ended: dict[str, str] = {}  # why the server there had ended when it was looked for
         self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
         self.latest: There | None = None  # where the tab used last is, if not on this machine
 
@@ -221,6 +224,7 @@ class Hosts(Generic[There]):
             del self._used[name]
             if not isinstance(error, TmuxUnavailable):  # which says that the server there has ended
                 raise
+            self._ended[name] = str(error)
 
     async def create(self, name: str, make: Callable[[There], Awaitable[Tab]]) -> Tab:
         """Open a tab on a host by `make`; it is the one used last then. HostUnavailable, and as `make`."""
@@ -248,11 +252,19 @@ class Hosts(Generic[There]):
                 return self._used[name], target.removeprefix(f"{name}/")
         host, _ = host_of(target)
         if host and self._allows(host):
+            why = f": {self._ended[host]}" if host in self._ended else ""
             raise NoSuchTarget(
-                f"this process has no tab on {host}",
+                f"this process has no tab on {host}{why}",
                 remedy=f"with host={host} a new one is made; muxwire attach shows those of another process",
             )
         return None, target
+
+    def point_elsewhere(self, error: NoSuchTarget, target: str) -> NoSuchTarget:
+        """The same error about a tab of this machine; its remedy says what a tab of another one would be called."""
+        names = sorted({*self._used, *self._left()})[:_NAMES_SAID] if "/" not in target else []
+        if names:
+            error.remedy += f"; on another machine it is {' or '.join(f'{name}/{target}' for name in names)}"
+        return error
 
     def _allows(self, host: str) -> bool:
         with suppress(HostUnavailable):

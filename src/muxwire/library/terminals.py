@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget
 from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
 from muxwire.logs.screens import past_screen
@@ -257,8 +257,13 @@ class Terminals:
         tab = self._book.open.get(self.host.prefix + target)
         if tab is None:
             sessions = self._life.running.sessions if self._life.running is not None else None
-            with self._life.time_for_answers(within):
-                tab = await find_tab(target, self._book, self.host.prefix, sessions, self._life.notifications.ask)
+            try:
+                with self._life.time_for_answers(within):
+                    tab = await find_tab(target, self._book, self.host.prefix, sessions, self._life.notifications.ask)
+            except AmbiguousTarget:
+                raise
+            except NoSuchTarget as error:
+                raise self._hosts.point_elsewhere(error, target) from None
         tab.pane.use.note()
         return tab
 
