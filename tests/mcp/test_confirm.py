@@ -7,6 +7,7 @@ import os
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -16,6 +17,9 @@ from mcp import types
 
 from bench.attached import person
 from muxwire.mcp import confirm
+from muxwire.mcp.registry import Call, Progress
+from muxwire.mcp.tools import close_tab
+from muxwire.verbs.catalogue import CloseTab
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_left_running import CAPABILITIES, modern
 from tests.mcp.test_serve import Served, serving
@@ -67,6 +71,68 @@ async def test_no_answer_in_time_is_a_no(monkeypatch: pytest.MonkeyPatch) -> Non
     assert silent.given_up
 
 
+class _Panes:
+    """A library with the panes of a window, and another window in its session."""
+
+    def __init__(self, *, theirs: tuple[str, ...]) -> None:
+        self.panes = {"%1": "@1", "%2": "@1", "%3": "@3"}
+        self.theirs, self.closed = theirs, False
+
+    async def list_tabs(self, **_how: object) -> Any:
+        rows = [SimpleNamespace(pane_id=pane, window_id=window) for pane, window in self.panes.items()]
+        return SimpleNamespace(tabs=rows)
+
+    async def known_tab(self, target: str) -> Any:
+        pane = target if target in self.panes else next(one for one, window in self.panes.items() if window == target)
+        key = pane if pane == "%2" else self.panes[pane]
+        return SimpleNamespace(
+            key=key, name="work", is_persons=pane in self.theirs, is_adopted=False, state="busy", attach_words=key
+        )
+
+    async def close_tab(self, _target: str, **_how: object) -> None:
+        self.closed = True
+
+    close_session = close_tab
+
+
+class _Asked:
+    """A person who is noted what they are asked, and agrees to all."""
+
+    can_be_asked = True
+
+    def __init__(self) -> None:
+        self.questions: list[str] = []
+
+    async def confirms(self, question: str) -> bool:
+        self.questions.append(question)
+        return True
+
+
+@pytest.mark.parametrize(
+    ("theirs", "given", "questions"),
+    [
+        ((), CloseTab(window_id="@1", force=True), []),
+        (("%1",), CloseTab(window_id="@1", force=True), ["Close the tab @1 (work), and end what runs in it?"]),
+        (("%2",), CloseTab(window_id="@1", force=True), ["Close the tab %2 (work), and end what runs in it?"]),
+        (("%1",), CloseTab(window_id="%2", force=True), []),
+        (("%1",), CloseTab(window_id="@3", force=True), []),
+        (
+            ("%1", "%2", "%3"),
+            CloseTab(session="hub", force=True),
+            ["Close the tabs @1 (work), %2 (work), @3 (work), and end what runs in them?"],
+        ),
+        (("%1", "%2"), CloseTab(window_id="@1"), []),
+    ],
+)
+async def test_one_question_is_of_every_pane_that_is_closed(
+    theirs: tuple[str, ...], given: CloseTab, questions: list[str]
+) -> None:
+    panes, person = _Panes(theirs=theirs), _Asked()
+    await close_tab.run(Call(cast("Any", panes), Progress(None), person), given)
+    assert person.questions == questions
+    assert panes.closed
+
+
 async def _persons_line(client: Served, folder: Path) -> None:
     """A person attaches and starts something in the agent's tab; return when that runs."""
     [socket] = (folder / "muxwire").glob("*.sock")
@@ -85,12 +151,17 @@ async def test_a_client_that_can_ask_asks_in_the_call(folder: Path) -> None:
         await client.request("initialize", hello)
         await client.done("execute_command", command="true", timeout_ms=30_000)
         await _persons_line(client, folder)
-        for action, stopped in (("decline", False), ("accept", True)):
-            number = await client.start("tools/call", {"name": "stop_process", "arguments": {}})
+        kill = {"operations": [{"kind": "kill_pane", "target": "@1"}]}
+        for tool, arguments, action, stopped, question in (
+            ("run_tmux_operations", kill, "decline", False, "Close the tab @1"),
+            ("stop_process", {}, "decline", False, "Stop what you have started in the tab @1"),
+            ("stop_process", {}, "accept", True, "Stop what you have started in the tab @1"),
+        ):
+            number = await client.start("tools/call", {"name": tool, "arguments": arguments})
             asked = json.loads(await client.line())
             assert asked["method"] == "elicitation/create"
             assert asked["params"]["mode"] == "form"
-            assert "Stop what you have started in the tab @1" in asked["params"]["message"]
+            assert question in asked["params"]["message"]
             await client.send({"jsonrpc": "2.0", "id": asked["id"], "result": {"action": action, "content": {}}})
             answer = await client.receive()
             assert answer["id"] == number
@@ -109,6 +180,7 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
 
     async with modern(folder) as client:
         meta = {"_meta": envelope()}
+        kill = {"operations": [{"kind": "kill_pane", "target": "@1"}]}
 
         async def done(tool: str, **arguments: Any) -> dict[str, Any]:
             answer = await client.request("tools/call", {"name": tool, "arguments": arguments, **meta})
@@ -119,9 +191,10 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
         await _persons_line(client, folder)
         close = {"window_id": "@1", "force": True}
         # Elsewhere the error says what to do.
-        refused = (await client.request("tools/call", {"name": "close_tab", "arguments": close, **meta}))["result"]
-        assert "a person has made @1 or typed into it" in refused["content"][0]["text"]
-        assert re.search(r"they see it with: \S*muxwire attach --name \S+ -t @1$", refused["content"][0]["text"])
+        for tool, arguments in (("close_tab", close), ("run_tmux_operations", kill)):
+            refused = (await client.request("tools/call", {"name": tool, "arguments": arguments, **meta}))["result"]
+            assert "a person has made @1 or typed into it" in refused["content"][0]["text"]
+            assert re.search(r"they see it with: \S*muxwire attach --name \S+ -t @1$", refused["content"][0]["text"])
         asked = (await client.request("tools/call", call("close_tab", close)))["result"]
         assert asked["resultType"] == "input_required"
         question = asked["inputRequests"]["confirm"]

@@ -63,6 +63,8 @@ Era = Literal["", "handshake", "modern", "unsure"]
 
 # These tools may ask the person. If the client can show the question, the SDK asks it (`confirm.py`).
 _MAY_ASK: Final = frozenset(("close_tab", "stop_process"))
+# A list of operations asks only of this kind of step: all others need no SDK.
+_KILLS: Final = "kill_pane"
 
 # What is known here of a client's capabilities: their members, which are empty objects or the named ones.
 _CAPABILITIES: Final[Mapping[str, frozenset[str]]] = {
@@ -375,7 +377,7 @@ class Conversation:
             asks = _can_ask(capabilities)
             if self._connection is not None and not self._connection.terminals.client:
                 self._connection.terminals.client = client_name(meta.get(CLIENT_INFO))
-        if asks and name in _MAY_ASK:
+        if asks and (name in _MAY_ASK or (name == "run_tmux_operations" and _KILLS in str(given))):
             return False
         tool = self._offer.catalogue[name]
         return self.calls.begin(tool, given, request_id=request_id, token=token, shape=shape, writer=writer)

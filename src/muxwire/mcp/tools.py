@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
+from muxwire.errors import MuxwireError
 from muxwire.mcp.pages import TERMINAL_PAGE
 from muxwire.mcp.registry import WORDS, Call, Hints, tool
-from muxwire.operations import KINDS as OPERATIONS
+from muxwire.operations import KINDS as OPERATIONS, KillPane
+from muxwire.operations.lists import read_operations
 from muxwire.operations.operation import (
     StepResult,
     Target,
@@ -54,9 +57,10 @@ from muxwire.verbs.types import ACTIVE, DEFAULT_MAX_CHARS, DEFAULT_WAIT, Objects
 from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from muxwire.mcp.registry import AnyTool
+    from muxwire.operations.operation import Operation
     from muxwire.results import ExecutionResult
     from muxwire.tabs.event_log import TabEvent
     from muxwire.vt.cells import Run
@@ -114,7 +118,7 @@ async def list_tabs(call: Call, given: ListTabs) -> TabList:
 @tool(CloseTab, returns=Success, hints=Hints(destructive=True))
 async def close_tab(call: Call, given: CloseTab) -> Success:
     if given.force:
-        await _agree_to_end(call, given)
+        await _agree_to_end(call, await _meant(call, given))
     if given.session and not given.window_id:
         await call.terminals.close_session(given.session, force=given.force)
     else:
@@ -122,20 +126,34 @@ async def close_tab(call: Call, given: CloseTab) -> Success:
     return Success(success=True)
 
 
-async def _agree_to_end(call: Call, given: CloseTab) -> None:
-    """Ask before what runs in a tab that a person made or typed into is ended. NotPermitted."""
-    keys = [given.target]
+async def _meant(call: Call, given: CloseTab) -> list[str]:
+    """The panes that a call closes: those of a session, or those of the window that a tab is."""
     if given.session and not given.window_id:
-        keys = [row.window_id for row in (await call.terminals.list_tabs(closed=False, session=given.session)).tabs]
-    for key in dict.fromkeys(keys):
-        tab = await call.terminals.known_tab(key)
-        if tab.is_adopted or tab.state in ("prompt", "starting", "dead") or not tab.is_persons:
-            continue
-        await call.agreed(
-            f"Close the tab {tab.key} ({tab.name}), and end what runs in it?",
-            refusal=f"a person has made {tab.key} or typed into it, and something runs there",
-            remedy=f"end a command of yours with `stop_process`; else tell them; they see it with: {tab.attach_words}",
-        )
+        return [row.pane_id for row in (await call.terminals.list_tabs(closed=False, session=given.session)).tabs]
+    tab = await call.terminals.known_tab(given.target)
+    rows = (await call.terminals.list_tabs(closed=False)).tabs
+    return [row.pane_id for row in rows if row.window_id == tab.key] or [given.target]
+
+
+async def _agree_to_end(call: Call, keys: Iterable[str]) -> None:
+    """Ask before what runs in tabs that a person made or typed into is ended. NotPermitted, NoSuchTarget.
+
+    One question for all of them: a client that makes its call again has the answer to one.
+    """
+    tabs = {tab.key: tab for tab in [await call.terminals.known_tab(key) for key in keys]}.values()
+    ending = [
+        tab for tab in tabs if tab.is_persons and not tab.is_adopted and tab.state not in ("prompt", "starting", "dead")
+    ]
+    if not ending:
+        return
+    named, told = ", ".join(f"{tab.key} ({tab.name})" for tab in ending), ", ".join(tab.key for tab in ending)
+    tabs_named, them = (f"tab {named}", "it") if len(ending) == 1 else (f"tabs {named}", "them")
+    await call.agreed(
+        f"Close the {tabs_named}, and end what runs in {them}?",
+        refusal=f"a person has made {told} or typed into {them}, and something runs there",
+        remedy="end a command of yours with `stop_process`; else tell them; they see it with: "
+        f"{ending[0].attach_words}",
+    )
 
 
 # Tools that run one command or script and return exactly what it wrote.
@@ -509,6 +527,16 @@ class ListOutcome:
     dispatches: tuple[dict[str, Any], ...] = ()
 
 
+async def _killed(call: Call, operations: Sequence[Operation]) -> list[str]:
+    """The panes there now that a list kills; one that a step before makes or renames is not known yet."""
+    killed = []
+    for one in operations:
+        if isinstance(one, KillPane) and isinstance(one.target, str):
+            with suppress(MuxwireError):  # the list says what is wrong
+                killed.append((await call.terminals.known_tab(one.target)).key)
+    return killed
+
+
 @tool(
     RunTmuxOperations,
     returns=ListOutcome,
@@ -517,9 +545,12 @@ class ListOutcome:
     special={Objects: {"items": {"anyOf": _operations()}, "type": "array"}},
 )
 async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutcome:
+    operations = read_operations(given.operations)
+    if not given.dry_run:
+        await _agree_to_end(call, await _killed(call, operations))
     result = await call.progress.during(
         call.terminals.run_operations(
-            given.operations,
+            operations,
             on_error=given.on_error,
             dry_run=given.dry_run,
             dispatch_timeout=given.dispatch_timeout,
