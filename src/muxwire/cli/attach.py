@@ -88,17 +88,20 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
     from muxwire.tmux.program import program_for
 
     server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
-    if arguments.target != ACTIVE:
-        shown = shlex.join([*server, "attach-session", "-t", arguments.target])
-        raise InvalidArgument(
-            "attach cannot show a certain window here: every client of this tmux server would see the change",
-            remedy=f"leave TAB out, or call tmux yourself: tmux {shown}",
-        )
     flags = "ignore-size,read-only" if arguments.read_only else "ignore-size"
     socket = Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, os.environ)
     host = LocalHost(os.environ)
     tmux = program_for(host.listening_pid(socket), host)
     _refuse_itself((tmux, *server))
+    if arguments.target != ACTIVE:
+        session, window = _find_at_persons((tmux, *server), arguments.target)
+        # tmux refuses to run in a pane of another server, which it knows by that variable.
+        outside = "TMUX= " if os.environ.get("TMUX") else ""
+        shown = shlex.join([tmux, *server, "attach-session", "-t", f"={session}:{window}"])
+        raise InvalidArgument(
+            "attach selects no window at this tmux server: every client attached to the session would switch to it",
+            remedy=f"leave TAB out, or call tmux yourself: {outside}{shown}",
+        )
     return [tmux, "-u", *server, "attach-session", "-E", "-f", flags]
 
 
@@ -151,15 +154,27 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
     ]  # fmt: skip
 
 
+def _find_at_persons(tmux: Sequence[str], target: str) -> tuple[str, str]:
+    """The session and the window that are called so at a person's server; NoSuchTarget."""
+    rows = listed_tabs(tmux)
+    linked = {row.window: row for row in reversed(rows)}  # in one of the sessions that have it
+    return _named(rows, list(linked.values()), target, remedy=f"list them: {shlex.join([*tmux, 'list-windows', '-a'])}")
+
+
 def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str]:
     """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
-    from muxwire.tabs.record import shown_name
-
     in_hub = [row for row in rows if row.session == hub]
     if not in_hub:
         raise NoSuchTarget("the instance has no tab", remedy=_GONE_REMEDY)
     if target == ACTIVE:
         return hub, next((row.window for row in in_hub if row.used), in_hub[0].window)
+    return _named(rows, in_hub, target, remedy="muxwire ls shows every tab; muxwire new makes one")
+
+
+def _named(rows: Sequence[ListedTab], in_hub: Sequence[ListedTab], target: str, *, remedy: str) -> tuple[str, str]:
+    """As `_find`, for an id, a name, or SESSION:TAB; a bare id or name is looked for among `in_hub`."""
+    from muxwire.tabs.record import shown_name
+
     shown = shown_name(target)
     session, _, rest = target.partition(":")
     meant = (
@@ -168,7 +183,7 @@ def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str
         or [row for row in rows if row.session == session and rest in ("", row.index, row.name)]
     )
     if not meant:
-        raise NoSuchTarget(f"no tab is called {target!r}", remedy="muxwire ls shows every tab; muxwire new makes one")
+        raise NoSuchTarget(f"no tab is called {target!r}", remedy=remedy)
     if len(meant) > 1 and (rest or shown_name(meant[0].name) == shown):
         ids = ", ".join(row.window for row in meant)
         raise NoSuchTarget(f"{target!r} names {len(meant)} tabs: {ids}", remedy="use one of these ids")
