@@ -65,6 +65,31 @@ def test_rows_know_whether_the_terminal_wrapped_them() -> None:
     assert not screen_of(b"0123456789ab\x1b[H\x1b[2K").buffer[0].wrapped
 
 
+@pytest.mark.parametrize(
+    ("data", "sizes", "rows", "cursor"),
+    [
+        ("0123456789" * 3 + "\r\n$ ", [(30, 4)], ["0123456789" * 3, "$"], (2, 1)),
+        ("0123456789" * 3 + "\r\n$ ", [(30, 4), (10, 4)], ["0123456789", "$"], (2, 1)),
+        # Rows above the screen become more in a narrower one, and all of them come back.
+        ("1\r\n" + "0123456789" * 5 + "\r\n$ ", [(5, 4), (5, 9)], ["01234", "56789"] * 4 + ["$"], (2, 8)),
+        # One column is left and the last row begins with a wide character: a line of its own, and the cursor too high.
+        ("0123456789abcdefghi終x\r\n$ ", [(20, 4)], ["0123456789abcdefghi", "終x", "$"], (3, 1)),
+        ("0123456789abcdefghi終x\r\n$ ", [(20, 4), (40, 4)], ["0123456789abcdefghi", "終x", "$"], (3, 1)),
+        ("0123456789abcdefghi終x\r\n$ ", [(21, 4)], ["0123456789abcdefghi終", "x", "$"], (2, 2)),
+        ("a\tb\r\n$ ", [(6, 4)], ["  b", "$"], (2, 1)),  # a tab is cut
+    ],
+)
+def test_rows_are_laid_out_for_another_width_as_tmux_does_it(
+    data: str, sizes: list[tuple[int, int]], rows: list[str], cursor: tuple[int, int]
+) -> None:
+    screen = screen_of(data.encode())
+    for columns, lines in sizes:
+        screen.resize(lines, columns)
+    shown = ["".join(cell.text for cell in screen.row(y)).rstrip() for y in range(screen.lines)]
+    assert shown == rows + [""] * (screen.lines - len(rows))
+    assert (screen.cursor.x, screen.cursor.y) == cursor
+
+
 def test_the_title_is_kept() -> None:
     assert screen_of(b"\x1b]2;now\x07\x1b]52;c;aGk=\x07").title == "now"
 

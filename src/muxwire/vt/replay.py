@@ -11,6 +11,7 @@ import codecs
 import copy
 import re
 from collections import defaultdict, deque
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, final
 
@@ -23,7 +24,7 @@ from muxwire.vt.sequences import SequenceSplitter
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pyte.screens import Cursor
 
@@ -87,61 +88,88 @@ class Row(StaticDefaultDict[int, Cell]):
         return shown
 
 
-def reflowed(rows: Sequence[Row], columns: int, x: int, y: int) -> tuple[list[Row], int, int]:
-    """All rows at another width, those that were wrapped joined first; and where the cell that was (x, y) is then."""
-    done: list[Row] = []
-    place = (0, 0)
-    number = 0
-    for line in _lines(rows):
-        cells: list[Cell] = []
-        at = -1
-        for row in line:
-            if number == y:
-                at = len(cells) + x if x < row.used else -2
-            cells += [row[column] for column in range(row.used)]
-            number += 1
-        pieces = list(_pieces(cells, columns))
-        if at >= 0:
-            piece = 0
-            while at >= len(pieces[piece]) and piece < len(pieces) - 1:
-                at -= len(pieces[piece])
-                piece += 1
-            place = at, len(done) + piece
-        elif at == -2:
-            place = min(len(pieces[-1]), columns), len(done) + len(pieces) - 1
-        made = [Row(piece) for piece in pieces]
-        for one in made:
-            one.wrapped, one.redrawn = one is not made[-1] or line[-1].wrapped, True
-        done += made
-    return done, *place
+@final
+class Reflow:
+    """Rows laid out for another width one after the other, as tmux does it (grid.c, grid_reflow).
+
+    tmux does not look at a line as a whole: it fills up a row from the rows that it continues in. Where one column is
+    left, and the last row of the line begins with a wide character, that row is a line of its own from then on. The
+    cursor keeps its place in its line, and its line is found by its number, so the cursor is a line too high then.
+    """
+
+    def __init__(self, rows: Sequence[Row], columns: int, scrolled: int) -> None:
+        self.rows: list[Row] = []
+        self.scrolled = scrolled  # how many of the rows above the screen were not cleared away
+        self._columns = columns
+        self._old = rows
+        self._cells = [row.cells(row.used) for row in rows]  # those that are not laid out yet
+        self._next = 0
+        while self._next < len(rows):
+            self._next += 1
+            self._lay_out(self._next - 1)
+
+    def _lay_out(self, number: int) -> None:
+        cells, begin, count = self._cells[number], 0, len(self.rows)
+        while begin < len(cells) or len(self.rows) == count:
+            end = begin + max(_fitting(cells, begin, self._columns), 1)
+            row = Row(cells[begin:end])
+            row.wrapped = row.redrawn = True
+            self.rows.append(row)
+            begin = end
+        row.wrapped = self._old[number].wrapped
+        if number <= self.scrolled:
+            self.scrolled += len(self.rows) - count - 1
+        if row.wrapped and row.used < self._columns:
+            self._fill_up(row)
+
+    def _fill_up(self, row: Row) -> None:
+        first, wrapped, whole = self._next, True, True
+        while wrapped and whole and row.used < self._columns and self._next < len(self._old):
+            cells, wrapped = self._cells[self._next], self._old[self._next].wrapped
+            fitting = _fitting(cells, 0, self._columns - row.used)
+            if not fitting and (cells or not wrapped):
+                break
+            row.update(enumerate(cells[:fitting], row.used))
+            self._cells[self._next] = cells[fitting:]
+            whole = fitting == len(cells)
+            self._next += whole
+        emptied, y = self._next - first, len(self.rows) - 1
+        if emptied and whole:
+            row.wrapped = wrapped
+        if self.scrolled > y:
+            self.scrolled = self.scrolled - emptied if self.scrolled > y + emptied else y
 
 
-def _lines(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    line: list[Row] = []
-    for row in rows:
-        line.append(row)
+def _fitting(cells: Sequence[Cell], begin: int, columns: int) -> int:
+    """How many cells from there on go into so many columns; what is wide is not cut."""
+    end = begin + columns
+    if end >= len(cells):
+        return len(cells) - begin
+    while end > begin and not cells[end].text:
+        end -= 1
+    return end - begin
+
+
+def _place(rows: Sequence[Row], x: int, y: int) -> tuple[int, int | None]:
+    """In which line a cell is, and how many cells are before it in that line; None: after the text of its row."""
+    before = 0
+    for row in reversed(rows[:y]):
         if not row.wrapped:
-            yield line
-            line = []
-    if line:
-        yield line
+            break
+        before += row.used
+    line = sum(not row.wrapped for row in rows[:y])
+    return line, before + x if x < rows[y].used else None
 
 
-def _pieces(cells: Sequence[Cell], columns: int) -> Iterator[list[Cell]]:
-    """A line cut into rows; what is wide is not cut."""
-    piece: list[Cell] = []
-    for number, cell in enumerate(cells):
-        if cell.text == "" and piece:
-            piece.append(cell)
-            continue
-        width = 1
-        while number + width < len(cells) and cells[number + width].text == "":
-            width += 1
-        if len(piece) + width > columns:
-            yield piece
-            piece = []
-        piece.append(cell)
-    yield piece
+def _cell_at(rows: Sequence[Row], line: int, before: int | None) -> tuple[int, int]:
+    """Where that place is in these rows: x, y."""
+    last = len(rows) - 1
+    ends = (y for y in range(last) if not rows[y].wrapped)
+    y = next(islice(ends, line - 1, None), last - 1) + 1 if line else 0
+    while y < last and rows[y].wrapped and (before is None or before >= rows[y].used):
+        before = before if before is None else before - rows[y].used
+        y += 1
+    return rows[y].used if before is None else before, y
 
 
 class Drawing(Screen):
@@ -578,10 +606,12 @@ class ReplayScreen(Drawing):
             self._above_scrolled -= back
             rows += [Row() for _ in range(lines - self.lines - back)]
         if columns != self.columns and not self.alternate:
-            rows, x, y = reflowed(rows, columns, x, y)
-            rows += [Row() for _ in range(lines - len(rows))]
+            line, before = _place(rows, x, y)
+            reflow = Reflow(rows, columns, self._above_scrolled)
+            rows = reflow.rows + [Row() for _ in range(lines - len(reflow.rows))]
+            x, y = _cell_at(rows, line, before)
             first = len(rows) - lines
-            self._above_scrolled = min(self._above_scrolled, first)
+            self._above_scrolled = min(reflow.scrolled, first)
         if not self.alternate:
             self.above = deque(rows[:first], maxlen=_ABOVE_MAX)
         self.buffer = self._blank(dict(enumerate(rows[first:])))
