@@ -67,9 +67,10 @@ async def test_every_list_calls_a_tab_the_same(terminals: Terminals, user: dict[
         await made.close(force=True)
 
 
-@pytest.mark.parametrize("by", ["id", "option", "name"])
+@pytest.mark.parametrize("by", ["id", "option", "name", "whole name"])
 async def test_a_person_attaches_by_the_carrier(tab: Tab, folder: Path, user: dict[str, str], by: str) -> None:
-    words = {"id": [tab.key], "option": ["--host", "box"], "name": ["--host", "box", "far"]}[by]
+    named = {"id": [tab.key], "option": ["--host", "box"], "name": ["--host", "box", "far"], "whole name": ["box/far"]}
+    words = named[by]
 
     def look() -> None:
         with at_terminal(folder, user, "attach", *words) as screen:

@@ -119,11 +119,13 @@ def given_instance(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def chosen_host(arguments: argparse.Namespace) -> tuple[str, str]:
-    """The other machine that `--host` or `HOST/@N` names, "" for none, and what the tab is called there."""
+    """The other machine that `--host`, `HOST/@N` or `HOST/NAME` names, "" for none; what the tab is called there."""
     from muxwire.ids import host_of
 
     given: str = arguments.host
     host, target = host_of(getattr(arguments, "target", ACTIVE))
+    if not host and "/" in target:
+        host, target = _noted_host(target)
     if given and host not in ("", given):
         raise InvalidArgument(f"two hosts are named: {given} and {host}", remedy="leave one of them out")
     host = host or given
@@ -133,6 +135,16 @@ def chosen_host(arguments: argparse.Namespace) -> tuple[str, str]:
             remedy="leave out the socket, or the host",
         )
     return host, target
+
+
+def _noted_host(target: str) -> tuple[str, str]:
+    """The host in `HOST/NAME`, and the name there, if some instance has tabs on a machine that is called so."""
+    from muxwire.host.folders import folders_for
+    from muxwire.host.hosts_file import all_links
+
+    noted = {link.host for link in all_links(folders_for("main", os.environ).state)}
+    host = max((one for one in noted if target.startswith(f"{one}/")), key=len, default="")
+    return (host, target.removeprefix(f"{host}/")) if host else ("", target)
 
 
 def choose_instance(
