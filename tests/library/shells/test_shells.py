@@ -204,6 +204,22 @@ def test_a_comment_that_a_person_makes_of_a_line_is_theirs(
     assert re.findall(r"^ +[0-9]+  (.*)\n", listed, re.MULTILINE) == ['#"\\echo theirs'] * len(keys)
 
 
+@pytest.mark.parametrize(
+    ("binds", "kept"),
+    [
+        (r"""bind '"\eP": "theirs"'""", rb'"\eP": "theirs"'),
+        (r"""bind '"\C-xe": "\eP"'; bind '"\C-xs": "set comment-begin x"'""", rb'"\eP": ""'),
+    ],
+)
+def test_the_key_with_which_a_terminals_answer_begins_is_a_persons_where_they_bound_it(
+    start: Opener, folder: Path, binds: str, kept: bytes
+) -> None:
+    (folder / "home" / ".bashrc").write_text(f"{binds}\n")
+    session = start("bash")
+
+    assert kept in session.execute(b"bind -s").output.splitlines()
+
+
 @pytest.mark.parametrize("name", EXECUTABLES)
 def test_a_directory_name_may_hold_anything(start: Opener, name: str) -> None:
     session = start(name)

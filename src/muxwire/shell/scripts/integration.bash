@@ -153,8 +153,8 @@ __muxwire_i() {
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
     *)                                              # bash-preexec removes it; our line may be in the history by then
-      HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace
-      told=$(HISTTIMEFORMAT= \builtin history 1 2>/dev/null)
+      HISTCONTROL=${HISTCONTROL:+$HISTCONTROL:}ignorespace told=
+      case $__muxwire_q in 0) ;; *) told=$(HISTTIMEFORMAT= \builtin history 1 2>/dev/null) ;; esac
       case $told in
         *\;_mux\&\&:) told=${told#"${told%%[0-9]*}"}; \builtin history -d "${told%%[!0-9]*}" ;;
       esac ;;
@@ -214,27 +214,31 @@ __muxwire_back() {
 # The private keys, in these keymaps: forget what is typed; set it aside; our line and Enter, whatever the user bound; the
 # same, and then what was set aside. Readline asks three times for each character that is typed, and redraws after each
 # of a macro. What it types at once is the comment that `insert-comment` begins a line with: that is our line, and the
-# keys that people have for comments do what they did by a macro. The value has to stand in quotes for its first space, and keeps the backslashes of those in it. Where
-# readline does not know quotes, as in bash 3.2, the line is a macro; Escape in a macro means another thing there to vi.
+# keys that people have for comments do what they did by a macro. The value has to stand in quotes for its first space,
+# and keeps the backslashes of those in it. Where readline does not know quotes, as in bash 3.2, the line is a macro;
+# Escape in a macro means another thing there to vi. All that readline is asked is asked in one process, and what it said
+# is cut by `%%` alone: with `*` in front of what is looked for, bash tries every length, 4 ms of each new tab.
 __muxwire_k() {
-  \builtin local line=' \builtin eval \\builtin eval \"\$_mux\";_mux&&:' quoted said keys comment map insert
+  \builtin local line=' \builtin eval \\builtin eval \"\$_mux\";_mux&&:' quoted said keys comment map insert bound
   quoted=${line//\\/\\\\} quoted=${quoted//\"/\\\"}
   said=$(
     for map; do \builtin bind -m "$map" -q insert-comment; done
     \builtin bind -v; \builtin bind "set comment-begin \"$line\""; \builtin bind -v
+    \builtin bind -m emacs-standard -s
   )
-  comment=${said#*set comment-begin } comment=${comment%%$'\n'*}
+  bound=$said comment=${said%%set comment-begin *}
+  comment=${said:${#comment}} comment=${comment#set comment-begin } comment=${comment%%$'\n'*}
   comment=${comment//\\/\\\\} comment=${comment//\"/\\\"}
-  case ${said##*set comment-begin } in
-    "$line"$'\n'*) __muxwire_t="set comment-begin \"$line\"" && \builtin bind "$__muxwire_t" ;;
+  case $said in
+    *"set comment-begin $line"$'\n'*) __muxwire_t="set comment-begin \"$line\"" && \builtin bind "$__muxwire_t" ;;
     *) said= ;;
   esac
   for map; do
     case $map in vi-command) insert=i ;; *) insert= ;; esac
     # So a terminal's answer of this form begins (DCS: XTVERSION, DECRQSS). As M-p it would begin a search, which takes
     # all keys after it, ours too. Where a person has bound it, it stays.
-    case $map:$(\builtin bind -m "$map" -s) in
-      emacs-standard:*'"\eP"'*) ;;
+    case $map:$bound in
+      emacs-standard:*$'\n"\\eP"'*) ;;
       emacs-standard:*) \builtin bind -m "$map" '"\eP": ""' ;;
     esac
     \builtin bind -m "$map" '"\e[{": kill-whole-line'
