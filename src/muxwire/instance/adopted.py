@@ -350,10 +350,14 @@ class Adopted:
                 ended or f"the tmux server at {socket} has no session: {error}", remedy=_WHICH_SOCKET
             ) from error
         if not rows:  # it has none, and runs on: `exit-empty off`
-            raise InstanceUnavailable(f"the tmux server at {socket} has no session", remedy=_WHICH_SOCKET)
+            raise self._without_session()
         self._questions.version = read_version(rows[0][2], self._host)
         # Sessions to which a client is attached come first: the tabs that a person uses are there.
         return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]
+
+    def _without_session(self) -> InstanceUnavailable:
+        socket = self._folders.socket_path
+        return InstanceUnavailable(f"the tmux server at {socket} has no session", remedy=_WHICH_SOCKET)
 
     async def _ask(self, *command: str | bytes) -> tuple[bytes, ...]:
         """Ask over a connection that is up already, else without one: to look is no reason to attach."""
@@ -492,13 +496,15 @@ class Adopted:
             )
         rows = await self._ask("list-sessions", "-F", "#{session_id} #{session_name}")
         names = dict(row.decode("utf-8", "replace").split(" ", 1) for row in rows)
+        if not names:
+            raise self._without_session()
         found = [session for session, name in names.items() if name == request.session]
         if request.session and not found:
             raise NoSuchTarget(
                 f"there is no session {request.session!r}",
                 remedy=f"use one of {', '.join(names.values())}, or make it: tmux new-session -d -s {request.session}",
             )
-        session = found[0] if found else next(iter(self._links))
+        session = found[0] if found else next((one for one in self._links if one in names), next(iter(names)))
         server = await self.server_of(session)
         server.sessions.hub_name = names[session]
         async with self._changing, server.attached():

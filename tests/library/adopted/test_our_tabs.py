@@ -16,7 +16,9 @@ import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
+from muxwire.instance.adopted import Adopted
 from muxwire.tabs.attached import attached
+from muxwire.verbs.catalogue import CreateTab
 from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
 from tests.processes import gone
@@ -220,3 +222,21 @@ async def test_a_window_that_would_crash_a_persons_tmux_is_not_made(person: Pers
             with pytest.raises(muxwire.NotPermitted, match="crashes when a window is made"):
                 await adopted.create_tab()
         assert "manual" in person.tmux("show-options", "-gw", "window-size")
+
+
+@pytest.mark.parametrize("session", ["", "work"])
+async def test_a_server_whose_sessions_end_as_a_tab_is_opened_is_said(
+    person: Person, opened: Open, monkeypatch: pytest.MonkeyPatch, session: str
+) -> None:
+    make = Adopted.make
+
+    async def after_their_end(adopted: Adopted, request: CreateTab) -> muxwire.Tab:
+        person.tmux("kill-session", "-t", "work", ";", "kill-session", "-t", "other")
+        return await make(adopted, request)
+
+    with anyio.fail_after(DEADLINE):
+        person.tmux("set-option", "-s", "exit-empty", "off")
+        async with opened() as adopted:
+            monkeypatch.setattr(Adopted, "make", after_their_end)
+            with pytest.raises(muxwire.InstanceUnavailable, match="has no session"):
+                await adopted.create_tab(session=session)
