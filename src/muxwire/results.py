@@ -267,14 +267,14 @@ class CommandRecord:
     """`history`: a command that has ended, or a line that was typed, with neither its output nor any keys.
 
     `time`: when it began, in Unix seconds. `window_id` and `generation` are those of its tab (`GENERATION/@N`).
-    `by`: `execute`, `keys` (our `send_keys`) or `person`; of the last two `command` is not known.
+    `by`: `execute`, `keys` (`send_keys`), `person` or `unknown`; of all but the first `command` is not known.
     """
 
     time: float
     window_id: str
     generation: int
     name: str
-    by: Literal["execute", "keys", "other", "person"]
+    by: Literal["execute", "keys", "person", "unknown"]
     cwd: str
     duration_ms: float
     exit_code: int | None

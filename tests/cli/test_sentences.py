@@ -20,6 +20,8 @@ SENTENCES: list[tuple[EventKind, dict[str, Any], str]] = [
     ("command_started", {"by": "other", "command": "make\nls"}, "another muxwire process runs: make ..."),
     ("command_started", {"by": "person", "line": "~$ ls"}, "a person runs: ~$ ls"),
     ("command_started", {"by": "person"}, "a person runs a line"),
+    ("command_started", {"by": "other", "line": "~$ ls"}, "another muxwire process runs: ~$ ls"),
+    ("command_started", {"by": "unknown", "line": "~$ ls"}, "a person or a program (not known which) runs: ~$ ls"),
     ("command_finished", {"by": "execute", "exit_code": 2}, "the line of an agent has ended, exit code 2"),
     ("command_finished", {"by": "keys", "exit_code": 0}, "the line of an agent, by keys, has ended, exit code 0"),
     ("command_finished", {"by": "person", "exit_code": None}, "the line of a person has ended, no exit code"),
@@ -42,11 +44,6 @@ SENTENCES: list[tuple[EventKind, dict[str, Any], str]] = [
 @pytest.mark.parametrize(("kind", "details", "said"), SENTENCES, ids=[said for *_, said in SENTENCES])
 def test_an_event_is_a_sentence(kind: EventKind, details: dict[str, Any], said: str) -> None:
     assert sentence(kind, details) == said
-
-
-def test_keys_of_an_agent_cannot_be_told_from_a_persons_beside_its_process() -> None:
-    told = sentence("command_started", {"by": "person", "line": "~$ ls"}, beside=True)
-    assert told == "a person, or an agent by keys, runs: ~$ ls"
 
 
 def test_every_kind_has_a_sentence() -> None:

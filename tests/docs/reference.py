@@ -196,7 +196,7 @@ def states() -> Iterator[str]:
 def events() -> Iterator[str]:
     """What `watch_events` reports."""
     yield _table_of(muxwire.tabs.event_log, KINDS)
-    yield "`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire) or `person`;\n"
+    yield "`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire), `person` or `unknown`;\n"
     yield "`line` is the screen's, with its prompt.\n"
 
 

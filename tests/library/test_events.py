@@ -13,8 +13,8 @@ import pytest
 
 import muxwire
 from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.shell.authors import TYPED_AHEAD
 from muxwire.tabs.event_log import KINDS, EventBatch, EventFilter, EventLog, TabEvent
-from muxwire.tabs.tab_events import TYPED_AHEAD
 from tests.library.attached import person
 
 pytestmark = pytest.mark.anyio

@@ -1,4 +1,4 @@
-"""A follower sees the owner's commands as another muxwire's, not as a person's."""
+"""What one process of muxwire typed, another one at the same instance does not take for a person's."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.shell.authors import TYPED_AHEAD
 from muxwire.tabs import tab_events
 
 pytestmark = pytest.mark.anyio
@@ -46,6 +47,56 @@ async def test_a_command_of_the_owner_is_no_persons(
             assert found[0].details["command"] == "(exit 3)"
             assert found[-1].details["exit_code"] == 3
             assert not server.client.closed
+        finally:
+            await tab.close(force=True)
+            await (await owner.server()).client.command("kill-server")
+
+
+async def test_keys_of_one_process_are_no_persons_in_the_other(
+    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor are those that come from elsewhere while no person is attached."""
+    monkeypatch.setattr(tab_events, "ELSEWHERE", DEADLINE)
+    environ = environ | {"SHELL": "/bin/bash"}
+    async with (
+        muxwire.open_terminals("both", state_dir=folder / "state", environ=environ) as owner,
+        muxwire.open_terminals("both", state_dir=folder / "state", environ=environ) as follower,
+    ):
+        tab = await owner.create_tab(name="shared")
+        try:
+            with anyio.fail_after(DEADLINE):
+                await tab.execute("true")
+                await follower.server()
+                while not (await follower.list_tabs()).tabs:
+                    await anyio.sleep(0.05)
+                theirs = await follower.tab(tab.key)
+                await theirs.execute("true")
+                client = (await owner.server()).client
+
+                async def raw() -> None:
+                    await client.command("send-keys", "-t", tab.pane_id, "(exit 6)", "Enter")
+
+                for typing, seen_by, status, author in (
+                    (lambda: theirs.send_keys(["(exit 4)", "Enter"]), owner, 4, "other"),
+                    (lambda: tab.send_keys(["(exit 5)", "Enter"]), follower, 5, "other"),
+                    (raw, owner, 6, "unknown"),
+                ):
+                    found: list[muxwire.TabEvent] = []
+                    cursor = seen_by.events.end
+                    await seen_by.wait_for([tab.key], idle=2 * TYPED_AHEAD)  # else it may be typed ahead
+                    await typing()
+                    while not [event for event in found if event.details.get("exit_code") == status]:
+                        kinds = ["command_started", "command_finished", "human_input"]
+                        batch = await seen_by.watch_events(kinds=kinds, since=cursor, timeout=DEADLINE)
+                        found += batch.events
+                        cursor = batch.next
+                    # What was typed before may be heard of late.
+                    assert [(event.kind, event.details["by"]) for event in found[-2:]] == [
+                        ("command_started", author), ("command_finished", author),
+                    ]  # fmt: skip
+                    assert str(found[-2].details["line"]).endswith(f"(exit {status})")
+                said = [(one.by, one.exit_code) for one in await owner.history()]
+                assert said[-3:] == [("keys", 4), ("keys", 5), ("unknown", 6)]
         finally:
             await tab.close(force=True)
             await (await owner.server()).client.command("kill-server")

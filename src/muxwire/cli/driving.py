@@ -176,7 +176,6 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
     kinds, still_open, colours = arguments.kind, set(targets), Colours.of(arguments)
     left, cursor = arguments.count, terminals.events.end
-    beside = terminals.role == "follower"
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
             targets,
@@ -201,7 +200,7 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
                 await write_soon(packed(asdict(event)))
             else:
                 moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
-                said = shown(sentence(event.kind, event.details, beside=beside))
+                said = shown(sentence(event.kind, event.details))
                 line = f"{colours('dim', moment)} {colours('bold', event.window_id or '-')} {said}"
                 await write_soon(line.encode("utf-8", "surrogateescape") + b"\n")
     return 0

@@ -13,19 +13,14 @@ _AUTHORS = {
     "keys": "an agent, by keys,",
     "other": "another muxwire process",
     "person": "a person",
+    "unknown": "a person or a program (not known which)",
 }
 
 
-# The author `person` if another muxwire process drives the instance: the keys of that process look like a person's.
-_EITHER = "a person, or an agent by keys,"
-
-
-def sentence(kind: str, details: Mapping[str, str | int | None], *, beside: bool = False) -> str:
-    """One event, without its time and its tab; `beside`: another process drives the instance."""
+def sentence(kind: str, details: Mapping[str, str | int | None]) -> str:
+    """One event, without its time and its tab."""
     told = {name: "" if value is None else value for name, value in details.items()}
     by = _AUTHORS.get(str(told.get("by", "")), "")
-    if beside and told.get("by") == "person":
-        by = _EITHER
     match kind:
         case "tab_opened":
             return f"opened: {told['name']}"

@@ -100,6 +100,7 @@ class TabBook:
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # for tabs without their own
         self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
+        self.attended = False  # whether a person's terminal is attached, as far as is known
         self.awaited = ""  # what the call that was begun last waits for, in words
         self._used: dict[str, None] = {}  # the keys of tabs, the one last used at the end
         self._tasks = tasks
@@ -165,7 +166,7 @@ class TabBook:
                 split.name, split.session, split.sized = first.name, first.session, first.sized
         self.generation = tab.generation
         if tab.events is None:
-            tab.events = TabEvents(tab, self.events, self.spawn, self.history)
+            tab.events = TabEvents(tab, self.events, self.spawn, self.history, attended=lambda: self.attended)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
             if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.is_adopted:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab), self.alarm))
@@ -237,7 +238,7 @@ class TabBook:
         for kept in (tab.record, tab.typing_lock):
             if kept is not None:
                 kept.close()
-        tab.events, tab.record, tab.typing_lock = None, None, None
+        tab.events, tab.record, tab.typing_lock, tab.typists = None, None, None, None
         tab.runner.close(persistent=persistent)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]

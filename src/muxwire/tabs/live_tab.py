@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.results import ExecutionResult, Snapshot, State
     from muxwire.shell.execution import Execution
+    from muxwire.tabs.record import CommandBook
     from muxwire.tmux.server import TmuxServer
     from muxwire.vt.drawn import Picture
 
@@ -30,6 +31,7 @@ class LiveTab(Protocol):
     server: TmuxServer
     pane: PaneState
     runner: Runner
+    typists: CommandBook | None
 
     @property
     def columns(self) -> int: ...

@@ -353,8 +353,10 @@ class TabMaker:
             server=server,
             book=self._book,
         )
+        if server.keeps_records:
+            tab.typists = CommandBook(server.record(record.label), f"{os.getpid()}-{id(server.access)}")
         if server.access.persistent:
-            tab.record, tab.typing_lock = CommandBook(server.record(record.label)), turn
+            tab.record, tab.typing_lock = tab.typists, turn
         return tab
 
     def listen(self, tab: Tab) -> None:

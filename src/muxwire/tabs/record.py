@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import time
 from contextlib import suppress
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, final
 from muxwire.errors import InstanceUnavailable, remedy_for
 from muxwire.host.descriptors import OURS, open_file
 from muxwire.host.folders import write_private
+from muxwire.shell.authors import Elsewhere
 from muxwire.shell.execution import Ending, Execution
 from muxwire.values import dataclass, pattern
 
@@ -41,6 +43,8 @@ _ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
 REMEMBERED = 200
 _COMMANDS_BYTES = 256 * 1024
+# How much of that is read to learn who typed a line: some dozens of commands, and of keys some hundreds of calls.
+_NEWEST_BYTES = 16 * 1024
 
 
 @final
@@ -140,7 +144,9 @@ def kept_log_name(folder: Path, name: str) -> str:
 class CommandBook:
     """The commands of one tab on file: `note` as each is typed, `load` in a later process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, typist: str) -> None:
+        """`typist` names this process among those that type into the tab."""
+        self._typist = typist
         self.shell_pid = 0  # of the shell to which the newest command was typed; known once loaded
         self.input_at = -1  # the offset at which the newest other input was typed; known once loaded
         self._path = folder / _COMMANDS
@@ -151,11 +157,12 @@ class CommandBook:
         row = {name: getattr(execution, name) for name in (*_AS_TYPED, *_NEWER)}
         for name, longest in _ENCODED.items():
             row[name] = base64.b64encode(getattr(execution, name)[:longest]).decode()
-        self._write(row | {"id": execution.command_id, "shell_pid": shell_pid})
+        self._write(row | {"id": execution.command_id, "shell_pid": shell_pid, "by": self._typist})
         self.note_end_of(execution)
 
     def note_input(self, offset: int) -> None:
-        self._write({"input_at": offset})
+        """Write down, before they are typed, that this process types keys."""
+        self._write({"input_at": offset, "typed_time": time.monotonic(), "by": self._typist})
 
     def note_end_of(self, execution: Execution) -> None:
         execution.ends_with(lambda: self._note_end(execution))
@@ -203,6 +210,27 @@ class CommandBook:
         if len(text) > _COMMANDS_BYTES:
             self._shorten(text)
         return list(found.values())[-REMEMBERED:]
+
+    def elsewhere(self) -> Elsewhere:
+        """When other processes typed last into this tab, as far as they noted it."""
+        keys = command = -math.inf
+        with suppress(OSError):
+            descriptor = open_file(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                size = os.fstat(descriptor).st_size
+                text = os.pread(descriptor, _NEWEST_BYTES, max(0, size - _NEWEST_BYTES))
+            finally:
+                os.close(descriptor)
+            for line in text.splitlines():
+                with suppress(ValueError, KeyError, TypeError):  # as in `load`; or a piece of a line
+                    row = json.loads(line)
+                    if row["by"] == self._typist:
+                        continue
+                    if "input_at" in row:
+                        keys = max(keys, row["typed_time"])
+                    else:
+                        command = max(command, row["typed_time"])
+        return Elsewhere(keys, command)
 
     def _shorten(self, text: bytes) -> None:
         with suppress(OSError):

@@ -134,6 +134,7 @@ class Tab:
         # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
         self.record: CommandBook | None = None
         self.typing_lock: TypingLock | None = None
+        self.typists: CommandBook | None = None  # where processes of muxwire that type keys here note that
         self.client, self.server = server.client, server
         self._book = book
         self._ending = anyio.Lock()
@@ -144,6 +145,9 @@ class Tab:
             pane.host.forget(pane.leader_pid)
             if self.record is not None:
                 self.record.note_input(pane.stream.end)
+            elif self.typists is not None:  # nobody else closes its file
+                self.typists.note_input(pane.stream.end)
+                self.typists.close()
 
         def on_refused() -> None:
             if self.record is not None:  # a later process is not to refuse it once more
@@ -178,13 +182,13 @@ class Tab:
 
     @property
     def is_persons(self) -> bool:
-        """Whether a person has made it, or has typed into it as far as that is known."""
+        """Whether a person has made it, or may have typed into it as far as that is known."""
         return not self.pane.supervised or (self.events is not None and self.events.person_typed)
 
     @property
     def runs_persons_line(self) -> bool:
-        """Whether what runs in its shell is a line that a person typed."""
-        return self.events is not None and self.events.line_by == "person"
+        """Whether what runs in its shell is a line that a person typed, or may have."""
+        return self.events is not None and self.events.line_by in ("person", "unknown")
 
     @property
     def state(self) -> State:

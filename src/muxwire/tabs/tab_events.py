@@ -1,8 +1,7 @@
 """From what a tab's pane writes to the events of the tab: commands, prompts, output, bells, titles, its end.
 
-A line that the shell accepted was typed by us, by another process of the same instance, or by a person. The shell does
-not say by which. What this process types is known (all of it passes one place, `pane/keyboard.py`), another process of
-muxwire prints its start mark, and what is left is a person's.
+Who typed a line that the shell accepted is decided by `shell/authors.py`. What this process types is known: all of it
+passes one place, `pane/keyboard.py`. Other processes note in the tab's directory that they type (`tabs/record.py`).
 """
 
 from __future__ import annotations
@@ -10,11 +9,12 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Final, Literal, final
+from typing import TYPE_CHECKING, Final, final
 
 import anyio
 
 from muxwire.logs.history import JournalEntry
+from muxwire.shell.authors import Elsewhere, LineSeen, by_keys, without_mark
 from muxwire.shell.redraw import shown_command
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.vt.bells import BellScanner, progress
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from muxwire.logs.history import History
+    from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
     from muxwire.shell.session_table import Fact
     from muxwire.tabs.event_log import EventLog
@@ -93,14 +94,11 @@ class CommandSpans:
         execution.ends_with(end)
 
 
-Author = Literal["execute", "keys", "other", "person"]
 # An event shows which command it was, not all of a script.
 COMMAND_SHOWN = 200
 # A line as it was drawn is looked for in so many bytes before its start mark or its end. The beginning of a longer one
 # is not reported.
 _LINE_BYTES = 16 << 10
-# Seconds after a prompt within which a shell takes a line that was typed before the prompt: it reads at once.
-TYPED_AHEAD = 0.15
 # Seconds from an accepted line to the start mark of another muxwire process: the typed line reads a file first.
 ELSEWHERE = 0.15
 
@@ -126,8 +124,12 @@ class TabEvents:
         log: EventLog,
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
         history: History | None = None,
+        *,
+        attended: Callable[[], bool],
     ) -> None:
+        """`attended`: whether a person's terminal is attached to the tab's server, as far as is known."""
         self._tab = tab
+        self._attended = attended
         self._log = log
         self._spawn = spawn
         self._history = history
@@ -143,6 +145,7 @@ class TabEvents:
         self._line_from = 0  # where its prompt begins
         self._lines = 0  # how many were accepted
         self._unclear = False  # whether it is not known yet who typed the last one
+        self._is_command = False  # whether it was a command of another process, which notes it in the journal
         self._last: Author | None = None
         self._last_time = 0.0
         self.person_typed = False  # keys or a line, ever
@@ -151,7 +154,7 @@ class TabEvents:
     def line_by(self) -> Author | None:
         """Who typed the line that runs, unless muxwire ran it as a command; None if none runs."""
         self._tab.pane.stream.settle()
-        return "person" if self._unclear else self._line
+        return "unknown" if self._unclear else self._line
 
     def typed(self, execution: Execution) -> None:
         """We have typed a command; its start mark is still to come."""
@@ -217,7 +220,7 @@ class TabEvents:
             )  # fmt: skip
         elif self._unclear:
             written = self._tab.pane.stream.ring.read(max(0, began.begin - _LINE_BYTES), began.begin)
-            self._accept("other", command=shown_command(written)[:COMMAND_SHOWN])
+            self._accept_command(shown_command(written)[:COMMAND_SHOWN])
 
     def _ended(self, execution: Execution) -> None:
         if execution.ran:
@@ -232,11 +235,8 @@ class TabEvents:
         now = time.monotonic()
         self._line_from = self._tab.pane.session.prompt_end
         self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
-        pressed = self._tab.pane.pressed_at
-        prompt_time = self._tab.pane.session.prompt_time
-        ahead = now - prompt_time < TYPED_AHEAD and (self._last == "keys" or pressed >= self._last_time)
-        if pressed >= prompt_time or ahead:
-            self._accept("keys")
+        if author := by_keys(self._seen(now)):
+            self._accept(author)
             return
         self._unclear = True
         line = self._lines = self._lines + 1
@@ -244,21 +244,42 @@ class TabEvents:
         async def settle() -> None:
             await anyio.sleep(ELSEWHERE)
             if self._unclear and self._lines == line:
-                self._accept("person")
+                self._accept_unmarked()
 
         self._spawn(settle)
 
-    def _accept(self, author: Author, command: str = "") -> None:
-        """`command` is what another muxwire typed. For all others the event has the line that stood on the screen."""
-        self._unclear = False
-        self._line = self._last = author
-        self._last_time = time.monotonic()
+    def _seen(self, now: float) -> LineSeen:
+        pane, typists = self._tab.pane, self._tab.typists
+        elsewhere = typists.elsewhere() if typists is not None else Elsewhere()
+        return LineSeen(now, pane.session.prompt_time, pane.pressed_at, elsewhere, self._last, self._last_time)
+
+    def _accept_unmarked(self) -> None:
+        """No start mark of a command of another process has come for the last line."""
+        author = without_mark(self._seen(self._line_began[0]), attended=self._attended())
+        if author == "other":
+            self._accept_command("")
+        else:
+            self._accept(author)
+
+    def _accept(self, author: Author) -> None:
+        """The last line was that author's; the event has the line as it stood on the screen."""
+        self._begun(author, author, is_command=False)
         if author == "person":
-            self.person_typed = True
             self._log.record("human_input", self._tab.key, how="line")
-        name, text = ("command", command) if author == "other" else ("line", self._entered())
-        self._log.record("command_started", self._tab.key, by=author, **({name: text} if text else {}))
+        self.person_typed |= author in ("person", "unknown")
+        text = self._entered()
+        self._log.record("command_started", self._tab.key, by=author, **({"line": text} if text else {}))
         self._record_due()
+
+    def _accept_command(self, command: str) -> None:
+        """The last line was a command of another process; "" if it is not known which."""
+        self._begun("other", "execute", is_command=True)
+        self._log.record("command_started", self._tab.key, by="other", **({"command": command} if command else {}))
+        self._record_due()
+
+    def _begun(self, author: Author, last: Author, *, is_command: bool) -> None:
+        self._unclear, self._is_command = False, is_command
+        self._line, self._last, self._last_time = author, last, time.monotonic()
 
     def _entered(self) -> str:
         """The line that was accepted last as it stood on the screen, with its prompt; "" where that is not known."""
@@ -276,13 +297,14 @@ class TabEvents:
 
     def _finish_line(self, status: int | None) -> None:
         if self._unclear:
-            self._accept("person")
+            self._accept_unmarked()
         if self._line is not None:
             self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
-            if self._history is not None and self._line != "other" and not self._history.is_follower():
+            if self._history is not None and not self._is_command and not self._history.is_follower():
                 tab, (began, begin, cwd) = self._tab, self._line_began
+                by = "keys" if self._line == "other" else self._line
                 self._history.note(JournalEntry(
-                    began, time.monotonic(), tab.key, tab.generation, tab.name, self._line, cwd, status, begin,
+                    began, time.monotonic(), tab.key, tab.generation, tab.name, by, cwd, status, begin,
                     max(begin, self._reached),
                 ))  # fmt: skip
         self._line = None

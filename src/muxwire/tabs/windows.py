@@ -154,7 +154,7 @@ class People:
         self._subscribe_as_needed(b"")
 
     def _subscribe_as_needed(self, fronts: bytes) -> None:
-        needed = bool(self._attached)
+        needed = self._book.attended = bool(self._attached)
         if needed == self._subscribed:
             return
         self._subscribed, self._fronts = needed, _read(fronts)
