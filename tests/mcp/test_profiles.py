@@ -7,14 +7,15 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from muxwire.mcp.profiles import PROFILES
+from muxwire.errors import NoSuchTarget
+from muxwire.mcp.profiles import NUMBERS_KEPT, PROFILES, _Shells as Shells
 from muxwire.mcp.registry import Catalogue
 from tests.mcp.child_client import forked_in
 from tests.users import short_folder
@@ -146,6 +147,9 @@ async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
         assert "waits for" in asks
         assert "or KillShell" in asks
         assert "bash_2" in asks
+        still = await said(client, "BashOutput", {"bash_id": "bash_2"})
+        assert still.startswith("<status>running</status>")
+        assert re.search(r"\nNote: .*waits for", still), still
         assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)
 
 
@@ -165,3 +169,27 @@ async def test_what_a_command_wrote_before_it_was_killed_is_still_shown() -> Non
             pass  # the first tab is free again when its command has ended
         assert "is not running" in await said(client, "KillShell", {"shell_id": "bash_2"}, fails=True)
         assert "<stdout>\nlate\n" in await said(client, "BashOutput", {"bash_id": "bash_2"})
+
+
+class CountedTab:
+    """A tab as `_Shells` sees it: which of its commands run, and which it has forgotten."""
+
+    def __init__(self, running: set[str], forgotten: set[str]) -> None:
+        self.running, self.forgotten = running, forgotten
+
+    async def runs(self, command_id: str) -> bool:
+        if command_id in self.forgotten:
+            raise NoSuchTarget("no such command", remedy="")
+        return command_id in self.running
+
+
+async def test_the_oldest_commands_that_have_ended_lose_their_numbers() -> None:
+    ids = [f"{number:x}" for number in range(2 * NUMBERS_KEPT)]
+    tab = cast("Any", CountedTab({ids[0], ids[-1]}, {ids[1]}))
+    shells = Shells()
+    numbers = [await shells.number(tab, command_id) for command_id in ids]
+    assert numbers == list(range(1, len(ids) + 1))
+    assert await shells.number(tab, ids[-1]) == numbers[-1]
+    assert list(shells.running) == [1, *numbers[1 - NUMBERS_KEPT :]]
+    with pytest.raises(NoSuchTarget, match="has the number 2"):
+        shells.find(2)

@@ -40,6 +40,8 @@ _CHARACTERS_A_TOKEN = 4
 # Claude Code's timeouts, in milliseconds, and the characters of output that it shows.
 _TIMEOUT, _TIMEOUT_MAX = 120_000, 600_000
 _SHOWN = 30_000
+# Commands whose numbers are kept; each also keeps its tab in memory. One that still runs is always known.
+NUMBERS_KEPT = 64
 # What matching the lines of one answer may take.
 _FILTER_SECONDS = 1.0
 
@@ -81,14 +83,23 @@ class _Shells:
         finally:
             self._taken.discard(found)
 
-    def number(self, tab: Tab, command_id: str) -> int:
-        """Return the number of a command that runs on, a new one if it has none."""
+    async def number(self, tab: Tab, command_id: str) -> int:
+        """Return the number of a command that runs on, a new one if it has none.
+
+        Then the oldest that have ended lose theirs, if there are more than NUMBERS_KEPT.
+        """
         for number, known in self.running.items():
             if known == (tab, command_id):
                 return number
         self._last += 1
-        self.running[self._last] = tab, command_id
-        return self._last
+        given = self._last
+        self.running[given] = tab, command_id
+        for number, (where, known_id) in list(self.running.items())[:-1]:
+            if len(self.running) <= NUMBERS_KEPT:
+                break
+            if not await _runs(where, known_id):
+                self.running.pop(number, None)
+        return given
 
     def find(self, number: int) -> tuple[Tab, str]:
         """Return the tab and the id of a command; NoSuchTarget."""
@@ -97,6 +108,13 @@ class _Shells:
                 f"no command has the number {number}, or it has ended", remedy="use the number that a result gave"
             )
         return self.running[number]
+
+
+async def _runs(tab: Tab, command_id: str) -> bool:
+    try:
+        return await tab.runs(command_id)
+    except NoSuchTarget:  # its tab remembers only the newest
+        return False
 
 
 _OF_SERVER: WeakKeyDictionary[Terminals, _Shells] = WeakKeyDictionary()
@@ -155,7 +173,7 @@ async def exec_command(call: Call, given: ExecCommand) -> Text:
                 on_progress=call.progress.note,
             )
         )
-    return _chunk(shells, tab, result, begun)
+    return await _chunk(shells, tab, result, begun)
 
 
 @tool(WriteStdin, returns=Text, hints=_RUNS_ANYTHING, words=_CODEX_WORDS)
@@ -173,7 +191,7 @@ async def write_stdin(call: Call, given: WriteStdin) -> Text:
             max_chars=given.max_output_tokens * _CHARACTERS_A_TOKEN,
         )
     )
-    return _chunk(shells, tab, result, begun)
+    return await _chunk(shells, tab, result, begun)
 
 
 def _output(result: ExecutionResult) -> str:
@@ -183,9 +201,9 @@ def _output(result: ExecutionResult) -> str:
     return result.output[:begin] + said + result.output[end:]
 
 
-def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: float) -> Text:
+async def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: float) -> Text:
     """What Codex says of a piece of output; the rows of a program that draws are output here."""
-    number = shells.number(tab, result.command_id) if result.running else None
+    number = await shells.number(tab, result.command_id) if result.running else None
     if number is None:
         shells.running = {one: known for one, known in shells.running.items() if known != (tab, result.command_id)}
         code = "unknown" if result.exit_code is None else result.exit_code
@@ -260,7 +278,7 @@ async def bash(call: Call, given: Bash) -> Text:
     shown = "\n".join(filter(None, (_output(result).rstrip("\n"), result.screen)))
     note = spelled(result.note or "", _CLAUDE_WORDS)
     if result.running:
-        name = f"bash_{shells.number(tab, result.command_id)}"
+        name = f"bash_{await shells.number(tab, result.command_id)}"
         if background:
             return Text(f"Command running in background with ID: {name}")
         said = f"{note or 'It still runs'}; it continues in the background with ID: {name}"
@@ -285,7 +303,8 @@ async def bash_output(call: Call, given: BashOutput) -> Text:
         shown = "\n".join(line for line, matches in zip(lines, found, strict=False) if matches)
     status = "running" if result.running else "completed" if result.exit_code == 0 else "failed"
     code = "" if result.exit_code is None else f"<exit_code>{result.exit_code}</exit_code>\n\n"
-    return Text(f"<status>{status}</status>\n\n{code}<stdout>\n{shown}\n</stdout>")
+    note = f"\n\nNote: {spelled(result.note, _CLAUDE_WORDS)}" if result.note else ""
+    return Text(f"<status>{status}</status>\n\n{code}<stdout>\n{shown}\n</stdout>{note}")
 
 
 @tool(KillShell, returns=Text, hints=Hints(destructive=True), words=_CLAUDE_WORDS)
