@@ -101,3 +101,37 @@ async def test_who_is_cancelled_while_it_opens_leaves_that_to_the_next_call() ->
             go_on.set()
     assert (first.cancelled_caught, second.cancelled_caught) == (True, False)
     assert events == ["asked", "asked", "opened", "closed"]
+
+
+async def test_who_waits_for_an_opening_opens_nothing_after_an_end() -> None:
+    """A client that asked for the list of resources, after the instance had ended: a new one was opened by that."""
+    events: list[str] = []
+    opener, ends, found = Opener(events.append), anyio.Event(), anyio.Event()
+
+    @asynccontextmanager
+    async def until_it_ends() -> AsyncIterator[Any]:
+        async def end() -> None:
+            await ends.wait()
+            raise OSError("the reader died")
+
+        async with anyio.create_task_group() as tasks, opener() as terminals:
+            if events == ["opened"]:
+                tasks.start_soon(end)
+            yield terminals
+
+    async def wait() -> None:
+        assert await lazy.when_opened() is cast("object", opener.terminals)
+        found.set()
+
+    with anyio.fail_after(DEADLINE):
+        async with aclosing(LazyTerminals(until_it_ends)) as lazy, anyio.create_task_group() as tasks:
+            await lazy.get()
+            ends.set()
+            while lazy.opened is not None:
+                await anyio.wait_all_tasks_blocked()
+            tasks.start_soon(wait)
+            await anyio.wait_all_tasks_blocked()
+            assert (events, found.is_set()) == (["opened", "closed"], False)
+            await lazy.get()
+            await found.wait()
+    assert events == ["opened", "closed", "opened", "closed"]

@@ -43,7 +43,7 @@ class LazyTerminals:
         self._opening = anyio.Lock()
         self._owner: OwnTask[Terminals] | None = None
         self._terminals: Terminals | None = None
-        self._ever_opened = anyio.Event()
+        self._next_opening = anyio.Event()
         self._closed = False
         self.channel: Channel | None = None  # is given every result; None unless ends are sent into the session
         self.client = ""  # name and version of the MCP client, which `muxwire ls` shows
@@ -69,13 +69,15 @@ class LazyTerminals:
         self._owner = owner
         if self.client:
             self._terminals.introduce(self.client)
-        self._ever_opened.set()
+        self._next_opening.set()
+        self._next_opening = anyio.Event()
         return self._terminals
 
-    async def first_opened(self) -> Terminals:
+    async def when_opened(self) -> Terminals:
         """Return the Terminals as soon as a call has opened it; to wait for that opens nothing."""
-        await self._ever_opened.wait()
-        return await self.get()
+        while (opened := self.opened) is None:
+            await self._next_opening.wait()
+        return opened
 
     async def aclose(self) -> None:
         """Close it if it was opened; cancel what has not closed after CLOSE_SECONDS."""
