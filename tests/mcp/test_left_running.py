@@ -207,5 +207,21 @@ async def test_a_channel_says_how_it_ended(folder: Path) -> None:
         assert news["params"]["meta"] == {"command_id": left["command_id"], "window_id": "@1", "exit_code": "2"}
 
 
+async def test_a_channel_says_nothing_of_what_the_model_has_ended_itself(folder: Path) -> None:
+    gate = folder / "gate"
+    async with modern(folder, "--channel") as client:
+        await client.initialize()
+        await client.done("start_process", command="sleep 1000")
+        assert (await client.done("stop_process"))["success"]
+        await client.done("start_process", command="sleep 1000")
+        assert (await client.done("close_tab", window_id="@1", force=True))["success"]
+        other = await _other(client)
+        left = await client.done("start_process", command=f"until [ -e {gate} ]; do sleep 0.05; done", window_id=other)
+        gate.touch()
+        # Ends are told in their order: the first that is told is the last.
+        news = json.loads(await client.line())
+        assert news["params"]["meta"]["command_id"] == left["command_id"]
+
+
 async def _other(client: Served) -> str:
     return str((await client.done("create_tab", name="other"))["window_id"])

@@ -61,7 +61,7 @@ async def outcome(
     except Exception as error:  # noqa: BLE001 (the one boundary: every error becomes two lines for the model)
         return explained(tool, error)
     if terminals.channel is not None:
-        terminals.channel.note(result, opened)
+        terminals.channel.note(result, opened, call.stopped)
     if call.pictures:
         return Text(as_text(result)[0], pictures=tuple(b64encode(picture).decode() for picture in call.pictures))
     if tool.returns is Text:

@@ -7,6 +7,7 @@ Claude Code shows to its model. Other clients ignore both.
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -15,7 +16,7 @@ import anyio
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
 
     from anyio.abc import TaskGroup
 
@@ -30,7 +31,7 @@ LAST_LINES: Final = 10
 MAX_CHARS: Final = 2_000
 # Of a command's text: its first line, which says which one it was.
 COMMAND_CHARS: Final = 80
-# A call that waits for the same end answers within that time, and then nothing is sent.
+# A call that waits for the same end, or brought it about, answers within that time, and then nothing is sent.
 GRACE_SECONDS: Final = 0.5
 # A longer wait is begun again.
 _WAIT_SECONDS: Final = 3_600.0
@@ -43,6 +44,7 @@ class Channel:
     def __init__(self, send: Callable[[str, dict[str, Any]], None]) -> None:
         self._send = send
         self._open: set[str] = set()  # whose end the model has not been told
+        self._stopped: dict[str, float] = {}  # when the model's own call last ended what ran in a tab, by the tab
         self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
@@ -56,8 +58,12 @@ class Channel:
                 self._tasks = None
                 tasks.cancel_scope.cancel()
 
-    def note(self, result: dict[str, Any], terminals: Terminals) -> None:
-        """Take the result of a call: the model knows by it that a command runs, or has ended."""
+    def note(self, result: dict[str, Any], terminals: Terminals, stopped: Iterable[str] = ()) -> None:
+        """Take the result of a call: the model knows by it that a command runs, or has ended.
+
+        `stopped` are the tabs in which the call has ended what ran.
+        """
+        self._stopped |= dict.fromkeys(stopped, time.time())
         command_id = result.get("command_id")
         if not isinstance(command_id, str):
             return
@@ -76,6 +82,8 @@ class Channel:
             if command_id not in self._open:
                 return
             self._open.discard(command_id)
+            if self._stopped.get(command.window_id, 0.0) >= command.ended:
+                return
             tail = await terminals.read_logs(
                 command.window_id, lines=LAST_LINES, strip_ansi=True, command_id=command_id
             )

@@ -240,6 +240,7 @@ class Call:
     progress: Progress
     person: AsksPerson | None = None  # who may be asked; None where the client cannot ask
     pictures: list[bytes] = field(default_factory=list)  # PNGs that the result shows besides its text
+    stopped: list[str] = field(default_factory=list)  # tabs in which it has ended what ran
 
     async def agreed(self, question: str, *, refusal: str, remedy: str) -> None:
         """Ask the person before something of theirs is ended: NotPermitted if they cannot be asked, or say no."""

@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from muxwire.operations.operation import Operation
     from muxwire.results import ExecutionResult
     from muxwire.tabs.event_log import TabEvent
+    from muxwire.tabs.tab import Tab
     from muxwire.vt.cells import Run
 
 
@@ -117,30 +118,32 @@ async def list_tabs(call: Call, given: ListTabs) -> TabList:
 
 @tool(CloseTab, returns=Success, hints=Hints(destructive=True))
 async def close_tab(call: Call, given: CloseTab) -> Success:
-    if given.force:
-        await _agree_to_end(call, await _meant(call, given))
+    meant = await _meant(call, given) if given.force else []
+    await _agree_to_end(call, meant)
     if given.session and not given.window_id:
         await call.terminals.close_session(given.session, force=given.force)
     else:
         await call.terminals.close_tab(given.target, force=given.force)
+    call.stopped.extend(tab.key for tab in meant)
     return Success(success=True)
 
 
-async def _meant(call: Call, given: CloseTab) -> list[str]:
-    """The panes that a call closes: those of a session, or those of the window that a tab is."""
+async def _meant(call: Call, given: CloseTab) -> list[Tab]:
+    """The panes that a call closes: those of a session, or those of the window that a tab is. NoSuchTarget."""
     if given.session and not given.window_id:
-        return [row.pane_id for row in (await call.terminals.list_tabs(closed=False, session=given.session)).tabs]
+        rows = (await call.terminals.list_tabs(closed=False, session=given.session)).tabs
+        return [await call.terminals.known_tab(row.pane_id) for row in rows]
     tab = await call.terminals.known_tab(given.target)
     rows = (await call.terminals.list_tabs(closed=False)).tabs
-    return [row.pane_id for row in rows if row.window_id == tab.key] or [given.target]
+    panes = [await call.terminals.known_tab(row.pane_id) for row in rows if row.window_id == tab.key]
+    return panes or [tab]
 
 
-async def _agree_to_end(call: Call, keys: Iterable[str]) -> None:
-    """Ask before what runs in tabs that a person made or typed into is ended. NotPermitted, NoSuchTarget.
+async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> None:
+    """Ask before what runs in tabs that a person made or typed into is ended. NotPermitted.
 
     One question for all of them: a client that makes its call again has the answer to one.
     """
-    tabs = {tab.key: tab for tab in [await call.terminals.known_tab(key) for key in keys]}.values()
     ending = [
         tab for tab in tabs if tab.is_persons and not tab.is_adopted and tab.state not in ("prompt", "starting", "dead")
     ]
@@ -305,7 +308,10 @@ async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
             refusal=f"a person has started what runs in {tab.key}",
             remedy=f"use another tab, or tell them; they see it with: {tab.attach_words}",
         )
-    return await call.progress.during(tab.stop_process(given.signal, grace=given.grace))
+    stopped = await call.progress.during(tab.stop_process(given.signal, grace=given.grace))
+    if stopped.success:
+        call.stopped.append(tab.key)
+    return stopped
 
 
 # Tools that read what tabs have shown.
@@ -527,13 +533,13 @@ class ListOutcome:
     dispatches: tuple[dict[str, Any], ...] = ()
 
 
-async def _killed(call: Call, operations: Sequence[Operation]) -> list[str]:
+async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
     """The panes there now that a list kills; one that a step before makes or renames is not known yet."""
     killed = []
     for one in operations:
         if isinstance(one, KillPane) and isinstance(one.target, str):
             with suppress(MuxwireError):  # the list says what is wrong
-                killed.append((await call.terminals.known_tab(one.target)).key)
+                killed.append(await call.terminals.known_tab(one.target))
     return killed
 
 
