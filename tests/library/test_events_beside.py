@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import anyio
@@ -10,6 +11,7 @@ import pytest
 import muxwire
 from muxwire.shell.authors import TYPED_AHEAD
 from muxwire.tabs import tab_events
+from tests.library.attached import person
 
 pytestmark = pytest.mark.anyio
 
@@ -97,6 +99,29 @@ async def test_keys_of_one_process_are_no_persons_in_the_other(
                     assert str(found[-2].details["line"]).endswith(f"(exit {status})")
                 said = [(one.by, one.exit_code) for one in await owner.history()]
                 assert said[-3:] == [("keys", 4), ("keys", 5), ("unknown", 6)]
+        finally:
+            await tab.close(force=True)
+            await (await owner.server()).client.command("kill-server")
+
+
+async def test_a_process_that_attaches_presses_no_key(folder: Path, environ: dict[str, str]) -> None:
+    """It is activity in the session for tmux, as keys are."""
+    environ = environ | {"SHELL": "/bin/bash"}
+    async with muxwire.open_terminals("joins", state_dir=folder / "state", environ=environ) as owner:
+        tab = await owner.create_tab(name="shared")
+        try:
+            with anyio.fail_after(DEADLINE), person(owner, "hub") as keyboard:
+                await owner.watch_events(kinds=["client_attached"], since=0, timeout=DEADLINE)
+                cursor = owner.events.end
+                for _ in range(2):  # the first one perhaps in the second of the person's attaching
+                    async with muxwire.open_terminals("joins", state_dir=folder / "state", environ=environ) as other:
+                        await other.server()
+                    # tmux compares once a second.
+                    seen = await owner.watch_events(kinds=["human_input"], since=cursor, timeout=1.5)
+                assert seen.events == ()
+                os.write(keyboard, b"x")
+                seen = await owner.watch_events(kinds=["human_input"], since=cursor, timeout=DEADLINE)
+                assert [dict(event.details) for event in seen.events] == [{"how": "keys"}]
         finally:
             await tab.close(force=True)
             await (await owner.server()).client.command("kill-server")

@@ -92,12 +92,14 @@ class People:
         self._gone: set[str] = set()  # who has left since we asked last
         self._subscribed = False
         self._fronts: dict[str, _Front] = {}
+        self._joined: set[str] = set()  # sessions that a client came to, which tmux counts as a key, until we asked
         self._shown: str | None = None  # what the status line says of the agent; None: what an earlier process said
         self._shows = False  # whether the status line is kept up to date now
 
     def follow(self, event: Event) -> None:
         match event:
-            case ClientSessionChanged():
+            case ClientSessionChanged(session=session):
+                self._joined.add(session)
                 self._book.spawn(self.refresh)
             case ClientDetached(client):
                 self._left(client.decode("utf-8", "replace"))
@@ -112,6 +114,7 @@ class People:
     async def refresh(self) -> None:
         """Learn who is attached; some may have been so before us."""
         gone = self._gone = set()
+        joined = set(self._joined)  # before the question: the answer has their time
         try:
             rows, fronts = [
                 await answer.wait()
@@ -119,6 +122,9 @@ class People:
             ]
         except MuxwireError:
             return  # the connection is gone, and with it every client
+        now = _read(fronts[0])
+        self._fronts |= {session: now[session] for session in joined & now.keys()}
+        self._joined -= joined
         before, self._attached = self._attached, set()
         for row in rows:
             control, session, client, shown = row.decode("utf-8", "replace").split(" ", 3)
@@ -166,7 +172,7 @@ class People:
         before, self._fronts = self._fronts, _read(value)
         for session, front in self._fronts.items():
             known = before.get(session)
-            if known is None or not front.has_key_since(known):
+            if known is None or session in self._joined or not front.has_key_since(known):
                 continue
             for tab in self._book.open.values():
                 if tab.pane_id == front.pane:
