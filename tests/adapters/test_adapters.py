@@ -315,21 +315,21 @@ async def test_harbor_calls_ask_the_other_machine_nothing_at_a_prompt_that_it_ha
 async def test_harbor_containers_are_reached_by_their_engine() -> None:
     from muxwire.adapters.harbor import carrier_of
 
-    class Docker:
+    class Podman:
         default_user = "agent"
         task_env_config = SimpleNamespace(workdir="/app")
 
         @classmethod
         def runtime(cls) -> Any:
-            return SimpleNamespace(compose=("docker", "compose"))
+            return SimpleNamespace(engine=("podman",), compose=("podman-compose", "--in-pod=false"))
 
         async def _run_docker_compose_command(self, words: list[str]) -> Any:
             assert words == ["ps", "-q", "main"]
             return SimpleNamespace(stdout="0123abc\n")
 
-    environment: Any = Docker()
+    environment: Any = Podman()
     found = await carrier_of(environment, None)
-    assert (found.argv, found.user, found.cwd) == (["docker", "exec", "-i", "0123abc"], "agent", "/app")
+    assert (found.argv, found.user, found.cwd) == (["podman", "exec", "-i", "0123abc"], "agent", "/app")
     nothing: Any = SimpleNamespace()
     with pytest.raises(InvalidArgument, match="runs no container"):
         await carrier_of(nothing, None)

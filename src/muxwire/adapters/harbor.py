@@ -48,9 +48,9 @@ async def carrier_of(environment: BaseEnvironment, user: str | int | None) -> mu
         )
     found = (await compose(["ps", "-q", "main"])).stdout or ""
     who = user if user is not None else environment.default_user
-    engine = type(environment).runtime().compose[0]
+    engine = type(environment).runtime().engine  # not of its compose, which may be podman-compose
     return muxwire.Carrier(
-        [engine, "exec", "-i", found.split()[0]],
+        [*engine, "exec", "-i", found.split()[0]],
         user="" if who is None else str(who),
         cwd=environment.task_env_config.workdir or "",
     )

@@ -21,7 +21,7 @@ class ExecResult(Protocol):
 
 
 class ContainerRuntime(Protocol):
-    compose: tuple[str, ...]
+    engine: tuple[str, ...]
 
 
 class BaseEnvironment(Protocol):
