@@ -8,8 +8,8 @@ import pytest
 
 from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
 from muxwire.logs.store import LogStore
-from muxwire.pane.output import output_range, shown_text, why_running
-from muxwire.pane.stream import PaneStream
+from muxwire.pane.output import Reading, output_range, read_output, shown_text, why_running
+from muxwire.pane.stream import PART, PaneStream
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.execution import Ending, Execution
 
@@ -98,3 +98,22 @@ async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn
         with LogFileReader(tmp_path / "pane.log") as log:
             inside = begin - len(b"\x1b[?1049l") - 3 * len(ID)
             assert [is_alternate(log, offset, view) for offset in (6, inside, begin)] == [False, False, False]
+
+
+@pytest.mark.parametrize("split", range(len(b"\x1b[?1049h") + 1))
+@pytest.mark.parametrize("kept", [1 << 16, 1 << 24], ids=["in the log", "in memory"])
+async def test_a_large_output_is_read_in_parts_as_in_one(tmp_path: Path, kept: int, split: int) -> None:
+    """Its parts end within characters and line ends, and within a switch to the alternate screen."""
+    lines = "é\r\n".encode() * PART
+    for switch, drawn in ((b"\x1b[?1049h", b"~"), (b"\x1b[1;31;40m", b"red")):
+        output = lines[: PART - split] + switch + drawn + lines
+        async with LogStore() as store:
+            stream = PaneStream(store.open(tmp_path / f"{split}{drawn!r}.log"), lambda _: None, capacity=kept)
+            stream.feed(b"before")
+            stream.feed(output)
+            for drawing in (True, False):
+                how = Reading(readable=False, drawing=drawing, since=len(b"before"))
+                found = await read_output(stream, len(b"before"), stream.end, how, max_chars=None)
+                whole = await how.text(output)
+                assert hash(found.text) == hash(whole.text)  # not ==, whose message would be the text
+                assert (found.note, found.lost_bytes) == (whole.note, 0)

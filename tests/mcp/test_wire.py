@@ -18,6 +18,7 @@ import muxwire.mcp.registry
 import muxwire.mcp.resources
 from muxwire.mcp import wire
 from muxwire.mcp.instructions import INSTRUCTIONS
+from muxwire.mcp.jsonrpc import LARGE_CHARS
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.server import offered
 from muxwire.mcp.stdio import run_on_wire
@@ -256,12 +257,14 @@ async def test_a_client_that_stops_reading_is_noticed_at_once() -> None:
     assert client.events == ["opened", "began", "interrupted", "closed"]
 
 
-async def test_a_full_pipe_makes_calls_wait_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("count", "size"), [(100, 100_000), (30, LARGE_CHARS + 1)], ids=["many", "large ones"])
+async def test_a_full_pipe_makes_calls_wait_and_nothing_else(
+    monkeypatch: pytest.MonkeyPatch, count: int, size: int
+) -> None:
     monkeypatch.setattr(wire, "MAX_READ_AHEAD_BYTES", 10_000)
     async with serving() as client:
         await client.initialize()
-        count = 100
-        arguments = {"window_id": "@1", "command": "x" * 100_000}  # and twice that in each answer
+        arguments = {"window_id": "@1", "command": "x" * size}  # and twice that in each answer
         asked = anyio.Event()
 
         async def ask() -> None:

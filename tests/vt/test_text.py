@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.vt.text import SEQUENCE_MAX, AnsiStripper, strip_ansi, undo_onlcr
+from muxwire.vt.text import SEQUENCE_MAX, AnsiStripper, strip_ansi, text_of, undo_onlcr
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,15 @@ def test_hostile_input_takes_linear_time() -> None:
 
 def test_undo_onlcr() -> None:
     assert undo_onlcr(b"a\r\nb\rc\n\r\r\n") == b"a\nb\rc\n\r\n"
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"\r", b"\n", b"\r\n", b"", b"\xc3", b"\xa9", b"\xf0\x9f", b"\x98\x80", b"\xff"]))
+)
+def test_text_in_parts_is_that_of_the_whole(parts: list[bytes]) -> None:
+    whole = undo_onlcr(b"".join(parts)).decode("utf-8", "replace")
+    assert text_of(parts) == whole
+    assert parts == []  # nothing holds them any more
 
 
 def test_cancel_leaves_the_sequence() -> None:

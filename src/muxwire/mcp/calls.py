@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import anyio
 
-from muxwire.mcp.jsonrpc import CONNECTION_CLOSED, INTERNAL_ERROR, RequestError, as_json, encoded
+from muxwire.mcp.jsonrpc import CONNECTION_CLOSED, INTERNAL_ERROR, RequestError, as_json, encoded, encoded_later
 from muxwire.mcp.registry import Call, NeedsAnswer, Progress, Text, explained, refused
 from muxwire.verbs.read import Misfit
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from muxwire.mcp.jsonrpc import RequestId
     from muxwire.mcp.lifespan import LazyTerminals
     from muxwire.mcp.registry import AnyTool, AsksPerson
-    from muxwire.mcp.wire import WireWriter
+    from muxwire.mcp.wire import Piece, WireWriter
 
     # Makes the member `result` of an answer in one revision of the protocol, in pieces. Its arguments: the text as a
     # JSON string, the fields as JSON (b"" if there are none), whether it is an error, and the pictures that come after
     # the text (PNGs in base64).
-    Shape = Callable[[bytes, bytes, bool, Sequence[str]], tuple[bytes, ...]]
+    Shape = Callable[[Piece, Piece, bool, Sequence[str]], tuple[Piece, ...]]
 
 log = logging.getLogger(__name__)
 
@@ -194,17 +194,26 @@ class DirectCalls:
             await writer.room()
 
 
-def _member(result: dict[str, Any] | Text, shape: Shape) -> tuple[bytes, ...]:
-    """Return the member of the answer that holds a result. The fields are encoded once; the text is that JSON."""
+def _member(result: dict[str, Any] | Text, shape: Shape) -> tuple[Piece, ...]:
+    """Return the member of the answer that holds a result. The text is the JSON of the fields."""
     try:
         if isinstance(result, Text):
             return shape(encoded(result.text), b"", result.is_error, result.pictures)
+        if (later := _later(result)) is not None:
+            return shape(*later, False, ())
         text, fields, _ = as_text(result)
         shown = encoded(text)
     except UnicodeEncodeError:
         log.exception("a result could not be encoded")
         return (RequestError(INTERNAL_ERROR, "The result could not be encoded").member(),)
     return shape(shown, fields, False, ())
+
+
+def _later(result: dict[str, Any]) -> tuple[Piece, Piece] | None:
+    try:
+        return encoded_later(result)
+    except UnicodeEncodeError:  # as in `as_text`
+        return None
 
 
 @final

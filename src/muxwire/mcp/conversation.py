@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from muxwire.mcp.lifespan import LazyTerminals
     from muxwire.mcp.registry import Catalogue
     from muxwire.mcp.resources import Updates
-    from muxwire.mcp.wire import WireWriter
+    from muxwire.mcp.wire import Piece, WireWriter
 
 # Revisions of MCP that begin with `initialize`, and the one without.
 HANDSHAKES: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -445,13 +445,13 @@ def _can_ask(capabilities: object) -> bool:
     return isinstance(capabilities, dict) and capabilities.get("elicitation") is not None
 
 
-def _legacy_result(text: bytes, fields: bytes, is_error: bool, pictures: Sequence[str] = ()) -> tuple[bytes, ...]:
+def _legacy_result(text: Piece, fields: Piece, is_error: bool, pictures: Sequence[str] = ()) -> tuple[Piece, ...]:
     rest = (b',"structuredContent":', fields) if fields else ()
     said = b'],"isError":true' if is_error else b'],"isError":false'
     return b'"result":{"content":[{"type":"text","text":', text, b"}", *_images(pictures), said, *rest, b"}"
 
 
-def _modern_result(text: bytes, fields: bytes, is_error: bool, pictures: Sequence[str] = ()) -> tuple[bytes, ...]:
+def _modern_result(text: Piece, fields: Piece, is_error: bool, pictures: Sequence[str] = ()) -> tuple[Piece, ...]:
     rest = (b',"structuredContent":', fields) if fields else ()
     said = b'],"isError":%b,"resultType":"complete"' % (b"true" if is_error else b"false")
     text_end = b',"type":"text"}'

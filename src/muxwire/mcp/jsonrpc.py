@@ -6,9 +6,18 @@ Numbers of errors are of JSON-RPC 2.0 and MCP 2026-07-28. Names of keys in `_met
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RequestId = str | int
+
+# A result with a longer text is encoded while its client reads it, so that it is held once and not five times. What is
+# shorter is written whole: that is quicker, and holds little.
+LARGE_CHARS: Final = 1 << 18
+# So many characters of it at once: a pipe takes 64 KiB.
+_PIECE_CHARS: Final = 1 << 16
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -59,6 +68,41 @@ def as_json(value: Any) -> str:  # noqa: ANN401 (JSON)
 def encoded(value: Any) -> bytes:  # noqa: ANN401 (JSON)
     """Return the compact JSON of a value. Raises UnicodeEncodeError for text that is not Unicode (lone surrogates)."""
     return as_json(value).encode()
+
+
+def encoded_later(fields: dict[str, Any]) -> tuple[Iterator[bytes], Iterator[bytes]] | None:
+    """The JSON of a large result, as a string of JSON and as it is, in pieces made when they are asked for.
+
+    None if it is not large. Raises UnicodeEncodeError, and nothing while the pieces are made.
+    """
+    if not any(isinstance(value, str) and len(value) > LARGE_CHARS for value in fields.values()):
+        return None
+    for piece in _json_of(fields):
+        piece.encode()
+    return _in_string(fields), (piece.encode() for piece in _json_of(fields))
+
+
+def _in_string(fields: dict[str, Any]) -> Iterator[bytes]:
+    yield b'"'
+    for piece in _json_of(fields):
+        yield encoded(piece)[1:-1]
+    yield b'"'
+
+
+def _json_of(fields: dict[str, Any]) -> Iterator[str]:
+    """The JSON of an object; each character of a text is escaped by itself, so a text can be encoded in parts."""
+    before = "{"
+    for name, value in fields.items():
+        yield f"{before}{as_json(name)}:"
+        before = ","
+        if isinstance(value, str):
+            yield '"'
+            for begin in range(0, len(value), _PIECE_CHARS):
+                yield as_json(value[begin : begin + _PIECE_CHARS])[1:-1]
+            yield '"'
+        else:
+            yield as_json(value)
+    yield "}"
 
 
 def read(line: bytes) -> dict[str, Any] | None:

@@ -28,6 +28,9 @@ from muxwire.protocol.lines import LineBuffer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    # A part of a line, or what makes the bytes of one when the client has read those before it.
+    Piece = bytes | Iterator[bytes]
+
 
 # The standard descriptors while a server speaks JSON-RPC on them: a private pair for it, harmless ones for the rest.
 #
@@ -135,6 +138,9 @@ HIGH_WATER_BYTES = 1 << 20
 # closes stdin to end us waits only about 2 s in all.
 EOF_GRACE_SECONDS = 0.5
 
+# What is made at once of a line that is made as it is read: as much as a pipe takes.
+_MADE_BYTES = 1 << 16
+
 # For the last answers to reach a client that still reads.
 FLUSH_SECONDS = 0.3
 
@@ -152,6 +158,7 @@ class WireWriter:
         self._fd = fd
         self._loop = loop
         self._backlog = bytearray()
+        self._later: deque[Piece] = deque()  # what comes after the backlog, which is empty only if this is
         self._empty = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
@@ -168,7 +175,7 @@ class WireWriter:
         if not self._room.is_set():
             await self._room.wait()
 
-    def answer(self, request_id: RequestId | None, *member: bytes) -> None:
+    def answer(self, request_id: RequestId | None, *member: Piece) -> None:
         """Write an answer: `member` is its result or error, as JSON, in pieces that the caller need not join."""
         self.write(b'{"jsonrpc":"2.0","id":%b,' % encoded(request_id), *member, b"}\n")
         self.settle(request_id)
@@ -205,21 +212,25 @@ class WireWriter:
     def close(self) -> None:
         self._lost = True
         self._backlog.clear()
+        self._later.clear()
         self._empty.set()
         self._loop.remove_writer(self._fd)
 
-    def write(self, *line: bytes) -> None:
-        """Write a line, in pieces: at once if there is room, else as soon as there is."""
+    def write(self, *line: Piece) -> None:
+        """Write a line, in pieces, of which the first is bytes: at once if there is room, else as soon as there is."""
         if self._lost:
             return
         was_empty = not self._backlog
         for piece in line:
-            self._backlog += piece
+            if self._later or not isinstance(piece, bytes):
+                self._later.append(piece)
+            else:
+                self._backlog += piece
         if was_empty:  # most lines are written whole here
             self._write_backlog()
             if self._backlog:
                 self._loop.add_writer(self._fd, self._write_backlog)
-        if len(self._backlog) > HIGH_WATER_BYTES and not self._in_a_hurry:
+        if (self._later or len(self._backlog) > HIGH_WATER_BYTES) and not self._in_a_hurry:
             self._room.clear()
 
     def _write_backlog(self) -> None:
@@ -231,12 +242,22 @@ class WireWriter:
             self.lose()
             return
         del self._backlog[:written]
+        if self._later:
+            self._make_more()
         if not self._backlog:
             self._empty.set()
             self._loop.remove_writer(self._fd)
-        if self.congested and len(self._backlog) <= HIGH_WATER_BYTES:
+        if self.congested and not self._later and len(self._backlog) <= HIGH_WATER_BYTES:
             self._room.set()
             self._tell()
+
+    def _make_more(self) -> None:
+        while self._later and len(self._backlog) < _MADE_BYTES:
+            piece = self._later[0]
+            more = piece if isinstance(piece, bytes) else next(piece, None)
+            self._backlog += more or b""
+            if more is None or more is piece:
+                self._later.popleft()
 
     def _tell(self) -> None:
         if self.listener is not None:

@@ -13,7 +13,7 @@ from muxwire.vt.ring import RingBuffer
 from muxwire.vt.screens import ScreenSwitches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from muxwire.logs.store import FollowerLog, PaneLog
     from muxwire.shell.marks import Mark
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 RING_CAPACITY = 1 << 20
 # The smallest ring that can be set (MUXWIRE_RING_BYTES): the newest output that is read only in memory fits into it.
 RING_MIN = 64 << 10
+# What is not in memory any more is read in parts of this size, which go one by one as they are decoded.
+PART = 1 << 18
 
 
 class StreamObserver(Protocol):
@@ -202,3 +204,11 @@ class PaneStream:
         newer = self.ring.read(older_end, end)  # before the await: the ring moves on while the log is read
         older = await self.log.read(begin, older_end)
         return older + newer, (older_end - begin) - len(older)
+
+    async def parts(self, begin: int, end: int) -> AsyncIterator[tuple[bytes, int]]:
+        """The same as `read`, in parts: one, if all of it is in memory."""
+        if self.holds(begin):
+            yield self.ring.read(begin, end), 0
+            return
+        for first in range(begin, end, PART):
+            yield await self.read(first, min(end, first + PART))

@@ -10,6 +10,7 @@ be distinguished from the text of other encodings, so only CSI is taken, right a
 
 from __future__ import annotations
 
+import codecs
 import re
 from typing import final, overload
 
@@ -41,6 +42,33 @@ _STATE_OF_C1 = {0x90: _STRING, 0x98: _STRING, 0x9B: _CSI, 0x9D: _OSC, 0x9E: _STR
 
 def undo_onlcr(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n")
+
+
+def text_of(parts: list[bytes]) -> str:
+    """The same as `undo_onlcr(b"".join(parts)).decode("utf-8", "replace")`, and lets go of each part when it is read.
+
+    `str.format` makes one text that grows in place. To join the texts of the parts would hold all of them beside it.
+    """
+    if len(parts) == 1:
+        return undo_onlcr(parts.pop()).decode("utf-8", "replace")
+    parts.reverse()
+    return ("{}" * len(parts)).format(*[_NextText(parts)] * len(parts))
+
+
+@final
+class _NextText:
+    """Formats as the text of the last of some parts, and removes that."""
+
+    def __init__(self, parts: list[bytes]) -> None:
+        self._parts = parts
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._held = b""  # a CR, until it is known what comes after it
+
+    def __format__(self, _spec: str) -> str:
+        data = self._held + self._parts.pop()
+        self._held = b"\r" if data.endswith(b"\r") and self._parts else b""
+        data = undo_onlcr(data[: len(data) - len(self._held)])
+        return self._decoder.decode(data, final=not self._parts)
 
 
 @overload
