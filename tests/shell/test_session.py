@@ -617,6 +617,55 @@ def test_marks_that_are_not_of_the_tab_change_nothing(state: ShellState, text: s
     assert [(one.phase, one.cut, one.note, list(one.ours)) for one in driven.commands] == commands
 
 
+def ask(driven: Driven, *, written: bytes = b"") -> None:
+    """Ask a nested shell how its command ended, out of sight; `written` comes before."""
+    session, command_id = driven.session, driven.commands[-1].command_id
+    end = osc(f"T;{command_id}") if session.hidden_id else b""
+    session.hide(command_id, len(driven.data))
+    driven.feed(written + end + osc(f"B;{command_id};1") + b"case in")
+
+
+def thrown_away(driven: Driven) -> None:
+    ask(driven)
+    driven.feed(b"^C\r\n$ ")
+    ask(driven)
+
+
+def answered_late(driven: Driven) -> None:
+    """The shell had read the first question when the second one was typed."""
+    ask(driven)
+    ask(driven, written=osc(f"T;{driven.commands[-1].command_id}"))
+
+
+def taken_back(driven: Driven) -> None:
+    """The second question is typed before the end of the first is here."""
+    ask(driven)
+    driven.session.unhide(reported=True)
+    ask(driven, written=osc(f"T;{driven.commands[-1].command_id}"))
+
+
+@pytest.mark.parametrize("asks", [ask, thrown_away, answered_late, taken_back])
+def test_what_a_nested_shell_is_asked_twice_is_no_output_either(asks: Callable[[Driven], None]) -> None:
+    driven = Driven()
+    running(driven)
+    driven.feed(b"$ ")
+    driven.type(level=3)
+    driven.begin()
+    driven.feed(b"^C\r\n$ ")
+    asks(driven)
+    driven.feed(osc(f"T;{driven.commands[-1].command_id}"))
+    outer, session = driven.commands[0], driven.session
+    assert outer.held == -1
+    assert (session.hidden_id, session.hidden_since, session.hidden_begin) == ("", -1, -1)
+    driven.finish()
+    driven.feed(b"$ ")
+    seen, at = b"", outer.begin
+    for begin, end in sorted(outer.ours):
+        seen, at = seen + driven.data[at:begin], max(at, end)
+    assert (seen + driven.data[at:]).startswith(b"$ ")
+    assert not any(word in seen + driven.data[at:] for word in (b"case", b";B;", b";T;"))
+
+
 @pytest.mark.parametrize(
     ("on_timeout", "signal_sent", "running", "ended"),
     [

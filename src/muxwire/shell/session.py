@@ -215,6 +215,7 @@ class ShellSession:
         self.hidden_id = ""  # of what is typed out of sight now
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
         self.hidden_begin = -1  # where its B mark is, as soon as that has come
+        self._hidden_anew = False  # whether the marks T that come before that B are of what was hidden before
         self._open: dict[str, Execution] = {}
         self._replaced: set[str] = set()  # commands in whose shell's place another answered: their end may come
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
@@ -520,15 +521,18 @@ class ShellSession:
     def _on_echo(self, mark: EchoStart | EchoEnd) -> None:
         """Lines that muxwire types out of sight begin or end: they are no output of what runs around them."""
         ended = isinstance(mark, EchoEnd)
-        found = [(self.hidden_begin, mark.end)] if ended and self.hidden_begin >= 0 else []
-        if isinstance(mark, EchoEnd) or mark.step == 0:
+        begin = mark.begin if self.hidden_begin < 0 and self._hidden_anew else self.hidden_begin
+        found = [(begin, mark.end)] if ended and begin >= 0 else []
+        over = isinstance(mark, EchoEnd) or mark.step == 0
+        if over:
             self.hidden_begin = -1
-            if mark.command_id == self.hidden_id or not self.hidden_id:
+            if not self._hidden_anew and (mark.command_id == self.hidden_id or not self.hidden_id):
                 self.hidden_id, self.hidden_since = "", -1
         elif self.hidden_begin < 0:
             # An earlier process typed it out of sight; of a probe over a relay the id was not kept.
             recalled = mark.command_id in self._recalled or any(one.level == 3 for one in self._recalled.values())
             self.hidden_begin = mark.begin if self.hidden_since >= 0 or recalled else -1
+        self._hidden_anew = self._hidden_anew and over
         for outer in self._open.values():
             if outer.phase == "running":
                 outer.held = self.hidden_begin
@@ -608,13 +612,17 @@ class ShellSession:
             self._give_up(Input.PANE_CLOSED, reason, end + 1, now, end)
 
     def hide(self, hidden_id: str, end: int) -> None:
-        """From here on, `end` in the stream, typed lines are muxwire's, until T with this id."""
-        self.hidden_id = hidden_id
+        """From here on, `end` in the stream, typed lines are muxwire's, until T with this id.
+
+        A shell is asked with one id until it answers: if C-c throws the question away, the T of the first one comes
+        before the B of the second.
+        """
+        self.hidden_id, self._hidden_anew = hidden_id, self.hidden_since >= 0
         self.hidden_since = end if self.hidden_since < 0 else self.hidden_since
 
     def unhide(self, *, reported: bool) -> None:
         """What is hidden, if anything, was not taken by a shell; `reported`: the stream will say so."""
-        self.hidden_id = ""
+        self.hidden_id, self._hidden_anew = "", False
         if not reported:
             self.hidden_since = -1
 
