@@ -197,7 +197,7 @@ class Recorder:
                 with tape.step("close", n=number):
                     request.close()
 
-    def _stopped(self, pane: Any, stop: Any, view: Callable[[], Any], sent: Any) -> Any:
+    def _stopped(self, pane: Any, stop: Any, view: Callable[[], Any], sent: Any, ask_end: Any = None) -> Any:
         tape = self.of_pane(pane)
 
         def seen() -> Any:
@@ -210,7 +210,7 @@ class Recorder:
 
         owner = getattr(sent, "__self__", None)
         told.of = owner.command_id if isinstance(owner, Execution) else ""  # type: ignore[attr-defined]
-        return stopped(pane, stop, seen, told)
+        return stopped(pane, stop, seen, told, ask_end)
 
     def _sent(self) -> Any:
         recorder = self

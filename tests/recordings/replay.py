@@ -364,7 +364,10 @@ class Replay(Noted):
             if command_id:
                 self.names.executions[command_id].signalled(name)
 
-        made = stopped(self.pane, decides, lambda: self.asked("view", (), {}), sent)
+        def ask_end() -> Any:
+            return self.runner._nested.asked(self.names.executions[command_id])
+
+        made = stopped(self.pane, decides, lambda: self.asked("view", (), {}), sent, ask_end)
         self.names.number(made, self.names.requests)
         return made
 

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given, strategies
 
 from muxwire.shell.driver import (
+    ANSWERS_WITHIN,
     BEGINS_WITHIN,
     ESCALATION_SECONDS,
     FORKS_WITHIN,
     STOP_TABLE,
     WAIT_SIGNAL,
     Action,
+    AskEnd,
     Ended,
     Look,
     Sent,
@@ -52,6 +54,9 @@ class World:
     gets_signals: bool = True
     jobs: bool = False
     next_after: float = float("inf")  # from when on the shell runs another program
+    # Of a nested shell: from when on its prompt is seen again, and how long it takes to say how the command ended.
+    prompted_at: float = float("inf")
+    answer_takes: float = float("inf")
     now: float = 0.0
     over_at: float = float("inf")
     done: list[tuple[float, str]] = field(default_factory=list)
@@ -70,6 +75,12 @@ class World:
             case Look():
                 group = NEXT if self.now >= self.next_after else self.front
                 stop.on_look(Front(group, self.modes, self.stopped, self.now >= self.takes_signals_at))
+            case AskEnd():
+                asked = self.now >= self.prompted_at
+                if asked:
+                    self._note("ask")
+                    self.over_at = min(self.over_at, self.now + self.answer_takes)
+                stop.on_asked(asked, self.now)
             case Press():
                 self._note(KEY)
                 if self.begins_by_key and self.now < self.begins:
@@ -200,6 +211,28 @@ def test_a_line_in_a_nested_shell_is_not_thrown_away_while_it_may_begin() -> Non
     world.run(throws_away=False)
     assert world.done[0][0] >= BEGINS_WITHIN
     assert actions(world) == [KEY, KEY]  # of the steps
+
+
+@pytest.mark.parametrize(
+    ("prompted_at", "answer_takes", "expected"),
+    [
+        (0.5, 3.0, [(0.1, KEY), (0.7, "ask")]),  # no second key: it would throw the question away
+        (0.9, 3.0, [(0.1, KEY), (0.7, KEY), (1.3, "ask")]),
+        (float("inf"), 0.0, [(0.1, KEY), (0.7, KEY)]),
+        (0.5, float("inf"), [(0.1, KEY), (0.7, "ask"), (5.7, KEY), (6.3, "ask")]),  # it was no prompt
+    ],
+)
+def test_a_nested_shell_at_its_prompt_has_time_to_say_how_the_command_ended(
+    prompted_at: float, answer_takes: float, expected: list[tuple[float, str]]
+) -> None:
+    world = World(
+        target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, ends_by=(), prompted_at=prompted_at,
+        answer_takes=answer_takes,
+    )  # fmt: skip
+    world.run(asks=True)
+    assert actions(world) == [what for _, what in expected]
+    assert [when for when, _ in world.done] == pytest.approx([when for when, _ in expected], abs=0.01)
+    assert world.now <= ESCALATION_SECONDS + 2 * ANSWERS_WITHIN
 
 
 def test_the_first_step_has_the_callers_time_and_no_other() -> None:

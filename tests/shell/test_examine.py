@@ -215,6 +215,38 @@ def test_a_nested_shell_at_its_prompt_is_asked_how_the_command_ended() -> None:
     assert len([one for one in world.done if "press" in one]) == 2
 
 
+@pytest.mark.parametrize(
+    ("late", "answers", "asked"),
+    [
+        (b"^C\r\ninner$ ", True, True),
+        (b"", True, False),
+        (b"^C\r\ninner$ ", False, False),
+    ],
+)
+def test_a_prompt_that_tmux_has_not_sent_yet_is_found_before_more_is_done(
+    late: bytes, answers: bool, asked: bool
+) -> None:
+    """The nested shell shows it, and this process learns of it by an answer of tmux."""
+    world, ran = running(2)
+    world.front_group, world.program = NESTED_PID, "bash"
+
+    def answer(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        if not answers:
+            raise TmuxSilent("it is stopped")
+        if not ran.cut >= 0 and late not in world.stream.written(0):
+            world.write(late)
+        return ()
+
+    world.submitted = answer
+    assert world.run(world.nested.asked(ran)) is asked
+    assert (ran.cut >= 0) is asked
+    assert world.run(world.nested.asked(ran)) is asked, "it is asked once, and is to answer"
+    assert len([one for one in world.done if "press" in one]) == asked
+    if asked:
+        world.ends(ran)
+        assert not world.run(world.nested.asked(ran))
+
+
 def test_a_question_that_cannot_be_typed_is_hidden_no_more() -> None:
     world, ran = running(2)
     world.front_group, world.program = NESTED_PID, "bash"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import signal
 import time
@@ -70,9 +71,11 @@ class Interrupter:
             tasks.start_soon(self._while_answered, tasks.cancel_scope)
             tasks.start_soon(self._loop.run, self._watch(execution))
             stop = self._stop(
-                first, grace, spared=execution.shell_pgrp, throws_away=execution.level == 1, since=execution.typed_time
-            )
-            await self.carry_out(stop, view, execution.signalled)
+                first, grace, spared=execution.shell_pgrp, throws_away=execution.level == 1, since=execution.typed_time,
+                asks=execution.level > 1,
+            )  # fmt: skip
+            ask_end = functools.partial(self._nested.asked, execution)
+            await self.carry_out(stop, view, execution.signalled, ask_end)
             answered = not execution.running or self._pane.reachable
             tasks.cancel_scope.cancel()
         if not answered:
@@ -132,17 +135,24 @@ class Interrupter:
         state: StopState = StopState.BEGINNING,
         throws_away: bool = True,
         since: float,
+        asks: bool = False,
     ) -> Stop:
         pane = self._pane
         return Stop(
             pane.stop_target(spared), time.monotonic(),
             first=first.name, grace=grace, state=state, throws_away=throws_away, round_trip=pane.round_trip,
-            since=since,
+            since=since, asks=asks,
         )  # fmt: skip
 
-    def carry_out(self, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None]) -> Awaitable[None]:
+    def carry_out(
+        self,
+        stop: Stop,
+        view: Callable[[], StopView],
+        sent: Callable[[str], None],
+        ask_end: Callable[[], Request[bool]] | None = None,
+    ) -> Awaitable[None]:
         """Do what `stop` decides, until it has ended; `sent` is called with the newest signal after each action."""
-        return self._loop.run(stopped(self._pane, stop, view, sent))
+        return self._loop.run(stopped(self._pane, stop, view, sent, ask_end))
 
     async def _while_answered(self, scope: anyio.CancelScope) -> None:
         """Cancel that scope once tmux does not answer."""

@@ -38,6 +38,12 @@ class Look:
 
 @final
 @dataclass(frozen=True, slots=True)
+class AskEnd:
+    """Have a nested shell that is at its prompt again say how its command ended; `on_asked` is told whether it is."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Sent:
     """The step's signal was sent, by key or by the kernel: it may leave the terminal raw."""
 
@@ -50,7 +56,7 @@ class Ended:
     """There is nothing left to do."""
 
 
-Action = Look | Press | Signal | SignalJobs | Continue | Sent | Wait | Ended
+Action = Look | AskEnd | Press | Signal | SignalJobs | Continue | Sent | Wait | Ended
 
 # -- ending what runs in the foreground
 #
@@ -84,6 +90,9 @@ FORKS_WITHIN = 0.1
 # A C-c that comes as a program ends is lost: bash takes it for one that the program has handled. So many seconds after
 # a C-c the next program of a loop has begun, if it was lost; else the shell has said that the command has ended.
 LOST_AFTER = 0.1
+# Seconds that a nested shell has to say how its command ended, once it was asked: as for a probe. Nothing is sent
+# meanwhile, for C-c would throw the question away. At a load of 20 on two processors an answer took more than 0.6 s.
+ANSWERS_WITHIN = 5.0
 # All of it, for a command that nothing but the last step ends.
 ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
 # Between two looks at a command that has been sent a signal: most of its end is reported by marks.
@@ -173,10 +182,12 @@ class Stop:
         throws_away: bool = True,
         round_trip: float = 0.0,
         since: float = math.inf,
+        asks: bool = False,
     ) -> None:
         """`first` is the step to begin with; `grace` replaces its time. `throws_away`: C-c throws a line away that does
         not begin, which of a nested shell is not known. `round_trip`: seconds to the pane's machine and back.
         `since`: where the shell itself runs the command, its jobs that began then or later get the later signals.
+        `asks`: a nested shell runs it, which can say how it ended.
         """
         self.state = state
         self.target = target
@@ -195,6 +206,8 @@ class Stop:
         self._by_key = False  # whether this step's key was typed, and its signal is to follow
         self._no_jobs = False  # whether the shell has none that could get this step's signal
         self._urged = False  # whether it got `WAIT_SIGNAL`
+        self._asks = asks
+        self._sought = False  # whether it was found out, since this step, if the nested shell has given the command up
         self._looked = False
         self._continued = False
         self._told = True  # whether the signal that was sent is noted
@@ -243,6 +256,12 @@ class Stop:
             self._no_jobs = True
         elif asked is not None:
             self._finish_step(done, asked.name, now)
+
+    def on_asked(self, asked: bool, now: float) -> None:
+        """Whether the nested shell is at its prompt again, and its answer is to come."""
+        self._sought = True
+        if asked:
+            self._deadline = self._lost_at = now + ANSWERS_WITHIN
 
     def _begin(self, view: StopView, now: float) -> Action | None:
         """Wait until the typed line runs, or provably never will; C-c throws away one that does not begin."""
@@ -333,7 +352,7 @@ class Stop:
         self.sent, self._told = name, False
         self._keys += name == "SIGINT"
         self._deadline = now + (seconds if self._first_grace is None else self._first_grace)
-        self._first_grace = None
+        self._first_grace, self._sought = None, False
         self._hit = self.front.group if self.front is not None else None
         self._lost_after = LOST_AFTER
         self._lost_at = now + LOST_AFTER + self._round_trip
@@ -347,6 +366,8 @@ class Stop:
         """
         del view
         if now >= self._deadline:
+            if self._asks and not self._sought:  # on a busy machine its prompt may have been there for long
+                return AskEnd()
             self._looked = False
             self._move(StopInput.LATE)
             return None
@@ -372,13 +393,21 @@ class Stop:
             self._looked = False
 
 
-def stopped(pane: Pane, stop: Stop, view: Callable[[], StopView], sent: Callable[[str], None]) -> Request[None]:
-    """Do what `stop` decides, until it has ended; `sent` is told of the newest signal."""
+def stopped(
+    pane: Pane,
+    stop: Stop,
+    view: Callable[[], StopView],
+    sent: Callable[[str], None],
+    ask_end: Callable[[], Request[bool]] | None = None,
+) -> Request[None]:
+    """Do what `stop` decides, until it has ended; `sent` is told of the newest signal, `ask_end` does `AskEnd`."""
     while not isinstance(action := stop.next(view(), pane.now), Ended):
         match action:
             case Look():
                 yield Refresh()
                 stop.on_look(pane.front_for(stop.name, stop.target.spared))
+            case AskEnd():
+                stop.on_asked(ask_end is not None and (yield from ask_end()), pane.now)
             case Press():
                 try:
                     yield action

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
@@ -20,7 +21,7 @@ from muxwire.shell.listener import (
 )
 from muxwire.shell.look import RELAYS, asks, leaves_inside, reads_as_prompt
 from muxwire.shell.redraw import shown_again
-from muxwire.shell.request import Hide, LookAll, Press, Request, Settle, Unhide, Within, ask, silence, until
+from muxwire.shell.request import Hide, LookAll, Press, Request, Settle, Unhide, Within, ask, caught_up, silence, until
 from muxwire.shell.tab_state import takes_line
 from muxwire.values import pattern
 from muxwire.vt.text import strip_ansi
@@ -42,6 +43,8 @@ _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
 _STOPS, _ANSWERS, _ENDS = 0.5, 1.0, 1.0
 # What a nested shell wrote before it ended has come by then, on a busy machine too.
 GONE_QUIET = 1.0
+# In how many pieces tmux may send on a prompt that is whole: its answers come between them.
+_PIECES = 3
 # `exec` of a program and nothing after it; without a program it only redirects.
 _EXEC = pattern(rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
@@ -197,6 +200,25 @@ class NestedShells:
         if execution.running:
             yield from self._settle_aborted(execution)
 
+    def asked(self, execution: Execution) -> Request[bool]:
+        """Whether a nested shell that is at its prompt again was asked how the command ended, and is to answer.
+
+        On a busy machine its prompt may have been there for seconds before this process, or tmux, comes to it.
+        """
+        pane = self._pane
+        with suppress(ConnectionClosed):
+            for _ in range(_PIECES):
+                if (yield from caught_up(pane)):
+                    break
+            yield from silence(pane, DRAWN)
+            yield LookAll()
+            yield from self.settle_end(execution)
+        return execution.running and self._answers(execution)
+
+    def _answers(self, execution: Execution) -> bool:
+        """Whether its shell was asked how the command ended, and no C-c has thrown the question away since."""
+        return execution.cut >= 0 and self._pane.stream.ring.find(b"^C", execution.cut) < 0
+
     def _settle_replaced(self, execution: Execution) -> None:
         """If the command was `exec` of a shell, and that is at its prompt, the command has ended: nothing says so."""
         pane = self._pane
@@ -231,8 +253,7 @@ class NestedShells:
     def _settle_aborted(self, execution: Execution) -> Request[None]:
         """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
         pane = self._pane
-        # If it was asked before, only a C-c since can have thrown that line away: then it is asked again.
-        if execution.cut >= 0 and pane.stream.ring.find(b"^C", execution.cut) < 0:
+        if self._answers(execution):
             return
         prompt = pane.prompt_again(execution)
         if prompt < 0:
