@@ -377,7 +377,7 @@ class Terminals:
         As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable.
         """
         if sum((at_byte is not None, bool(command_id), ago is not None)) > 1:
-            raise InvalidArgument("at_byte, command_id and ago cannot be combined", remedy="give one of them")
+            raise InvalidArgument("an offset, a command and a time cannot be combined", remedy="give one of them")
         source = await self._log_source(target, command_id)
         if ago is not None:
             if source.tab is not None:

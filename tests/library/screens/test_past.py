@@ -70,7 +70,7 @@ async def test_a_screen_by_time(terminals: Terminals) -> None:
     assert (await terminals.snapshot(tab.window_id, ago=time.time() - between)).lines == was.lines
     with pytest.raises(InvalidArgument, match="recorded only since"):
         await tab.snapshot(ago=3600)
-    with pytest.raises(InvalidArgument, match="cannot be combined"):
+    with pytest.raises(InvalidArgument, match="an offset, a command and a time cannot be combined"):
         await terminals.snapshot(tab.window_id, at_byte=0, ago=1)
 
 
