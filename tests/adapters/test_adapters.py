@@ -312,7 +312,8 @@ async def test_harbor_calls_ask_the_other_machine_nothing_at_a_prompt_that_it_ha
 
 
 @pytest.mark.anyio
-async def test_harbor_containers_are_reached_by_their_engine() -> None:
+@pytest.mark.parametrize("lists_all", [False, True])
+async def test_harbor_containers_are_reached_by_their_engine(*, lists_all: bool) -> None:
     from muxwire.adapters.harbor import carrier_of
 
     class Podman:
@@ -324,8 +325,12 @@ async def test_harbor_containers_are_reached_by_their_engine() -> None:
             return SimpleNamespace(engine=("podman",), compose=("podman-compose", "--in-pod=false"))
 
         async def _run_docker_compose_command(self, words: list[str]) -> Any:
-            assert words == ["ps", "-q", "main"]
-            return SimpleNamespace(stdout="0123abc\n")
+            if words == ["ps", "-q", "main"]:
+                if lists_all:  # as podman-compose does
+                    raise RuntimeError("unrecognized arguments: main")
+                return SimpleNamespace(stdout="0123abc\n")
+            assert words[:2] == ["ps", "--format"]
+            return SimpleNamespace(stdout="fedcba9 database\n0123abc main\n")
 
     environment: Any = Podman()
     found = await carrier_of(environment, None)

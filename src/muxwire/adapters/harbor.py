@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path, PurePosixPath
 
-    from harbor.environments.base import BaseEnvironment
+    from harbor.environments.base import BaseEnvironment, ExecResult
 
 # Rows of scrollback that `capture_entire` may show; Harbor sets ten times as many, which tmux never frees.
 HISTORY_LINES = 1_000_000
+_MAIN = "main"  # Harbor's name of the service in which the agent works
+_ID_AND_SERVICE = '{{.ID}} {{index .Labels "com.docker.compose.service"}}'
 
 
 async def carrier_of(environment: BaseEnvironment, user: str | int | None) -> muxwire.Carrier:
@@ -46,14 +48,26 @@ async def carrier_of(environment: BaseEnvironment, user: str | int | None) -> mu
             f"{type(environment).__name__} of Harbor runs no container that docker or podman reaches",
             remedy="give carrier=, a coroutine function of the environment and the user that returns a muxwire.Carrier",
         )
-    found = (await compose(["ps", "-q", "main"])).stdout or ""
+    container = await _main_container(compose)
     who = user if user is not None else environment.default_user
     engine = type(environment).runtime().engine  # not of its compose, which may be podman-compose
     return muxwire.Carrier(
-        [*engine, "exec", "-i", found.split()[0]],
+        [*engine, "exec", "-i", container],
         user="" if who is None else str(who),
         cwd=environment.task_env_config.workdir or "",
     )
+
+
+async def _main_container(compose: Callable[[list[str]], Awaitable[ExecResult]]) -> str:
+    """The id of the container in which the agent works; InvalidArgument if there is none."""
+    try:
+        found = ((await compose(["ps", "-q", _MAIN])).stdout or "").split()
+    except RuntimeError:  # podman-compose lists all services, and no single one
+        listed = ((await compose(["ps", "--format", _ID_AND_SERVICE])).stdout or "").splitlines()
+        found = [line.split()[0] for line in listed if line.split()[1:] == [_MAIN]]
+    if not found:
+        raise InvalidArgument(f"the service {_MAIN} of Harbor has no container", remedy="start the environment first")
+    return found[0]
 
 
 class MuxwireTmuxSession(TmuxSession):
