@@ -110,7 +110,7 @@ class Terminals:
     def close(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay.
 
-        A named instance is left running. More than once is once.
+        A named instance is left running. A second call does nothing.
         """
         self._loop.run(lambda _: self._loop.closed(self._twin))
 '''

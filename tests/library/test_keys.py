@@ -146,7 +146,7 @@ def test_the_mouse_is_reported_as_the_program_asked() -> None:
         key_bytes("Click@200,0", KeyModes(mouse=True, sgr=True, columns=200, rows=50))
     with pytest.raises(InvalidArgument, match="up to 222"):
         key_bytes("Click@223,0", x10)
-    with pytest.raises(InvalidArgument, match="did not ask for the mouse"):
+    with pytest.raises(InvalidArgument, match="has not switched on mouse reports"):
         key_bytes("Click@0,0", KeyModes())
 
 

@@ -272,7 +272,7 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
         (tmp_path / "slow").touch()
         await screen.tab.execute("PROMPT_COMMAND+='; [ ! -e ~/slow ] || sleep 30'")
         with pytest.raises(
-            TabUnavailable, match="has not drawn its prompt yet: sleep was started for it, and still runs"
+            TabUnavailable, match="has not drawn its prompt yet: sleep, which its prompt started, still runs"
         ) as refused:
             await screen.tab.execute("echo no", timeout=0.5)
         assert refused.value.state == "busy"

@@ -58,7 +58,7 @@ def test_what_shows_nothing_may_have_come_at_any_time() -> None:
         return end > 90
 
     assert offset_at(KNOWN, 700, NOW, shows) == 70
-    with pytest.raises(InvalidArgument, match="muxwire did not run to see when"):
+    with pytest.raises(InvalidArgument, match="muxwire was not running then"):
         offset_at([*KNOWN, (9900.0, 95)], 300, NOW, shows)
     assert asked == [(70, 90), (90, 95)]
 

@@ -72,7 +72,7 @@ def test_lines_that_match() -> None:
     ("source", "said"),
     [
         ("a(", "not a valid"), ("(?<n", "not a valid"), ("(" * 2000 + ")" * 2000, "not a valid"),
-        ("a*", "empty text"), ("(?:)" * 5, "empty text"), ("a." * PATTERN_MAX, "characters"),
+        ("a*", "an empty text"), ("(?:)" * 5, "an empty text"), ("a." * PATTERN_MAX, "characters"),
         ("(?:" * 20 + "){9}" * 20, "100 ms"), ("(?i)" + "[Ā-\U0010ffff]" * 400, "100 ms"),
     ],
 )  # fmt: skip

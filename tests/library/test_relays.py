@@ -213,7 +213,7 @@ async def test_a_screen_behind_ssh_gets_no_probe(tab: Tab, ssh: str, program: st
     shown = await tab.execute(f"{ssh} 'TERM=screen {program}'", timeout=limit, on_timeout="leave")
     assert (shown.running, shown.state, shown.timed_out) == (True, "running", program == "top"), shown
     await seen(tab, SCREENS[program], 0)
-    with pytest.raises(TabUnavailable, match="whole screen") as refused:
+    with pytest.raises(TabUnavailable, match="full-screen program") as refused:
         await tab.execute("echo no", timeout=5)
     assert refused.value.state == "interactive"
     assert tab.pane.stream.ring.find(b"7770;H", 0) < 0

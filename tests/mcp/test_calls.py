@@ -390,7 +390,7 @@ async def test_read_only_and_toolsets() -> None:
     reading |= {"watch_events", "show_terminal"}
     assert names(read_only=True) == reading
     assert names(toolsets=[]) == set()
-    with pytest.raises(InvalidArgument, match="no toolset 'cor'") as caught:
+    with pytest.raises(InvalidArgument, match="unknown toolset: 'cor'") as caught:
         names(toolsets=["cor"])
     assert "core, screen, scripts, ops" in caught.value.remedy
     async with Client(build_server(Opener(print), read_only=True)) as client:

@@ -194,7 +194,7 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
         for tool, arguments in (("close_tab", close), ("run_tmux_operations", kill)):
             refused = (await client.request("tools/call", {"name": tool, "arguments": arguments, **meta}))["result"]
             assert "a person has made @1 or typed into it" in refused["content"][0]["text"]
-            assert re.search(r"they see it with: \S*muxwire attach --name \S+ -t @1$", refused["content"][0]["text"])
+            assert re.search(r"who sees it with: \S*muxwire attach --name \S+ -t @1$", refused["content"][0]["text"])
         asked = (await client.request("tools/call", call("close_tab", close)))["result"]
         assert asked["resultType"] == "input_required"
         question = asked["inputRequests"]["confirm"]

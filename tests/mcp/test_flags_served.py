@@ -81,6 +81,6 @@ async def test_toolsets(folder: Path) -> None:
         env=environ(folder), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     assert wrong.returncode == 2, wrong
-    assert "no toolset 'moon'" in wrong.stderr
+    assert "unknown toolset: 'moon'" in wrong.stderr
     assert "core, screen, scripts, ops" in wrong.stderr
     assert "Traceback" not in wrong.stderr

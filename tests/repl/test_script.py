@@ -91,9 +91,12 @@ def test_correlation_is_explained(script: Script) -> None:
         ":explain",
     )  # fmt: skip
     assert "the oldest line without its answer was: show-buffer\n" in done.stdout
-    assert "1 line between, 1 of them look like a guard and are output all the same\n" in done.stdout
+    assert (
+        "1 line between, 1 of them with the form of a %begin, %end or %error line, which is output, too\n"
+        in done.stdout
+    )
     assert done.stdout.count("so this is block 1 of those that answer it, ") == 2
-    assert done.stdout.count("lines still without their answer: 0\n") == 2
+    assert done.stdout.count("lines that wait for their answer: 0\n") == 2
 
 
 def test_the_wire_and_the_numbers(script: Script) -> None:

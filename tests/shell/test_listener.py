@@ -320,7 +320,13 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
         (running, Refused("running", unanswered="box"), "box does not answer", "link is up", "running"),
         (starting, Refused("starting"), "first prompt yet", "read the tab's log", "starting"),
         (starting, Refused("starting", asks=True), "start-up files wait", "answer with `send_keys`", "starting"),
-        (at_prompt, Refused("prompt", "git"), "not drawn its prompt yet: git was started", "more time", "busy"),
+        (
+            at_prompt,
+            Refused("prompt", "git"),
+            "not drawn its prompt yet: git, which its prompt started",
+            "more time",
+            "busy",
+        ),
         (running, Refused("running", "top"), "'x' (command_id", "command_result", "running"),
         (running, Refused("interactive", "cat"), "and cat waits for input", "wait_for", "interactive"),
         (

@@ -573,7 +573,7 @@ def test_what_does_not_answer_a_probe_is_no_shell() -> None:
 def test_a_program_with_the_whole_screen_is_not_probed() -> None:
     world = nested("ssh", hidden=True)
     world.submitted = lambda words: (b"10",) if "flag" in words[-1] else ()
-    with pytest.raises(TabUnavailable, match="whole screen"):
+    with pytest.raises(TabUnavailable, match="full-screen program"):
         reached(world)
     assert not any("press" in one for one in world.done)
 

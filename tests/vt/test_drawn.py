@@ -79,7 +79,7 @@ def test_rows_of_a_screen_are_its_text() -> None:
     assert rows_of(seen(*(letter * 10 for letter in "abcdef")), 44).split("\n") == [
         "aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", "[...]", "ffffffffff",
     ]  # fmt: skip
-    assert rows_of(seen("text", "~", "~", "~", "~", "status"), 100) == "text\n~\n[4 such rows]\nstatus"
+    assert rows_of(seen("text", "~", "~", "~", "~", "status"), 100) == "text\n~\n[4 identical rows]\nstatus"
     assert rows_of(seen("     |  Go? |", "", "     | <Yes> |"), 100) == "|  Go? |\n| <Yes> |"
 
 

@@ -103,7 +103,7 @@ def _asked(tmux: Sequence[str], *command: str) -> str:
         ) from error
     if answer.returncode:
         said = answer.stderr.strip()
-        raise TmuxUnavailable(f"tmux {command[0]}: {said}", remedy="`tmux -V` says which one is found")
+        raise TmuxUnavailable(f"tmux {command[0]}: {said}", remedy="`tmux -V` prints the version of the tmux on PATH")
     return answer.stdout
 
 

@@ -90,7 +90,7 @@ class Carrier:
             )
         if isinstance(self.argv, str) or any(not hop or "\0" in "".join(hop) for hop in self.hops):
             raise InvalidArgument(
-                "the words of a carrier must be a list of texts, or a list of such lists, and none of them empty",
+                "the words of a carrier must be a list of strings, or a list of such lists, and none of them empty",
                 remedy='for example [["ssh", "box"], ["docker", "exec", "-i", "c1"]]',
             )
         if self.user and _USER.match(self.user) is None:

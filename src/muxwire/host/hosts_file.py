@@ -193,7 +193,7 @@ def _entry(name: str, row: object) -> Carrier:
         raise TypeError(f"hosts.{name}.login_shell must be true or false")
     env = row.get("env", {})
     if not isinstance(env, dict) or not all(isinstance(value, str) for value in env.values()):
-        raise TypeError(f"hosts.{name}.env must be a table of texts")
+        raise TypeError(f"hosts.{name}.env must be a table of strings")
     try:
         return Carrier(
             via,
@@ -217,7 +217,7 @@ def _via(value: object, where: str) -> list[str] | list[list[str]]:
 
 def _text(value: object, where: str) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{where} must be a text")
+        raise TypeError(f"{where} must be a string")
     return value
 
 
@@ -228,7 +228,7 @@ def _known(row: Mapping[str, object], keys: tuple[str, ...], where: str) -> None
 
 def _words(value: object, where: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(word, str) and "\0" not in word for word in value):
-        raise TypeError(f"{where} must be a list of texts")
+        raise TypeError(f"{where} must be a list of strings")
     return value
 
 

@@ -151,7 +151,8 @@ def _opened(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise InstanceUnavailable(
-            f"cannot use the lock {path}: {error.strerror}", remedy="remove it if it is a link, or not yours"
+            f"cannot use the lock {path}: {error.strerror}",
+            remedy="if it is a symbolic link, or belongs to another user, remove it",
         ) from error
 
 

@@ -83,7 +83,7 @@ async def checked(pattern: Pattern) -> Pattern:
     """Return the pattern; InvalidArgument if it is none, or matches the empty text."""
     if pattern.plain is None and await _asked("check", pattern):
         raise InvalidArgument(
-            f"{_named(pattern)} matches the empty text", remedy="change it so that it needs one character at least"
+            f"{_named(pattern)} matches an empty text", remedy="change it so that it needs one character at least"
         )
     return pattern
 

@@ -161,7 +161,7 @@ class Terminals:
 
     @checks_types
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
-        """Every tab, with `closed` those of this server too that are, and every session; or those of one `session`."""
+        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too."""
         await self._life.look()
         await self._hosts.find_all()
         here = await list_tabs(

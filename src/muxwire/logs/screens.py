@@ -33,7 +33,7 @@ async def past_screen(
             end = log.end if at is None else at
             if not log.first <= end <= log.end:
                 said = f"the log has offsets {log.first} to {log.end}, not {end}"
-                raise InvalidArgument(said, remedy="use one of them")
+                raise InvalidArgument(said, remedy="give one of these")
             screen, exact = _played(log, end)
         return picture_of(screen, pane, end, exact=exact, scrollback=scrollback, cells=cells, unwrap=unwrap)
 

@@ -142,8 +142,8 @@ def offset_at(
             late = end > offset and later - at > max(_NEAR, ago * _NEAR_SHARE)
             if late and (shows is None or shows(offset, end)):
                 raise InvalidArgument(
-                    f"bytes {offset} to {end} came between {now - at:.1f} and {max(now - later, 0):.1f} s ago, and"
-                    " muxwire did not run to see when",
+                    f"bytes {offset} to {end} came between {now - at:.1f} and {max(now - later, 0):.1f} s ago:"
+                    " muxwire was not running then, so their time is not known",
                     remedy="give an offset instead",
                 )
         return offset

@@ -399,7 +399,7 @@ def select(
     wanted = set(TOOLSETS if toolsets is None else toolsets)
     if unknown := sorted(wanted.difference(TOOLSETS)):
         raise InvalidArgument(
-            f"no toolset {', '.join(map(repr, unknown))}", remedy=f"use some of {', '.join(TOOLSETS)}"
+            f"unknown toolset: {', '.join(map(repr, unknown))}", remedy=f"use some of {', '.join(TOOLSETS)}"
         )
     return [tool for tool in tools if tool.toolset in wanted and (tool.hints.read_only or not read_only)]
 

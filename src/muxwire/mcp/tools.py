@@ -154,7 +154,7 @@ async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> None:
     await call.agreed(
         f"Close the {tabs_named}, and end what runs in {them}?",
         refusal=f"a person has made {told} or typed into {them}, and something runs there",
-        remedy="end a command of yours with `stop_process`; else tell them; they see it with: "
+        remedy="end a command of yours with `stop_process`; otherwise ask the person, who sees it with: "
         f"{ending[0].attach_words}",
     )
 
@@ -306,7 +306,7 @@ async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
         await call.agreed(
             f"Stop what you have started in the tab {tab.key} ({tab.name})?",
             refusal=f"a person has started what runs in {tab.key}",
-            remedy=f"use another tab, or tell them; they see it with: {tab.attach_words}",
+            remedy=f"use another tab, or ask the person, who sees it with: {tab.attach_words}",
         )
     stopped = await call.progress.during(tab.stop_process(given.signal, grace=given.grace))
     if stopped.success:

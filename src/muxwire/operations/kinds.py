@@ -272,7 +272,10 @@ async def _divide(run: RunState, step: Step, tabs: Sequence[Tab], count: int, *,
     for tab, side in zip(tabs, sides, strict=True):
         least, more = divmod(side - (count - 1), count)  # a line between each two
         if least < (COLUMNS_MIN if horizontal else 1):
-            raise InvalidArgument(f"no space for {count} panes in {side} {'columns' if horizontal else 'rows'}")
+            raise InvalidArgument(
+                f"no space for {count} panes in {side} {'columns' if horizontal else 'rows'}",
+                remedy="make fewer panes, or use a larger window",
+            )
         sizes = [least + (place < more) for place in range(1, count)]
         flags = ("-h",) if horizontal else ()
         jobs += [(tab, (*flags, "-l", str(share))) for share in reversed(sizes)]
@@ -356,7 +359,7 @@ class BreakPane(Compound):
         tab = tabs[0]
         lines = await run.server.client.command(*self._words(tab.pane_id, run.server.sessions.hub))
         if lines[-1:] == (_ALONE.encode(),):
-            raise InvalidArgument(f"{tab.pane_id} is the only pane of its window already")
+            raise InvalidArgument(f"{tab.pane_id} is the only pane of its window already", remedy="leave this step out")
         moved = lines[-1].decode()
         step.window, step.panes = run.called(moved), [run.called(tab.pane_id)]
         await look_up(run.book)
@@ -576,7 +579,7 @@ class RenameWindow(Operation):
 
 def check_name(name: str) -> None:
     if "\0" in name or not window_name(name):
-        raise InvalidArgument(f"{name!r} would show nothing", remedy="give a name that can be read")
+        raise InvalidArgument(f"the name {name!r} has no visible character", remedy="give it one at least")
     check_tab_name(name)
 
 
@@ -729,7 +732,7 @@ def _check_scope(operation: SetOption | ShowOption) -> None:
     if scope in ("server", "pane") and operation.global_:
         raise InvalidArgument(f"there are no global {scope} options", remedy="leave global out")
     if scope in ("window", "pane") and not operation.global_ and operation.target is None:
-        raise InvalidArgument(f"no target for a {scope} option", remedy="give target, or global")
+        raise InvalidArgument(f"a {scope} option needs a target", remedy="give target, or global")
 
 
 def _where(operation: SetOption | ShowOption, places: Sequence[Place]) -> Arguments:

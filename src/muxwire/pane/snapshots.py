@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 # deleted by one line, between whose commands no other client has a turn.
 
 Version = tuple[int, int]
+# What to do where the pane goes away during the questions for its screen.
+_PLAYED = "call it again: then the screen is played from the log"
 # The first tmux whose `capture-pane -p` to a control client leaks no memory.
 _PRINTS = (3, 6)
 # The first tmux whose `show-buffer` prints a buffer as it is.
@@ -249,7 +251,7 @@ class ScreenView:
                 look = await self._look(None, cells=False, unwrap=True, tries=1)
             except CommandError:
                 if self._pane.session.dead:
-                    raise TabUnavailable("the tab's program has ended", state="dead", remedy="try again") from None
+                    raise TabUnavailable("the tab's program has ended", state="dead", remedy=_PLAYED) from None
                 raise
         return _as_picture(self._picture(look, None, cells=False, unwrap=True), look.said[6])
 
@@ -270,7 +272,7 @@ class ScreenView:
                 look = await self._look(scrollback, cells=cells, unwrap=unwrap)
             except CommandError:
                 if self._pane.session.dead:
-                    raise TabUnavailable("the tab's program has ended", state="dead", remedy="try again") from None
+                    raise TabUnavailable("the tab's program has ended", state="dead", remedy=_PLAYED) from None
                 raise
         if scrollback is not None or cells or unwrap:
             return self._picture(look, scrollback, cells=cells, unwrap=unwrap)

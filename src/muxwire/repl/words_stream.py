@@ -132,26 +132,33 @@ def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Show
     lookalikes = sum(1 for line in block.output if _GUARD.match(line))
     said = [
         f"%begin {block.time} {block.number} {block.flags}: time, number and flags of the block",
-        "flags & 1: it answers a line that this connection sent, and only such blocks move the queue",
+        "flags & 1: it answers a line that this connection sent; only such blocks take a line off the queue",
         f"the oldest line without its answer was: {shortened(decoded(question.line))}",
         f"so this is block {block.index + 1} of {count} that answer it, {after} after it was sent",
         f"closed by %{word} with the same time, number and flags; {_counted(len(block.output), 'line')} between"
-        + (f", {lookalikes} of them look like a guard and are output all the same" if lookalikes else ""),
+        + (
+            f", {lookalikes} of them with the form of a %begin, %end or %error line, which is output, too"
+            if lookalikes
+            else ""
+        ),
     ]
     if seen.skipped:
         hooks = _counted(seen.skipped, "block")
-        said.append(f"since the block before, {hooks} with flags 0 (start-up, hooks) came and answered none")
+        said.append(
+            f"since the previous block, {hooks} with flags 0 (start-up, hooks) came that answer no line sent here"
+        )
     if block.error and block.index + 1 < whole:
         said.append(
             f"%error: tmux drops the rest of the line, so {_counted(whole - block.index - 1, 'block')} fewer will come"
         )
     if question.own:
         said.append(
-            "how many there are only tmux knows: the answer to a line sent after it, which is not shown, ends them"
+            "only tmux knows how many blocks answer it: muxwire sends one more line, not shown here, whose answer is"
+            " the end"
         )
     elif question.command.silent[block.index]:
-        said.append("its command prints nothing itself: a notification inside the block would be a notification")
-    said.append(f"lines still without their answer: {seen.unanswered}")
+        said.append("its command prints nothing: a line inside the block that looks like a notification would be one")
+    said.append(f"lines that wait for their answer: {seen.unanswered}")
     return said
 
 

@@ -158,7 +158,8 @@ def _mouse(what: str, column: int, row: int, modes: KeyModes) -> bytes:
     """
     if not modes.mouse:
         raise InvalidArgument(
-            f"{what}@{column},{row}: the program did not ask for the mouse", remedy="use its keys; type text literally"
+            f"{what}@{column},{row}: the program has not switched on mouse reports",
+            remedy="use its keys; to type this as text, set literal",
         )
     if modes.columns and (column >= modes.columns or row >= modes.rows):
         raise InvalidArgument(

@@ -331,7 +331,7 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
         )
     if state == "prompt":
         return TabUnavailable(
-            f"the shell has not drawn its prompt yet: {program} was started for it, and still runs",
+            f"the shell has not drawn its prompt yet: {program}, which its prompt started, still runs",
             state="busy",
             remedy="give it more time, or stop it with `send_keys` C-c",
         )

@@ -64,7 +64,7 @@ def not_there(pane: Pane, left: LeftShell) -> TabUnavailable:
     return TabUnavailable(
         f"nothing was run: {left.note} on {pane.machine or 'this machine'}",
         state=pane.tab_state(),
-        remedy="run it again if it is meant for there; else reach the other shell again first",
+        remedy="if the command is meant for that place, run it again; else start the other shell again first",
     )
 
 
@@ -89,7 +89,7 @@ class NestedShells:
         (screen,) = yield from ask(pane, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
         if screen != _LINES:
             raise TabUnavailable(
-                "a program reached through the one in the foreground has the whole screen",
+                "a full-screen program runs inside the program in the foreground (ssh, sudo, docker exec)",
                 state="interactive",
                 remedy="see it with `snapshot`, and use `send_keys` and `wait_for`",
             )

@@ -132,7 +132,7 @@ class Terminals:
     def close(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay.
 
-        A named instance is left running. More than once is once.
+        A named instance is left running. A second call does nothing.
         """
         self._loop.run(lambda _: self._loop.closed(self._twin))
 
@@ -199,7 +199,7 @@ class Terminals:
         closed: bool = True,
         session: str = "",
     ) -> TabList:
-        """Every tab, with `closed` those of this server too that are, and every session; or those of one `session`."""
+        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too."""
         return self._loop.run(lambda _: self._twin.list_tabs(closed=closed, session=session))
 
     def close_tab(

@@ -90,7 +90,9 @@ class EventFilter:
         """Return the filter; InvalidArgument for a kind that does not exist."""
         kinds = (kinds,) if isinstance(kinds, str) else kinds
         if unknown := sorted(set(kinds).difference(KINDS)):
-            raise InvalidArgument(f"no kind of event {', '.join(unknown)}", remedy=f"use some of {', '.join(KINDS)}")
+            raise InvalidArgument(
+                f"unknown kind of event: {', '.join(unknown)}", remedy=f"use some of {', '.join(KINDS)}"
+            )
         wanted = frozenset(kind for kind in KINDS if kind in kinds)
         return cls(frozenset(windows), wanted or USUAL_KINDS)
 

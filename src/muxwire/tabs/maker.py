@@ -165,7 +165,10 @@ class TabMaker:
         except CommandError as error:
             spec.discard()
             if _FULL in str(error):  # tmux has the limit of the process that started it
-                error.remedy = "tmux itself may open no more: close tabs, or start it anew with a higher ulimit -n"
+                error.remedy = (
+                    "this tmux server has as many files open as it may: close tabs, or end the server, raise "
+                    "`ulimit -n`, and start it again"
+                )
             raise
         except BaseException:
             spec.discard()
@@ -180,7 +183,7 @@ class TabMaker:
         except TmuxSilent:
             raise
         except MuxwireError as error:
-            tab.lost(f"it could not be placed: {error}")
+            tab.lost(f"tmux could not give it its size and its session: {error}")
             await self._server.kill_window(tab.window_id)
             raise
         finally:

@@ -222,7 +222,9 @@ class ServerStart:
             read_version(await anyio.to_thread.run_sync(program_version, self._tmux), self._host)
             reason = error.reason if isinstance(error, ConnectionClosed) else error
             why = f"tmux {silent}" if silent else f"tmux did not start: {reason}"
-            return TmuxUnavailable(why, remedy=f"{how_to_install(self._host)}; `tmux -V` says which one is found")
+            return TmuxUnavailable(
+                why, remedy=f"{how_to_install(self._host)}; `tmux -V` prints the version of the tmux on PATH"
+            )
         who = f"the tmux server of this instance (process {self._running})"
         if self._host.is_stopped(self._running):
             return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))

@@ -90,7 +90,7 @@ def _read(one: Parameter, value: object, special: Mapping[Any, Callable[[object]
         return value
     read = _READERS[one.kind](value)
     if one.least and not read:
-        raise _Mismatch("one or more")
+        raise _Mismatch("a string or a list that is not empty")
     return read
 
 

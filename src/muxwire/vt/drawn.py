@@ -74,7 +74,7 @@ def rows_of(seen: Picture, most: int) -> str:
 def _counted(rows: Sequence[str]) -> Iterator[str]:
     for row, equal in groupby(rows):
         count = sum(1 for _ in equal)
-        yield from [row] * count if count < _REPEATED else (row, f"[{count} such rows]")
+        yield from [row] * count if count < _REPEATED else (row, f"[{count} identical rows]")
 
 
 def picture(

@@ -71,7 +71,8 @@ class Readable:
         notes = [LEFT_OUT] if self.left_out else []
         if self.unplayed:
             notes.append(
-                f"the last {self.unplayed} characters of it were too many to be played out: text drawn over is in"
+                f"its last {self.unplayed} characters are too many to be played on a screen: "
+                "they still have the text that was overwritten"
             )
         return "; ".join(notes)
 
