@@ -42,6 +42,8 @@ def rows_of(*pieces: bytes) -> list[str]:
         (b"main\x1b[?1049hother", ["    other"]),
         (b"0123456789ab", ["0123456789", "ab"]),
         (b"\x1b[?7l0123456789ab", ["012345678b"]),
+        (b"0123456789\tx", ["0123456789", "x"]),  # after the last column nothing moves, and nothing is deleted
+        (b"0123456789\x1b[P\x1b[@\x1b[Xx", ["0123456789", "x"]),
         ("012345678世x".encode(), ["012345678", "世x"]),  # a wide character has no room
         ("世界\rx".encode(), ["x 界"]),
         ("世界\x1b[1;4Hx".encode(), ["世 x"]),
@@ -77,6 +79,17 @@ def test_rows_know_whether_the_terminal_wrapped_them() -> None:
         ("0123456789abcdefghi終x\r\n$ ", [(20, 4), (40, 4)], ["0123456789abcdefghi", "終x", "$"], (3, 1)),
         ("0123456789abcdefghi終x\r\n$ ", [(21, 4)], ["0123456789abcdefghi終", "x", "$"], (2, 2)),
         ("a\tb\r\n$ ", [(6, 4)], ["  b", "$"], (2, 1)),  # a tab is cut
+        # What was erased, or deleted, is laid out too: its row is two rows, and the first one is above the screen.
+        ("0123456\r\x1b[3C\x1b[K", [(5, 4)], [], (0, 0)),
+        ("0123456\r\x1b[3C\x1b[K\x1b[2K\rx", [(5, 4)], ["x"], (1, 0)),
+        ("0123\r\x1b[2P", [(5, 4)], [], (0, 0)),
+        ("0123\r\x1b[@", [(5, 4)], [], (0, 0)),
+        # The first row continues one above the screen, until something is put between them.
+        ("a" * 35 + "\r\nb\r\nc", [(50, 4)], ["a" * 35, "b", "c"], (1, 2)),
+        ("a" * 35 + "\r\nb\r\nc\x1b[H\x1b[2K", [(50, 4)], ["", "a" * 5, "b", "c"], (0, 0)),
+        ("a" * 35 + "\r\nb\r\nc\x1b[H\x1bM", [(50, 4)], ["", "a" * 10, "a" * 5, "b"], (0, 0)),
+        ("a" * 35 + "\r\nb\r\nc\x1b[H\x1b[L", [(50, 4)], ["", "a" * 10, "a" * 5, "b"], (0, 0)),
+        ("a" * 35 + "\r\nb\r\nc\x1b[?1049hx\x1b[?1049l", [(50, 4)], ["a" * 20, "a" * 15, "b", "c"], (1, 3)),
     ],
 )
 def test_rows_are_laid_out_for_another_width_as_tmux_does_it(

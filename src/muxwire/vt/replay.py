@@ -46,14 +46,16 @@ _COMBINED_MAX = 16
 class Row(StaticDefaultDict[int, Cell]):
     """The cells of a row. `wrapped`: its text continues in the next one. `redrawn`: not just written left to right.
 
-    A wide character has "" after it, and so has a tab, up to the next stop.
+    A wide character has "" after it, and so has a tab, up to the next stop. `used`: how many cells are laid out for
+    another width; as in tmux, what is erased or deleted counts, until the whole row is erased.
     """
 
-    __slots__ = ("redrawn", "wrapped")
+    __slots__ = ("redrawn", "used", "wrapped")
 
     def __init__(self, cells: Sequence[Cell] = ()) -> None:
         super().__init__(BLANK)
         self.update(enumerate(cells))
+        self.used = len(cells)
         self.wrapped = False
         self.redrawn = False
 
@@ -72,10 +74,6 @@ class Row(StaticDefaultDict[int, Cell]):
         shown = text.rstrip(" ")
         kept = "".join([self[x].text for x in range(keep)]) if keep else ""
         return kept if len(kept) > len(shown) else shown
-
-    @property
-    def used(self) -> int:
-        return max(self, default=-1) + 1
 
     def cells(self, columns: int) -> list[Cell]:
         """That many cells of it, as a screen shows them: a tab is blanks, and half a wide character is one."""
@@ -130,6 +128,7 @@ class Reflow:
             if not fitting and (cells or not wrapped):
                 break
             row.update(enumerate(cells[:fitting], row.used))
+            row.used += fitting
             self._cells[self._next] = cells[fitting:]
             whole = fitting == len(cells)
             self._next += whole
@@ -244,6 +243,7 @@ class Drawing(Screen):
             end = x + len(piece)
             self._split_wide(row, x, end)
             row.update(zip(range(x, end), map(glyphs.__getitem__, piece), strict=True))
+            row.used = max(row.used, end)
             cursor.x = end
             position += len(piece)
 
@@ -261,6 +261,7 @@ class Drawing(Screen):
         row[x] = self.pen[character]
         if width > 1:
             row[x + 1] = self.pen[""]
+        row.used = max(row.used, x + width)
         self.cursor.x = x + width
 
     def _row_to_draw(self, width: int) -> Row:
@@ -306,6 +307,8 @@ class Drawing(Screen):
     def tab(self) -> None:
         """Move to the next stop; a tab that crosses nothing is kept as one, so that text has it again."""
         x = self.cursor.x
+        if x >= self.columns - 1:
+            return
         stop = min((stop for stop in self.tabstops if stop > x), default=self.columns - 1)
         row = self.buffer[self.cursor.y]
         if stop < self.columns - 1 and not any(column in row for column in range(x, stop)):
@@ -313,7 +316,7 @@ class Drawing(Screen):
             row[x] = self.pen["\t"]
             for column in range(x + 1, stop):
                 row[column] = self.pen[""]
-        self.cursor.x = max(stop, min(x, self.columns - 1))
+        self.cursor.x = stop
 
     def tab_back(self, count: int = 1) -> None:
         for _ in range(min(count or 1, self.columns)):
@@ -327,9 +330,11 @@ class Drawing(Screen):
     def _erase(self, y: int, begin: int, end: int) -> None:
         row = self.buffer[y]
         whole = begin == 0 and end >= self.columns
-        if whole and (row or self.pen.erased is not BLANK):  # as in tmux, only this erasure ends a wrap; fish needs it
+        # As in tmux, only this erasure ends a wrap; fish needs it.
+        if whole and (row.used or row or self.pen.erased is not BLANK):
             self._unwrap(y)
             self._unwrap(y - 1)
+            row.used = 0
         self._split_wide(row, begin, end)
         erased = self.pen.erased
         if erased is not BLANK:
@@ -361,8 +366,9 @@ class Drawing(Screen):
             self._erase(self.cursor.y, 0, self.columns)
 
     def erase_characters(self, count: int | None = None) -> None:
-        x = min(self.cursor.x, self.columns - 1)
-        self._erase(self.cursor.y, x, min(x + (count or 1), self.columns))
+        x = self.cursor.x
+        if x < self.columns:
+            self._erase(self.cursor.y, x, min(x + (count or 1), self.columns))
 
     def insert_characters(self, count: int | None = None) -> None:
         self._shift(min(count or 1, self.columns))
@@ -371,7 +377,11 @@ class Drawing(Screen):
         self._shift(-min(count or 1, self.columns))
 
     def _shift(self, by: int) -> None:
-        row, begin = self.buffer[self.cursor.y], min(self.cursor.x, self.columns - 1)
+        row, begin = self.buffer[self.cursor.y], self.cursor.x
+        if begin >= self.columns:
+            return
+        if begin + abs(by) < self.columns:
+            row.used = max(row.used, self.columns + min(by, 0))
         self._split_wide(row, begin, begin + max(-by, 0))
         after = {x: row.pop(x) for x in list(row) if x >= begin}
         row.update({x + by: cell for x, cell in after.items() if begin <= x + by < self.columns})
@@ -468,7 +478,7 @@ class ReplayScreen(Drawing):
     def reverse_index(self) -> None:
         """Move up; at the top, everything else moves down."""
         if self.cursor.y == self._region.top:
-            self._scroll(*self._region, -1)
+            self.scroll_down()
         elif self.cursor.y:
             self.cursor.y -= 1
 
@@ -483,6 +493,13 @@ class ReplayScreen(Drawing):
         if self.pen.erased is not BLANK:
             for y in range(bottom - by + 1, bottom + 1) if by > 0 else range(top, top - by):
                 self._erase(y, 0, self.columns)
+
+    def _unwrap(self, y: int) -> None:
+        """As for any row; the one before the first is above the screen, also above the alternate one."""
+        if y >= 0:
+            super()._unwrap(y)
+        elif self.above:
+            self.above[-1].wrapped, self.above[-1].redrawn = False, True
 
     def scrolled_off(self, rows: Sequence[Row], *, cleared: bool = False) -> None:
         """Rows left the screen at its top, or all of it was cleared."""
@@ -525,8 +542,11 @@ class ReplayScreen(Drawing):
 
     def insert_lines(self, count: int | None = None) -> None:
         """IL, outside of the region too; the cursor keeps its column."""
-        self._unwrap(self.cursor.y - 1)
-        self._scroll(self.cursor.y, self._last_moved(), -(count or 1))
+        y, last, count = self.cursor.y, self._last_moved(), count or 1
+        self._unwrap(y - 1)
+        if y + count <= last:
+            self._unwrap(y + count - 1)
+        self._scroll(y, last, -count)
 
     def delete_lines(self, count: int | None = None) -> None:
         last, count = self._last_moved(), count or 1
@@ -544,6 +564,8 @@ class ReplayScreen(Drawing):
         self._scroll(top, bottom, count)
 
     def scroll_down(self, count: int = 1) -> None:
+        self._unwrap(self._region.top - 1)
+        self._unwrap(self._region.top)
         self._scroll(*self._region, -(count or 1))
 
     def alignment_display(self) -> None:
@@ -570,6 +592,7 @@ class ReplayScreen(Drawing):
                 self._main_cursor = copy.copy(self.cursor) if mode == _SAVES_CURSOR else self._main_cursor
                 self._main = self.buffer, (self.lines, self.columns)
                 self.buffer, self.alternate = self._blank(), True
+                self._unwrap(-1)
             elif mode in _ALTERNATE and not on:
                 self._leave_alternate(restores=mode == _SAVES_CURSOR)
 
