@@ -103,6 +103,17 @@ def test_rows_are_laid_out_for_another_width_as_tmux_does_it(
     assert (screen.cursor.x, screen.cursor.y) == cursor
 
 
+def test_the_alternate_screen_is_laid_out_once_more_when_it_is_left_at_another_width() -> None:
+    """As in tmux: what it showed does not fit then, and a part of it goes above the main screen."""
+    screen = screen_of(b"1\r\n2\r\n3\r\n4\r\n5\r\n$ \x1b[?1049h")
+    screen.resize(4, 20)
+    Player(screen).feed(b"a" * 70 + b"\x1b[?1049l")
+    screen.resize(8, 20)
+    rows = [screen.buffer[y].text().rstrip() for y in range(8)]
+    assert rows == ["1", "2", "  " + "a" * 18, "a" * 20, "3", "4", "5", "$"]
+    assert (screen.cursor.x, screen.cursor.y) == (2, 7)
+
+
 def test_the_title_is_kept() -> None:
     assert screen_of(b"\x1b]2;now\x07\x1b]52;c;aGk=\x07").title == "now"
 

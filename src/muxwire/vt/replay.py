@@ -599,44 +599,59 @@ class ReplayScreen(Drawing):
     def _leave_alternate(self, *, restores: bool) -> None:
         now = self.lines, self.columns
         if self._main is not None:
-            (self.buffer, (self.lines, self.columns)), self._main, self.alternate = self._main, None, False
+            main, size = self._main
+            self.resize(*size, leaving=True)
+            self.buffer, self._main, self.alternate = main, None, False
         if restores and self._main_cursor is not None:  # in tmux also if it is not on the alternate screen
             self._move_to(self._main_cursor)
         self.resize(*now)
+        self._inside()
 
     def _move_to(self, saved: Cursor) -> None:
         """Continue where a cursor was saved, and in its style; it stays as visible as it is."""
         hidden, self.cursor = self.cursor.hidden, copy.copy(saved)
         self.cursor.hidden = hidden
-        self.cursor.x, self.cursor.y = min(self.cursor.x, self.columns - 1), min(self.cursor.y, self.lines - 1)
+        self.cursor.y = min(self.cursor.y, self.lines - 1)
         self.zone = self._zone
 
-    def resize(self, lines: int | None = None, columns: int | None = None) -> None:
-        """Take another size, as tmux does: rows below the cursor go first, rows above come back, lines flow anew."""
+    def resize(self, lines: int | None = None, columns: int | None = None, *, leaving: bool = False) -> None:
+        """Take another size, as tmux does: rows below the cursor go first, rows above come back, lines flow anew.
+
+        `leaving`: it is the size that the main screen had, before the alternate one is left. tmux lays out both then.
+        """
         lines, columns = lines or self.lines, columns or self.columns
         if (lines, columns) == (self.lines, self.columns):
             return
-        rows = [*(() if self.alternate else self.above), *(self.buffer[y] for y in range(self.lines))]
-        first = len(rows) - self.lines
+        first = len(self.above)
+        rows = [*self.above, *(self.buffer[y] for y in range(self.lines))]
         x, y = self.cursor.x, first + self.cursor.y
         if lines < self.lines:
-            del rows[max(len(rows) - (self.lines - lines), y + 1) :]
-            first = len(rows) - lines
-            self._above_scrolled += max(first - len(self.above), 0)
+            kept = max(len(rows) - (self.lines - lines), y + 1)
+            if kept < len(rows):
+                rows[kept - 1].wrapped = False
+                del rows[kept:]
+            over = len(rows) - first - lines
+            if self.alternate:
+                if over:
+                    self._unwrap(-1)
+                del rows[first : first + over]
+                y -= over
+            else:
+                first += over
+                self._above_scrolled += over
         else:
             back = 0 if self.alternate else min(lines - self.lines, self._above_scrolled, first)
             first -= back
             self._above_scrolled -= back
             rows += [Row() for _ in range(lines - self.lines - back)]
-        if columns != self.columns and not self.alternate:
+        if columns != self.columns and (leaving or not self.alternate):
             line, before = _place(rows, x, y)
             reflow = Reflow(rows, columns, self._above_scrolled)
             rows = reflow.rows + [Row() for _ in range(lines - len(reflow.rows))]
             x, y = _cell_at(rows, line, before)
             first = len(rows) - lines
             self._above_scrolled = min(reflow.scrolled, first)
-        if not self.alternate:
-            self.above = deque(rows[:first], maxlen=_ABOVE_MAX)
+        self.above = deque(rows[:first], maxlen=_ABOVE_MAX)
         self.buffer = self._blank(dict(enumerate(rows[first:])))
         if columns != self.columns:
             self.tabstops = set(range(8, columns, 8))
