@@ -41,7 +41,8 @@ class PaneSize:
 def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) -> tuple[ReplayScreen, bool]:
     """The screen that `data` leaves, which begins at the offset `base`; whether nothing before can have changed it.
 
-    `first`: nothing is known of what came before it. `sizes` are in order.
+    `first`: nothing is known of what came before it. `sizes` are in order. Rows above an empty screen do not matter,
+    until tmux lays them out for another width: it may move the cursor then, and they may come back.
     """
     from muxwire.vt.replay import (
         Player,
@@ -52,6 +53,7 @@ def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) 
     begin, before, exact = _beginning(data, whole=whole, first=first)
     known = [size for size in sizes if size.at <= base + begin]
     screen = ReplayScreen(known[-1].columns, known[-1].rows) if known else ReplayScreen(COLUMNS, ROWS)
+    screen.above_unknown = begin > 0 or not whole
     player = Player(screen)
     player.feed(before)
     for size in sizes[len(known) :]:
@@ -61,7 +63,7 @@ def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) 
         begin = size.at - base
         screen.resize(size.rows, size.columns)
     player.feed(data[begin:])
-    return screen, exact
+    return screen, exact and not screen.guessed
 
 
 def _beginning(data: bytes, *, whole: bool, first: bool) -> tuple[int, bytes, bool]:

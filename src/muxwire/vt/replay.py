@@ -24,7 +24,7 @@ from muxwire.vt.sequences import SequenceSplitter
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from pyte.screens import Cursor
 
@@ -177,6 +177,7 @@ class Drawing(Screen):
     buffer: dict[int, Row]  # type: ignore[assignment]  # these are dictionaries of the same kind that know more
     _zone: Zone
     last: str  # what REP repeats
+    drew_wide = False  # whether there was a wide character
 
     @property
     def pen(self) -> Pen:
@@ -261,6 +262,7 @@ class Drawing(Screen):
         row[x] = self.pen[character]
         if width > 1:
             row[x + 1] = self.pen[""]
+            self.drew_wide = True
         row.used = max(row.used, x + width)
         self.cursor.x = x + width
 
@@ -405,6 +407,9 @@ class ReplayScreen(Drawing):
     def __init__(self, columns: int, lines: int, zone: Zone = "") -> None:
         self._zone = zone
         self.above: deque[Row] = deque(maxlen=_ABOVE_MAX)
+        self.above_unknown = False  # whether tmux may have rows above with wide characters that are not here
+        self.guessed = False  # whether such rows may have changed what is shown
+        self._above_lost = False
         super().__init__(columns, lines)
         self.reset()
 
@@ -504,8 +509,17 @@ class ReplayScreen(Drawing):
     def scrolled_off(self, rows: Sequence[Row], *, cleared: bool = False) -> None:
         """Rows left the screen at its top, or all of it was cleared."""
         if not self.alternate:
+            self._lose(islice(self.above, max(len(self.above) + len(rows) - _ABOVE_MAX, 0)))
             self.above += rows
             self._above_scrolled = 0 if cleared else self._above_scrolled + len(rows)
+
+    def _lose(self, rows: Iterable[Row]) -> None:
+        """These have no room above any more."""
+        for row in rows:
+            self._above_lost = True
+            if self.above_unknown or not self.drew_wide:
+                break
+            self.above_unknown = any(not cell.text for cell in row.cells(row.used))
 
     def cursor_to_line(self, line: int | None = None) -> None:
         """VPA; pyte's fails in origin mode without margins."""
@@ -645,12 +659,14 @@ class ReplayScreen(Drawing):
             self._above_scrolled -= back
             rows += [Row() for _ in range(lines - self.lines - back)]
         if columns != self.columns and (leaving or not self.alternate):
+            self.guessed |= self.above_unknown or (self._above_lost and self._above_scrolled < len(self.above))
             line, before = _place(rows, x, y)
             reflow = Reflow(rows, columns, self._above_scrolled)
             rows = reflow.rows + [Row() for _ in range(lines - len(reflow.rows))]
             x, y = _cell_at(rows, line, before)
             first = len(rows) - lines
             self._above_scrolled = min(reflow.scrolled, first)
+        self._lose(rows[: max(first - _ABOVE_MAX, 0)])
         self.above = deque(rows[:first], maxlen=_ABOVE_MAX)
         self.buffer = self._blank(dict(enumerate(rows[first:])))
         if columns != self.columns:

@@ -1,0 +1,47 @@
+"""Whether the screen that a log leaves is proved: nothing that is not here can have changed it."""
+
+from __future__ import annotations
+
+import pytest
+
+from muxwire.vt.past import PLAYED, PaneSize, play_end
+
+CLEAR, ALTERNATE = b"\x1b[H\x1b[2J", b"\x1b[?1049h"
+LONG = b"x" * 70 + b"\r\n"
+LONG *= PLAYED // len(LONG) + 1  # so much that what is played begins at the last empty screen
+ROWS = b"row\r\n" * 2100  # more than are kept above the screen
+SHOWN = b"shown\r\n$ "
+
+
+@pytest.mark.parametrize(
+    ("data", "size", "exact"),
+    [
+        (SHOWN, (40, 24), True),
+        ("終\r\n".encode() + SHOWN, (40, 24), True),
+        (LONG + CLEAR + SHOWN, (80, 24), True),
+        (LONG + CLEAR + SHOWN, (80, 10), True),
+        (LONG + CLEAR + SHOWN, (40, 24), False),  # rows above that were not played are laid out anew
+        (LONG + ALTERNATE + SHOWN, (40, 24), True),  # not while the alternate screen is on
+        (ROWS + SHOWN, (40, 24), True),
+        (ROWS + CLEAR + SHOWN, (40, 24), False),
+        ("終\r\n".encode() + ROWS + SHOWN, (40, 24), False),  # a row that is lost may move the cursor
+        ("終\r\n".encode() + ROWS + SHOWN, (80, 10), True),
+        (b"a\tb\r\n" + ROWS + SHOWN, (40, 24), True),
+    ],
+    ids=range(11),
+)
+def test_a_width_that_changes_after_rows_were_lost_is_not_exact(
+    data: bytes, size: tuple[int, int], exact: bool
+) -> None:
+    sizes = [PaneSize(0, 80, 24), PaneSize(len(data), *size)]
+    screen, proved = play_end(data, 0, sizes, first=True)
+    assert (screen.columns, screen.lines) == size
+    assert proved is exact
+    assert play_end(data, 0, sizes[:1], first=True)[1]
+
+
+def test_a_log_that_begins_in_the_middle_is_exact_from_an_empty_screen_until_the_width_changes() -> None:
+    data = b"\x1b[?1049l" + CLEAR + SHOWN
+    sizes = [PaneSize(0, 80, 24), PaneSize(1005, 60, 24), PaneSize(1000 + len(data), 40, 24)]
+    assert play_end(data, 1000, sizes[:2], first=True)[1]
+    assert not play_end(data, 1000, sizes, first=True)[1]
