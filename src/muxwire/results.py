@@ -267,7 +267,8 @@ class CommandRecord:
     """`history`: a command that has ended, or a line that was typed, with neither its output nor any keys.
 
     `time`: when it began, in Unix seconds. `window_id` and `generation` are those of its tab (`GENERATION/@N`).
-    `by`: `execute`, `keys` (`send_keys`), `person` or `unknown`; of all but the first `command` is not known.
+    `by`: `execute`, `keys` (`send_keys`), `person` or `unknown`; of all but the first `command` is not known, and if no
+    process was there at its end, `duration_ms` neither.
     """
 
     time: float
@@ -276,7 +277,7 @@ class CommandRecord:
     name: str
     by: Literal["execute", "keys", "person", "unknown"]
     cwd: str
-    duration_ms: float
+    duration_ms: float | None
     exit_code: int | None
     from_byte: int
     next_byte: int

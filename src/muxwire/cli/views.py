@@ -211,7 +211,7 @@ async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
             command.window_id,
             command.name,
             command.by,
-            f"{command.duration_ms / 1000:.3f}",
+            "-" if command.duration_ms is None else f"{command.duration_ms / 1000:.3f}",
             "-" if command.exit_code is None else str(command.exit_code),
             f"{command.from_byte}-{command.next_byte}",
             command.cwd,

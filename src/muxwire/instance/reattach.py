@@ -342,8 +342,10 @@ async def restore(tab: Tab, book: TabBook) -> None:
         execution.ends_with(pane.stream.wake)
     assert tab.record is not None
     start = pane.session.recall(executions, tab.record.shell_pid, tab.record.input_at)
-    for mark in await anyio.to_thread.run_sync(_marks, tab, min(start, pane.stream.end)):
-        pane.on_mark(mark)
+    marks = await anyio.to_thread.run_sync(_marks, tab, min(start, pane.stream.end))
+    with book.reading_again(tab):
+        for mark in marks:
+            pane.on_mark(mark)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 

@@ -38,10 +38,13 @@ FILE_BYTES = 4 << 20
 
 
 class JournalEntry(NamedTuple):
-    """A command for the journal: the monotonic times of its beginning and end, then as in `CommandRecord`."""
+    """A command for the journal: the monotonic times of its beginning and end, then as in `CommandRecord`.
+
+    `ended` is None if no process was there at its end, and the shell did not say.
+    """
 
     began: float
-    ended: float
+    ended: float | None
     window_id: str
     generation: int
     name: str
@@ -130,7 +133,7 @@ class History:
 def _line(entry: JournalEntry) -> bytes:
     row = {
         "time": round(time.time() - time.monotonic() + entry.began, 3),
-        "duration_ms": round(1000 * (entry.ended - entry.began), 1),
+        "duration_ms": None if entry.ended is None else round(1000 * (entry.ended - entry.began), 1),
         **dict(zip(JournalEntry._fields[2:-1], entry[2:-1], strict=True)),
         "command": entry.command[:COMMAND_TEXT].decode("utf-8", "replace"),
     }

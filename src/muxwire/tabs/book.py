@@ -166,11 +166,26 @@ class TabBook:
                 split.name, split.session, split.sized = first.name, first.session, first.sized
         self.generation = tab.generation
         if tab.events is None:
-            tab.events = TabEvents(tab, self.events, self.spawn, self.history, attended=lambda: self.attended)
+            tab.events = self._events_of(tab)
+        if not tab.events.reports:
+            tab.events.report_to(self.events)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
             if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.is_adopted:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab), self.alarm))
         tab.pane.stream.listener = tab.events
+
+    def _events_of(self, tab: Tab) -> TabEvents:
+        return TabEvents(tab, self.spawn, self.history, attended=lambda: self.attended)
+
+    @contextmanager
+    def reading_again(self, tab: Tab) -> Iterator[None]:
+        """For the time of the block marks come from the log; then what tmux kept, until the tab is added.
+
+        Lines that ended meanwhile go to the journal; they are no events, which would have the time of now.
+        """
+        tab.events = tab.pane.stream.listener = self._events_of(tab)
+        with tab.events.reading_log():
+            yield
 
     def _settle(self) -> None:
         for tab in self.open.values():

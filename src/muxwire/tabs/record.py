@@ -164,6 +164,10 @@ class CommandBook:
         """Write down, before they are typed, that this process types keys."""
         self._write({"input_at": offset, "typed_time": time.monotonic(), "by": self._typist})
 
+    def note_refusal(self, offset: int) -> None:
+        """Write down that a command was refused there: for what is asked of the commands before it, that is input."""
+        self._write({"input_at": offset})
+
     def note_end_of(self, execution: Execution) -> None:
         execution.ends_with(lambda: self._note_end(execution))
 
@@ -214,6 +218,24 @@ class CommandBook:
     def elsewhere(self) -> Elsewhere:
         """When other processes typed last into this tab, as far as they noted it."""
         keys = command = -math.inf
+        for row in self._newest():
+            if row["by"] == self._typist:
+                continue
+            if "input_at" in row:
+                keys = max(keys, row["typed_time"])
+            else:
+                command = max(command, row["typed_time"])
+        return Elsewhere(keys, command)
+
+    def keys_between(self, begin: int, end: int) -> float:
+        """When keys were typed last while the output ended there, by any process; -inf if none were noted."""
+        rows = self._newest()
+        times = [row["typed_time"] for row in rows if "input_at" in row and begin <= row["input_at"] <= end]
+        return min(max(times, default=-math.inf), time.monotonic())
+
+    def _newest(self) -> list[dict[str, Any]]:
+        """The newest rows that say who typed, oldest first."""
+        rows = []
         with suppress(OSError):
             descriptor = open_file(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
@@ -222,15 +244,11 @@ class CommandBook:
             finally:
                 os.close(descriptor)
             for line in text.splitlines():
-                with suppress(ValueError, KeyError, TypeError):  # as in `load`; or a piece of a line
+                with suppress(ValueError, TypeError):  # as in `load`; or a piece of a line
                     row = json.loads(line)
-                    if row["by"] == self._typist:
-                        continue
-                    if "input_at" in row:
-                        keys = max(keys, row["typed_time"])
-                    else:
-                        command = max(command, row["typed_time"])
-        return Elsewhere(keys, command)
+                    if "by" in row and "typed_time" in row:
+                        rows.append(row)
+        return rows
 
     def _shorten(self, text: bytes) -> None:
         with suppress(OSError):

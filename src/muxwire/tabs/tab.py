@@ -151,7 +151,7 @@ class Tab:
 
         def on_refused() -> None:
             if self.record is not None:  # a later process is not to refuse it once more
-                self.record.note_input(pane.stream.end)
+                self.record.note_refusal(pane.stream.end)
 
         runner.on_refused = on_refused
         self._view = ScreenView(pane, server.client, server.version, zones)

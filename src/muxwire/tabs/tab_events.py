@@ -6,9 +6,11 @@ passes one place, `pane/keyboard.py`. Other processes note in the tab's director
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections import deque
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final, final
 
 import anyio
@@ -17,17 +19,17 @@ from muxwire.logs.history import JournalEntry
 from muxwire.shell.authors import Elsewhere, LineSeen, by_keys, without_mark
 from muxwire.shell.redraw import shown_command
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
+from muxwire.tabs.event_log import EventLog
 from muxwire.vt.bells import BellScanner, progress
 from muxwire.vt.readable import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
 
     from muxwire.logs.history import History
     from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
     from muxwire.shell.session_table import Fact
-    from muxwire.tabs.event_log import EventLog
     from muxwire.tabs.live_tab import LiveTab
     from muxwire.vt.bells import Signal
 
@@ -121,7 +123,6 @@ class TabEvents:
     def __init__(
         self,
         tab: LiveTab,
-        log: EventLog,
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
         history: History | None = None,
         *,
@@ -130,7 +131,8 @@ class TabEvents:
         """`attended`: whether a person's terminal is attached to the tab's server, as far as is known."""
         self._tab = tab
         self._attended = attended
-        self._log = log
+        self._log = EventLog()  # which nobody reads
+        self.reports = False
         self._spawn = spawn
         self._history = history
         self._signals = BellScanner(tab.pane.stream.end)
@@ -142,6 +144,8 @@ class TabEvents:
         self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of muxwire
         self._line_began = (0.0, 0, "")  # when, at which offset, in which directory
+        self._line_read = False  # whether its start was not heard as it came, but read later
+        self._reads_log = False
         self._line_from = 0  # where its prompt begins
         self._lines = 0  # how many were accepted
         self._unclear = False  # whether it is not known yet who typed the last one
@@ -155,6 +159,27 @@ class TabEvents:
         """Who typed the line that runs, unless muxwire ran it as a command; None if none runs."""
         self._tab.pane.stream.settle()
         return "unknown" if self._unclear else self._line
+
+    def report_to(self, log: EventLog) -> None:
+        """What happens from now on is an event."""
+        self._log, self.reports = log, True
+        self._signals = BellScanner(self._tab.pane.stream.end)
+        self._due.clear()
+        self._title, self._progress, self._name = "", None, self._tab.name
+
+    @contextmanager
+    def reading_log(self) -> Iterator[None]:
+        """For the time of the block: of lines that ended an earlier process has written to the journal."""
+        self._reads_log = True
+        try:
+            yield
+        finally:
+            self._reads_log = False
+
+    @property
+    def _reads(self) -> bool:
+        """Whether what comes was written before now: the log, or what tmux kept."""
+        return not self.reports or self._tab.pane.stream.rejoining
 
     def typed(self, execution: Execution) -> None:
         """We have typed a command; its start mark is still to come."""
@@ -235,7 +260,15 @@ class TabEvents:
         now = time.monotonic()
         self._line_from = self._tab.pane.session.prompt_end
         self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
-        if author := by_keys(self._seen(now)):
+        self._line_read = self._reads
+        if self._line_read:
+            typists, (_, begin, cwd) = self._tab.typists, self._line_began
+            typed = typists.keys_between(self._line_from, begin) if typists is not None else -math.inf
+            if typed > -math.inf:
+                self._line_began = typed, begin, cwd
+                self._accept("other")
+                return
+        elif author := by_keys(self._seen(now)):
             self._accept(author)
             return
         self._unclear = True
@@ -255,7 +288,8 @@ class TabEvents:
 
     def _accept_unmarked(self) -> None:
         """No start mark of a command of another process has come for the last line."""
-        author = without_mark(self._seen(self._line_began[0]), attended=self._attended())
+        seen, is_new = self._seen(self._line_began[0]), not self._line_read
+        author = without_mark(seen, attended=is_new and self._attended())
         if author == "other":
             self._accept_command("")
         else:
@@ -300,11 +334,17 @@ class TabEvents:
             self._accept_unmarked()
         if self._line is not None:
             self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
-            if self._history is not None and not self._is_command and not self._history.is_follower():
-                tab, (began, begin, cwd) = self._tab, self._line_began
-                by = "keys" if self._line == "other" else self._line
-                self._history.note(JournalEntry(
-                    began, time.monotonic(), tab.key, tab.generation, tab.name, by, cwd, status, begin,
-                    max(begin, self._reached),
-                ))  # fmt: skip
+            self._note_line(status)
         self._line = None
+
+    def _note_line(self, status: int | None) -> None:
+        history, by = self._history, "keys" if self._line == "other" else self._line
+        if history is None or history.is_follower() or self._is_command or self._reads_log:
+            return
+        if self._line_read and by != "keys":  # it is not known when it began
+            return
+        tab, (began, begin, cwd) = self._tab, self._line_began
+        history.note(JournalEntry(
+            began, None if self._reads else time.monotonic(), tab.key, tab.generation, tab.name, by or "", cwd, status,
+            begin, max(begin, self._reached),
+        ))  # fmt: skip
