@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 import time
+import tracemalloc
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,13 +17,13 @@ from muxwire.errors import InvalidArgument
 from muxwire.host.patterns import Pattern
 from muxwire.logs import grep as log_grep, read as log_read
 from muxwire.logs.grep import Search, last_matches
-from muxwire.logs.read import View, last_lines, last_readable_lines, read_range, read_raw
+from muxwire.logs.read import LogFileReader, View, cut_to_lines, last_lines, last_readable_lines, read_range, read_raw
 from muxwire.results import LogMatch, LogTail
 from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 TYPED = (b" __muxwire_c",)
 ID = b"0123456789abcdef"
@@ -353,3 +356,35 @@ def cheapest(path: Path) -> float:
         return time.process_time() - begin
 
     return min(once() for _ in range(5))
+
+
+@pytest.mark.parametrize("read", [last_lines, partial(last_readable_lines, played=False)], ids=["raw", "as seen"])
+def test_many_lines_are_not_held_twice(path: Path, read: Callable[..., LogTail]) -> None:
+    line = b"a line of text\r\n"
+    size = path.write_bytes(b"\x1b[?2004h" + line * 500_000)
+    tracemalloc.start()
+    try:
+        tail = read(path, 500_000, View(TYPED, final=True))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert tail.returned_lines == 500_000
+    assert peak < 2 * size  # what was read goes as it is decoded
+
+
+@given(
+    st.lists(st.sampled_from([b"", b"a", b"\r\n", b"\n", b"b\n\n", b"\xc3", b"\xa9\n", b"\r"])),
+    st.integers(1, 6),
+    st.booleans(),
+)
+def test_lines_are_cut_alike_from_parts_and_from_a_whole(parts: list[bytes], lines: int, whole: bool) -> None:
+    with LogFileReader(Path("/nowhere")) as log:
+        raw = b"".join(parts)
+        text = raw.replace(b"\r\n", b"\n")
+        expected = text.decode("utf-8", "replace").splitlines(keepends=True) if b"\r" not in text else None
+        tail = cut_to_lines(parts, lines, log, whole=whole)
+        assert parts == []  # nothing holds them any more
+        assert tail == cut_to_lines([raw], lines, log, whole=whole)
+        if expected is not None:
+            assert (tail.content, tail.returned_lines) == ("".join(expected[-lines:]), min(lines, len(expected)))
+            assert tail.truncated == (len(expected) > lines or (bool(expected) and not whole))

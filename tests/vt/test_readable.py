@@ -9,11 +9,14 @@ from muxwire.vt import readable as module
 from muxwire.vt.readable import (
     continued,
     few_empty_lines,
+    first_switch,
     lines_before,
+    may_switch,
     needs_playing,
     on_alternate,
     open_string,
     readable,
+    switches,
     without_drawing,
 )
 from muxwire.vt.text import strip_ansi
@@ -172,3 +175,11 @@ def test_where_a_piece_stands() -> None:
     assert open_string(b"a\x1b]1337;File=") == b"\x1b]"
     assert open_string(b"a\x1b]0;t\x07b") == b""
     assert open_string(b"a\x1b[1mb") == b""
+
+
+@given(
+    st.lists(st.sampled_from([b"", b"text", b"\x1b", b"[?", b"1049", b"25;", b"h", b"l", b"\x1b[?2004h", b"\x1b[?47l"]))
+)
+def test_a_switch_of_the_screen_is_found_in_parts_as_in_the_whole(parts: list[bytes]) -> None:
+    assert switches(parts) == (first_switch(b"".join(parts)) is not None)
+    assert may_switch(parts) == (b"\x1b[?" in b"".join(parts))

@@ -39,12 +39,13 @@ from muxwire.vt.readable import (
     on_alternate,
     open_string,
     readable,
+    switches,
     without_drawing,
 )
-from muxwire.vt.text import undo_onlcr
+from muxwire.vt.text import text_of, undo_onlcr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -157,8 +158,8 @@ def last_lines(path: Path, lines: int, view: View) -> LogTail:
                 break
         else:
             found = -1  # this is the whole log
-        text = undo_onlcr(b"".join(reversed(pieces)))
-        return cut_to_lines(text, lines, log, whole=found < 0)
+        pieces.reverse()
+        return cut_to_lines(pieces, lines, log, whole=found < 0)
 
 
 def _first_block(lines: int) -> int:
@@ -166,19 +167,32 @@ def _first_block(lines: int) -> int:
     return min(max(lines * _LINE_BYTES, _BLOCK_MIN), _BLOCK_FIRST)
 
 
-def cut_to_lines(text: bytes, lines: int, log: LogFileReader, *, whole: bool) -> LogTail:
-    """Return the last `lines` lines of what was seen of a log's end, of all of it if `whole`."""
-    position = len(text) - text.endswith(b"\n")
-    count = 0
-    while count < lines and position >= 0 and text:
-        position = text.rfind(b"\n", 0, position)
-        count += 1
-    cut = text[position + 1 :] if count else b""
-    if len(cut) > TAIL_BYTES_MAX:
-        cut = cut[-TAIL_BYTES_MAX:]
-        count = cut.count(b"\n") + (not cut.endswith(b"\n"))
-    truncated = len(cut) < len(text) or (position < 0 and not whole) or log.lost
-    return LogTail(cut.decode("utf-8", "replace"), count, truncated, log.end, log.first)
+def cut_to_lines(
+    parts: list[bytes], lines: int, log: LogFileReader, *, whole: bool, as_text: Callable[[list[bytes]], str] = text_of
+) -> LogTail:
+    """Return the last `lines` lines of a log's end, of all of it if `whole`, of which `parts` is what was seen.
+
+    `as_text` makes text of parts. They go as it does: `parts` has none after that.
+    """
+    parts[:] = filter(None, parts)
+    size = sum(map(len, parts))
+    if not parts:
+        return LogTail("", 0, log.lost, log.end, log.first)
+    index, stop, count = len(parts) - 1, len(parts[-1]) - parts[-1].endswith(b"\n"), 0
+    while count < lines and index >= 0:
+        while index >= 0 and (newline := parts[index].rfind(b"\n", 0, stop)) < 0:
+            index -= 1
+            stop = len(parts[index])
+        count, stop = count + 1, newline
+    cut = [parts[index][stop + 1 :], *parts[index + 1 :]] if index >= 0 else parts[:]
+    parts.clear()
+    kept = sum(map(len, cut))
+    if kept > TAIL_BYTES_MAX:
+        cut = [b"".join(cut)[-TAIL_BYTES_MAX:]]
+        kept = TAIL_BYTES_MAX
+        count = cut[0].count(b"\n") + (not cut[0].endswith(b"\n"))
+    truncated = kept < size or (index < 0 and not whole) or log.lost
+    return LogTail(as_text(cut), count, truncated, log.end, log.first)
 
 
 @final
@@ -299,13 +313,29 @@ def last_readable_lines(path: Path, lines: int, view: View, *, played: bool = Tr
             # Lines that were drawn over leave fewer: play what there is, and each time twice as much.
             if (found > lines and size >= 2 * tried) or size > TAIL_BYTES_MAX:
                 tried = size
+                if not played and _shows_all(log, start, pieces, view):
+                    pieces.reverse()
+                    return cut_to_lines(pieces, lines, log, whole=False)
                 text = _played(log, start, pieces, view, played=played)
                 if text.text.count("\n") > lines or size > PLAYED_MAX:
                     break
         else:
             found = -1  # this is the whole log
+            if not played and _shows_all(log, start, pieces, view):
+                pieces.reverse()
+                return cut_to_lines(pieces, lines, log, whole=True)
             text = _played(log, start, pieces, view, played=played)
-        return replace(cut_to_lines(text.text.encode("utf-8", "replace"), lines, log, whole=found < 0), note=text.note)
+        parts = [text.text.encode("utf-8", "replace")]
+        return replace(cut_to_lines(parts, lines, log, whole=found < 0, as_text=_joined), note=text.note)
+
+
+def _joined(parts: list[bytes]) -> str:
+    return _decoded(b"".join(parts))
+
+
+def _shows_all(log: LogFileReader, start: int, pieces: Sequence[bytes], view: View) -> bool:
+    """Whether nothing of what was seen from `start` on was drawn on the alternate screen; its end comes first."""
+    return not switches(pieces[::-1]) and not is_alternate(log, start, view)
 
 
 def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, played: bool) -> Readable:

@@ -10,7 +10,6 @@ from collections.abc import (
 )
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -33,6 +32,7 @@ from muxwire.vt.readable import (
     continued,
     few_empty_lines,
     lines_before,
+    may_switch,
     needs_playing,
     on_alternate,
     without_drawing,
@@ -56,9 +56,6 @@ _PROGRESS_BYTES = 400
 _PLAYED_HERE = 16 << 10
 # How far before a piece of an output the beginning of its line is searched, and lines above that it may draw over.
 _BEFORE_MAX = 64 << 10
-
-# What each switch of the screen begins with.
-_SWITCH = b"\x1b[?"
 
 # UTF-8 needs at most 4 bytes a character; escape sequences to be stripped may be as much again.
 _BYTES_PER_CHAR = 8
@@ -150,7 +147,7 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
             parts.append(part)
             lost += missing
         plain = not (how.readable or how.ours) and (max_chars is None or size <= max_chars)  # nearly always
-        if plain and (how.drawing or (how.since >= begin and not _may_switch(parts))):
+        if plain and (how.drawing or (how.since >= begin and not may_switch(parts))):
             return OutputText(text_of(parts), 0, lost)
         whole = b"".join(parts)
         parts.clear()
@@ -174,14 +171,6 @@ async def read_output(stream: PaneStream, begin: int, end: int, how: Reading, *,
         tail = await how.text(without(tail_raw, end - len(tail_raw), how.ours), alternate=alternate)
     assert max_chars is not None
     return _clip(head, tail, begin + lost, end, max_chars, lost)
-
-
-def _may_switch(parts: Sequence[bytes]) -> bool:
-    """Whether a switch of the screen may begin in what lies in these parts."""
-    reach = len(_SWITCH) - 1
-    return any(_SWITCH in part for part in parts) or any(
-        _SWITCH in part[-reach:] + following[:reach] for part, following in pairwise(parts)
-    )
 
 
 async def _on_alternate(stream: PaneStream, begin: int, offset: int, behind: bytes) -> bool:

@@ -300,7 +300,8 @@ def _size(lead: int) -> int:
 
 
 def _without(data: bytes, cuts: list[tuple[int, int]], first: int, last: int, joint: bytes) -> bytes:
-    return joint.join(data[begin:end] for begin, end in _kept(cuts, first, last))
+    view = memoryview(data)  # its parts are not copied twice
+    return joint.join(view[begin:end] for begin, end in _kept(cuts, first, last))
 
 
 def _kept(cuts: list[tuple[int, int]], first: int, last: int) -> Iterator[tuple[int, int]]:

@@ -11,10 +11,13 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import AnyStr, final
+from typing import TYPE_CHECKING, AnyStr, final
 
 from muxwire.values import dataclass
 from muxwire.vt.text import SEQUENCE_MAX, strip_ansi
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # The size of a screen whose size is not known: that of new tabs (tmux/start.py).
 COLUMNS, ROWS = 200, 50
@@ -35,9 +38,11 @@ _UNREAD = (
 # DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences).
 _SWITCH = r"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}"
 _ALTERNATE = rf"(?s:{_SWITCH}h.*?(?:{_SWITCH}l|\Z))"
+_SWITCH_MAX = 3 + 16 * 6 + 4 + 16 * 6 + 1  # bytes of one, with the most numbers
 ANY_SWITCH = rf"{_SWITCH}([hl])"
 _BEGIN_ALTERNATE = "\x1b[?1049h"
 _SWITCH_PREFIXES = (b"\x1b[?1049", b"\x1b[?1047", b"\x1b[?47")
+_SWITCH_BEGIN = b"\x1b[?"
 _STRING_INTRODUCERS = (b"P", b"X", b"]", b"^", b"_", b"k")
 
 # Cursor moves within the line, and edits of it; erasures to the right change nothing where the cursor is at the end.
@@ -188,12 +193,32 @@ def main_screen(parts: list[tuple[int, bytes]], *, alternate: bool) -> list[tupl
     return kept
 
 
+def may_switch(parts: Sequence[bytes]) -> bool:
+    """Whether a switch to or from the alternate screen may begin in what lies in these parts."""
+    before, reach = b"", len(_SWITCH_BEGIN) - 1
+    for part in parts:
+        if _SWITCH_BEGIN in part or _SWITCH_BEGIN in before + part[:reach]:
+            return True
+        before = (before + part[-reach:])[-reach:]
+    return False
+
+
 def first_switch(data: bytes) -> bool | None:
     """Whether the first thing that `data` does about the alternate screen is to enter it; None if it does nothing."""
     if b"\x1b[?" not in data:
         return None
     first = _compiled(ANY_SWITCH.encode()).search(data)
     return None if first is None else first[1] == b"h"
+
+
+def switches(parts: Sequence[bytes]) -> bool:
+    """Whether what lies in these parts switches to or from the alternate screen."""
+    before = b""
+    for part in parts:
+        if any(first_switch(piece) is not None for piece in (part, before + part[:_SWITCH_MAX])):
+            return True
+        before = (before + part[-_SWITCH_MAX:])[-_SWITCH_MAX:]
+    return False
 
 
 def open_string(data: bytes) -> bytes:
