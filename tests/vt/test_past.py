@@ -45,3 +45,9 @@ def test_a_log_that_begins_in_the_middle_is_exact_from_an_empty_screen_until_the
     sizes = [PaneSize(0, 80, 24), PaneSize(1005, 60, 24), PaneSize(1000 + len(data), 40, 24)]
     assert play_end(data, 1000, sizes[:2], first=True)[1]
     assert not play_end(data, 1000, sizes, first=True)[1]
+
+
+@pytest.mark.parametrize("switch", [ALTERNATE, b"\x1b[?25;1049h", b"\x1b[?1047;7h"])
+def test_the_alternate_screen_is_found_among_other_modes(switch: bytes) -> None:
+    screen, proved = play_end(LONG + switch + CLEAR + SHOWN, 0, [PaneSize(0, 80, 24)], first=True)
+    assert (screen.alternate, proved) == (True, True)

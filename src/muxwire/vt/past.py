@@ -22,7 +22,8 @@ PLAYED = 256 << 10
 SEARCHED = 1 << 20
 # An empty screen with the cursor at home, as programs make it (terminfo's `clear` and `rs1`), or the other screen.
 _EMPTIED = pattern(
-    rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|\x1b\[\?(?:1049|1047|47)(?P<switch>[hl])"
+    rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|"
+    rb"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}(?P<switch>[hl])"
 )
 _ALTERNATE_ON = b"\x1b[?1049h"
 
