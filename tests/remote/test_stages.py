@@ -140,6 +140,24 @@ async def test_folder(folder: Path, environ: dict[str, str]) -> None:
     assert (error.stage, "not yours alone" in error.reason) == ("directory", True), error
 
 
+@pytest.mark.parametrize("brought", [False, True])
+async def test_a_folder_in_which_nothing_can_be_made(folder: Path, environ: dict[str, str], brought: bool) -> None:
+    """As /tmp for the user of a container. "No such file" was said, of the directory in the one that was not made."""
+    if not Path("/sys/kernel").is_dir():
+        pytest.skip("there is no sysfs, in which no user can make a directory")
+    words = ["env"]
+    if brought:
+        if Path("/usr/local/bin/tmux").exists():
+            pytest.skip("there is a tmux where the script looks last")
+        words = with_tmux(folder, "")
+        (folder / "bin" / "uname").symlink_to(shutil.which("uname") or "uname")
+    error = await unavailable(folder, environ, [*words, "TMPDIR=/sys"])
+    assert (error.stage, "set TMPDIR" in error.remedy) == ("directory", True), error
+    assert f"/sys/muxwire-{os.getuid()}" in error.reason
+    assert "No such file" not in error.reason
+    assert "not yours alone" not in error.reason
+
+
 # What the program says on stderr, or sends back, then the stage, a part of the reason, a part of the remedy.
 SAID = {
     "echo": ("head -c 20000", "shell", "what was sent came back unchanged", "sh"),

@@ -33,7 +33,7 @@ bring() {
   [ "$packed" ] || fail tmux_missing "no tmux in $PATH; $why"
   [ "$machine" = "$(uname -m)" ] ||
     fail tmux_missing "no tmux in $PATH; the one of the other machine is for $machine, this one is $(uname -m)"
-  [ -d "$b" ] || mkdir "$b" 2>/dev/null
+  [ -d "$b" ] || x=$(mkdir "$b" 2>&1) || [ -d "$b" ] || fail directory "$x"
   [ ! -h "$b" ] && own "$b" || fail directory "$b is a link, or not yours alone"
   h=$b/tmux-$digest
   if ! [ -x "$h/tmux" ]; then
@@ -81,7 +81,7 @@ q=/dev/shm/muxwire-remote-$u
 # Again, since another one that ends removes the first of them when it is empty.
 for n in 1 2 3 4 5; do
   [ -d "$b" ] || e=$(mkdir "$b" 2>&1)
-  [ -d "$d" ] || e=$(mkdir "$d" 2>&1)
+  [ ! -d "$b" ] || [ -d "$d" ] || e=$(mkdir "$d" 2>&1)
   f=
   for k in "$d" "$b"; do
     [ ! -h "$k" ] && own "$k" || f=$k
