@@ -64,7 +64,7 @@ async def test_a_screen_by_time(terminals: Terminals) -> None:
     assert await tab.pane.stream.log.flushed()
     records = [(0.0, begin), (60.0, tab.next_byte)]
     assert offset_at(records, 30, 80.0, tab._shows) == begin
-    with pytest.raises(InvalidArgument, match="did not run"):
+    with pytest.raises(InvalidArgument, match="was not running"):
         offset_at([(0.0, begin - 1), records[1]], 30, 80.0, tab._shows)
     await tab.close(force=True)
     assert (await terminals.snapshot(tab.window_id, ago=time.time() - between)).lines == was.lines
