@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies
+from hypothesis import HealthCheck, example, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.host.shells import shell_for
@@ -698,6 +698,7 @@ class Storm:
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example([(1.0, "hidden"), (2.0, "exit"), (0.5, "begin")], "bash", False, False, True, 1.0)
 @given(
     EVENTS, strategies.sampled_from(["bash", "zsh", "fish", "ksh", "dash", "busybox"]), strategies.booleans(),
     strategies.booleans(), strategies.booleans(), strategies.floats(0, 3),

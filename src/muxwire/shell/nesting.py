@@ -96,6 +96,8 @@ class NestedShells:
         if (yield from self._prompt_begun(found, FIRST_PROMPT)):
             yield from silence(pane, DRAWN_REMOTE)
         yield from self._forget_typed(found)
+        if pane.session.dead:  # it ended meanwhile
+            raise pane.refusal()
         probe_id = pane.new_id()
         yield Hide(probe_id)
         yield Settle()
