@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from muxwire.vt.past import PLAYED, PaneSize, play_end
+from muxwire.vt.past import PLAYED, PaneSize, is_sure, play_end
 
 CLEAR, ALTERNATE = b"\x1b[H\x1b[2J", b"\x1b[?1049h"
 LONG = b"x" * 70 + b"\r\n"
@@ -38,6 +38,24 @@ def test_a_width_that_changes_after_rows_were_lost_is_not_exact(
     assert (screen.columns, screen.lines) == size
     assert proved is exact
     assert play_end(data, 0, sizes[:1], first=True)[1]
+
+
+# A person's terminal gets another size: tmux reports it a turn of its loop later than it lays out the pane anew.
+@pytest.mark.parametrize(
+    ("after", "exact"),
+    [(b"", False), (SHOWN, False), (ALTERNATE, False), (LONG + CLEAR + SHOWN, True)],
+    ids=["at once", "later", "on the other screen", "from an empty screen on"],
+)
+def test_a_screen_after_a_size_that_is_not_sure_is_not_exact(after: bytes, exact: bool) -> None:
+    sizes = [PaneSize(0, 80, 24), PaneSize(len(SHOWN), 80, 20, sure=False)]
+    assert play_end(SHOWN + after, 0, sizes, first=True)[1] is exact
+    assert play_end(SHOWN[:-1], 0, sizes, first=True)[1]
+
+
+def test_a_size_is_sure_after_an_answer_or_a_second_without_output() -> None:
+    assert is_sure(now=10.0, last_output=9.9, answered_at=9.9)
+    assert is_sure(now=10.0, last_output=8.9, answered_at=0.0)
+    assert not is_sure(now=10.0, last_output=9.9, answered_at=9.8)
 
 
 def test_a_log_that_begins_in_the_middle_is_exact_from_an_empty_screen_until_the_width_changes() -> None:

@@ -430,6 +430,7 @@ class ControlClient:
         """
         self.closed = False  # whether the connection has ended; `close_reason` says why
         self.close_reason = ""
+        self.answered_at = -math.inf  # when tmux answered last, on the monotonic clock
         self.connections = 0  # how often it was regained: what tmux sent in between was not read
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.undoes_dollars = False  # set once it is known that tmux is 3.4
@@ -728,6 +729,7 @@ class ControlClient:
             self._on_chunk()
 
     def _answer(self, block: CommandBlock) -> None:
+        self.answered_at = time.monotonic()
         if self.undoes_dollars and block.command is not None and block.index not in block.command.raw:
             block = replace(block, output=undo_dollars(block.output))
         self._pending[0].answer(block)

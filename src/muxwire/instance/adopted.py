@@ -434,7 +434,7 @@ class Adopted:
                 continue
             tab.session = row.session
             if tab.pane_id == row.place.pane and tab.size != row.place.size:
-                tab.was_resized(*row.place.size)
+                tab.was_resized(*row.place.size, reported=False)
             # Only a change of the shown name is a new name: of a name that muxwire gave, tmux shows a shortened form.
             if tab.shown_name not in (None, row.name):
                 tab.name = row.name

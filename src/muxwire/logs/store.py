@@ -187,11 +187,15 @@ class PaneLog:
         self.comes_late = False
         self._store.note_time(self)
 
-    def resized(self, columns: int, rows: int, *, blank: bool = True) -> None:
-        """The pane has that size from here on; not `blank` if its screen was used before its log began."""
+    def resized(self, columns: int, rows: int, *, blank: bool = True, sure: bool = True) -> None:
+        """The pane has that size from here on; not `blank` if its screen was used before its log began.
+
+        Not `sure` if some of what came before may have been laid out in that size.
+        """
         if (columns, rows) != self._size or not blank:
             self._size = columns, rows
-            self.lose(0, columns=columns, rows=rows, **({} if blank else {"blank": False}))
+            said = {name: False for name, holds in (("blank", blank), ("sure", sure)) if not holds}
+            self.lose(0, columns=columns, rows=rows, **said)
 
     def note_script(self, size: int) -> None:
         self._store.note_script(size)

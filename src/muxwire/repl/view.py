@@ -6,6 +6,7 @@ reads in a recording. Times are seconds on the clock of what feeds it.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict, deque
 from dataclasses import dataclass, replace
@@ -28,7 +29,7 @@ from muxwire.protocol.events import (
 )
 from muxwire.protocol.notifications import READERS
 from muxwire.testing.transcript import Ended, Received, Sent
-from muxwire.vt.past import PaneSize
+from muxwire.vt.past import PaneSize, is_sure
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ class StreamView:
         self.last_block: Seen | None = None
         self.last_own: Seen | None = None
         self.ended = False
+        self._written: dict[PaneId, float] = {}  # since tmux answered last
         self._questions: deque[Question] = deque()
         self._skipped = 0
 
@@ -165,13 +167,18 @@ class StreamView:
     def received(self, event: Event, now: float) -> Seen | None:
         """Take one event, and return what is shown of it: None for the answer to a sentinel."""
         if isinstance(event, CommandBlock):
+            if event.command is not None:
+                self._written.clear()
             return self._block(event, now)
         if isinstance(event, Output | ExtendedOutput):
             self.output.add(len(event.data), now)
+            self._written[event.pane] = now
             self.ring(event.pane).append(event.data)
         elif isinstance(event, LayoutChange):
             for name, size in event.sizes.items():
-                self.sizes[name].append(PaneSize(self.ring(pane_id(name)).end, *size))
+                pane = pane_id(name)
+                sure = is_sure(now, self._written.get(pane, -math.inf), -math.inf)
+                self.sizes[name].append(PaneSize(self.ring(pane).end, *size, sure=sure))
         return Seen(now, kind_of(event), getattr(event, "pane", None), event)
 
     def ring(self, pane: PaneId) -> RingBuffer:

@@ -40,6 +40,7 @@ from muxwire.tabs.record import note_name
 from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
+from muxwire.vt.past import is_sure
 
 if TYPE_CHECKING:
     import os
@@ -702,11 +703,14 @@ class Tab:
         except ConnectionClosed:  # at a person's server: the session is gone
             pass
 
-    def was_resized(self, columns: int, rows: int) -> None:
-        """Its size has changed, and maybe what it shows, without a byte of output."""
+    def was_resized(self, columns: int, rows: int, *, reported: bool = True) -> None:
+        """Its size has changed, and maybe what it shows, without a byte of output; not `reported`: some time ago."""
         self._view.forget()
         self.size = columns, rows
-        self.pane.stream.log.resized(columns, rows)
+        stream = self.pane.stream
+        sure = reported and not stream.rejoining
+        sure = sure and is_sure(time.monotonic(), stream.last_output, self.client.answered_at)
+        stream.log.resized(columns, rows, sure=sure)
 
     def was_renamed(self, shown: str) -> None:
         """The window has a new name in tmux. One that muxwire gave is known: tmux may show only its beginning."""

@@ -280,7 +280,7 @@ async def look_up(book: TabBook) -> None:
     sizes = {pane: map(int, size) for pane, _, *size in rows}
     for tab in known:
         if tab.pane_id in sizes:
-            tab.was_resized(*sizes[tab.pane_id])
+            tab.was_resized(*sizes[tab.pane_id], reported=False)
 
 
 def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:

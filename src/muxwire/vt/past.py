@@ -26,17 +26,34 @@ _EMPTIED = pattern(
     rb"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}(?P<switch>[hl])"
 )
 _ALTERNATE_ON = b"\x1b[?1049h"
+# tmux takes the new size of a person's terminal, and reports it in the next turn of its loop (window.c, notify.c). What
+# a program writes in between comes before the report, and is laid out in the new size. Nothing did if the last output
+# came so many seconds before: a turn takes milliseconds.
+_TURN = 1.0
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class PaneSize:
-    """What size the pane has from the offset `at` on; `blank`: a screen that began there was empty."""
+    """What size the pane has from the offset `at` on; `blank`: a screen that began there was empty.
+
+    `sure`: nothing that was written before `at` was laid out in this size.
+    """
 
     at: int
     columns: int
     rows: int
     blank: bool = True
+    sure: bool = True
+
+
+def is_sure(now: float, last_output: float, answered_at: float) -> bool:
+    """Whether nothing was laid out in the size that tmux reports now: seconds, as those of output and of its answers.
+
+    A command resizes a pane, and reports that, before tmux reads a pane again. Before an answer it had not resized it
+    either: in each turn, reports of sizes come before answers.
+    """
+    return answered_at >= last_output or now - last_output > _TURN
 
 
 def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) -> tuple[ReplayScreen, bool]:
@@ -60,6 +77,7 @@ def play_end(data: bytes, base: int, sizes: Sequence[PaneSize], *, first: bool) 
     for size in sizes[len(known) :]:
         if size.at > base + len(data):
             break
+        exact = exact and size.sure
         player.feed(data[begin : size.at - base])
         begin = size.at - base
         screen.resize(size.rows, size.columns)

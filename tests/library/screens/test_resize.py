@@ -95,6 +95,21 @@ async def test_the_size_of_a_new_tab_is_recorded_where_tmux_reported_it(
     await tab.close(force=True)
 
 
+async def test_a_size_that_another_client_gives_while_a_program_writes_is_not_sure(terminals: Terminals) -> None:
+    """What was written just before the report may have been laid out in that size already."""
+    tab = await terminals.create_tab(command=["sh", "-c", "while :; do echo line; done"], size=(80, 24))
+    elsewhere = ("tmux", "-S", str(terminals.folders.socket_path), "resize-window", "-t", tab.window_id, "-x")
+    with anyio.fail_after(30):  # one of our answers may come in between
+        while (await tab.snapshot(at_byte=tab.next_byte)).exact:
+            for columns in ("70", "80"):
+                await anyio.run_process([*elsewhere, columns])
+                while tab.columns != int(columns):
+                    await tab.pane.stream.changed()
+    await resized(terminals, tab, (60, 20))
+    await tab.close(force=True)
+    assert [size.sure for size in layout_of(tab.log_path).sizes if size.columns == 60] == [True]
+
+
 async def test_a_tab_that_cannot_be_placed_is_not_left(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
     server = await terminals.server()
 
