@@ -31,9 +31,9 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference.md"
 HEAD = """\
 # Reference
 
-Made from the code by `python tests/docs/reference.py`; a test compares. Times are milliseconds in MCP and seconds in
-the library and on the command line. Offsets are bytes of a pane's output since its log began. A parameter without a
-default may be left out, and is then absent.
+Made from the code. Times are milliseconds in MCP, elsewhere seconds. Offsets are bytes of a pane's output since its log
+began. A parameter without a default may be absent. A tool's result names the tab, as `window_id`, where the call did
+not and it is another than before.
 """
 
 
