@@ -41,13 +41,13 @@ async def any_tab(request: pytest.FixtureRequest, terminals: Terminals) -> Async
 def once_behind_a_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[None]]) -> None:
     """Have `then` come to pass between the next read of a stream and its return, as where the log has to be read."""
 
-    async def read(stream: PaneStream, begin: int, end: int) -> tuple[bytes, int]:
+    async def parts(stream: PaneStream, begin: int, end: int) -> AsyncIterator[tuple[bytes, int]]:
         monkeypatch.undo()
-        found = await stream.read(begin, end)
+        async for part in stream.parts(begin, end):
+            yield part
         await then()
-        return found
 
-    monkeypatch.setattr(PaneStream, "read", read)
+    monkeypatch.setattr(PaneStream, "parts", parts)
 
 
 async def test_what_was_left_running_gives_the_rest_and_its_true_status(
