@@ -33,6 +33,7 @@ from muxwire.instance.reattach import reattach
 from muxwire.logs.history import History
 from muxwire.logs.store import FLUSH_WAIT_SECONDS
 from muxwire.tabs.book import TabBook
+from muxwire.tmux.program import server_pid
 from muxwire.tmux.server import ACTIVE_TAB, PREVIOUS_TAB, Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
 
@@ -411,12 +412,25 @@ class ServerLifetime:
                 return server
 
     async def look(self, within: float = inf) -> None:
-        """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
-        if self.adopted is not None:
+        """Know a person's windows as they are now, and the server that another process has started since.
+
+        TmuxUnavailable, InstanceUnavailable, TmuxSilent.
+        """
+        if self.adopted is None:
+            await self._find(within)
+        else:
             with self.time_for_answers(within):
                 await self.server()
                 while not await self.adopted.refresh():
                     await self.server()
+
+    async def _find(self, within: float) -> None:
+        """Attach to the server of a name that was not there when this process opened it."""
+        if self.running is not None or self._closed or not (self.access.persistent and self.host.is_local):
+            return
+        if self.folders.socket_path.exists() and server_pid(self.folders, self.host) is not None:
+            with self.time_for_answers(within):
+                await self.server()
 
     @contextmanager
     def time_for_answers(self, within: float) -> Iterator[None]:

@@ -85,6 +85,16 @@ async def test_nobody_is_the_follower_of_a_process_that_has_no_server(instance: 
             assert (await first.read_logs("shared")).content.count("\nkept\n") == 1
 
 
+async def test_who_only_reads_finds_the_tabs_that_another_made_later(instance: Instance) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as reader, instance.open() as maker:
+            assert (await reader.list_tabs()).tabs == ()
+            tab = await maker.create_tab(name="later")
+            await tab.execute("echo kept")
+            assert [row.name for row in (await reader.list_tabs()).tabs] == ["later"]
+            assert (await reader.read_logs("later")).content.count("\nkept\n") == 1
+
+
 async def test_nobody_is_the_follower_of_an_owner_that_leaves(instance: Instance) -> None:
     """Its logs may end before what was said last: a follower would miss it."""
     with anyio.fail_after(DEADLINE):
