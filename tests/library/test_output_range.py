@@ -8,7 +8,7 @@ import pytest
 
 from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
 from muxwire.logs.store import LogStore
-from muxwire.pane.output import Reading, output_range, read_output, shown_text, why_running
+from muxwire.pane.output import Reading, lost_words, output_range, read_output, shown_text, why_running
 from muxwire.pane.stream import PART, PaneStream
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.execution import Ending, Execution
@@ -117,3 +117,18 @@ async def test_a_large_output_is_read_in_parts_as_in_one(tmp_path: Path, kept: i
                 whole = await how.text(output)
                 assert hash(found.text) == hash(whole.text)  # not ==, whose message would be the text
                 assert (found.note, found.lost_bytes) == (whole.note, 0)
+
+
+async def test_what_is_lost_is_not_said_to_be_all_that_is_lost_where_the_middle_was_left_out(tmp_path: Path) -> None:
+    lines = b"line\r\n" * 1000
+    async with LogStore() as store:
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda _: None)
+        stream.lose(50_000)
+        stream.feed(lines)
+        how = Reading(readable=False, drawing=True, since=0)
+        clipped = await read_output(stream, 0, stream.end, how, max_chars=200)
+        whole = await read_output(stream, 0, stream.end, how, max_chars=None)
+    assert (whole.lost_bytes, whole.omitted_bytes, lost_words(whole)[:12]) == (50_000, 0, "50000 bytes ")
+    assert lost_words(clipped).startswith("at least ")
+    assert "has what is left of them" in clipped.text
+    assert 0 < clipped.lost_bytes <= 50_000

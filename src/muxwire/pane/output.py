@@ -203,7 +203,8 @@ def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_ch
         len(part.encode("utf-8", "replace")) + part.count("\n") - 2 * part.count("\ufffd") for part in (head, tail)
     )
     omitted = max(1, end - begin - kept)
-    note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} has them all ...]\n"
+    has = "has what is left of them" if lost else "has them all"
+    note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} {has} ...]\n"
     head += "" if head.endswith("\n") or not head else "\n"
     said = len(head), len(head) + len(note)
     return OutputText(head + note + tail, omitted, lost, head_read.note or tail_read.note, said)
@@ -365,6 +366,12 @@ def why_running(execution: Execution, end: int, after: Callable[[], str]) -> tup
     return why, [note for note in notes if note]
 
 
+def lost_words(text: OutputText) -> str:
+    """What is lost of an output. It is not known how much is lost of what was left out."""
+    count = f"at least {text.lost_bytes}" if text.omitted_bytes else str(text.lost_bytes)
+    return f"{count} bytes of the output are lost: neither memory nor the log holds them"
+
+
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str, list[str]]:
     if not (execution.note or execution.running or text.lost_bytes or text.note):
         return "", []
@@ -374,7 +381,7 @@ def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str
 
     why, notes = why_running(execution, pane.stream.written_end, after)
     if text.lost_bytes:
-        notes.append(f"the first {text.lost_bytes} bytes are lost: neither memory nor the log holds them")
+        notes.append(lost_words(text))
     if text.note:
         notes.append(text.note)
     return why, notes
