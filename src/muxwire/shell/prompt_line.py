@@ -414,6 +414,8 @@ class PromptEnd:
             yield Press(shell.key_first)
             shown = yield from until(pane, lambda: pane.stream.ring.find(shell.key_first, end) >= 0, grace + more)
             grace, end = grace if shown else CLEARED, pane.stream.end
+            if pane.session.dead:
+                return True
         yield Press(key if edits else CLEAR_TYPED)
         yield Within(grace + more, self._cleared(shell, end, edits=edits))
         took = not signs or self._took_key(shell, end, edits=edits)
