@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -155,34 +154,6 @@ def test_a_key_that_the_shell_has_not_read_yet_is_waited_for(shell: str) -> None
     world.pressed = pressed
     reached(world)
     assert (world.end.column, world.end.aside) == (prompt, True)
-
-
-@pytest.mark.parametrize("drawn", ["before our key", "after it"])
-def test_keys_that_ksh_has_drawn_are_no_part_of_a_prompt_that_was_never_seen(drawn: str) -> None:
-    """On a busy machine it reads our keys late. The echo of others was taken for what it draws for ours."""
-    world = World("ksh")
-    world.prompt(b"ksh> ")
-    world.column = prompt = len("ksh> ")
-    world.session.input_typed(b"echo who", world.stream.end)
-    world.time += 1.0
-
-    def shows(text: bytes, column: int) -> None:
-        world.column = column
-        world.write(text)
-
-    typed = functools.partial(shows, b"echo who", prompt + len("echo who"))
-    keys_read = {
-        b" ": functools.partial(shows, b" ", prompt + len("echo who ")),
-        CLEAR_LINE: functools.partial(shows, b"\rksh>          \rksh> ", prompt),
-    }
-    if drawn == "before our key":
-        typed()
-    else:
-        world.later(0.01, typed)
-    world.pressed = lambda keys: world.later(0.7, keys_read.get(keys, lambda: None))
-    reached(world)
-    assert world.end.column == prompt
-    assert world.prompts.column(b"ksh> echo who") is None
 
 
 def test_where_a_shell_reads_no_key_the_end_of_its_prompt_is_not_known() -> None:

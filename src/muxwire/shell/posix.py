@@ -223,14 +223,8 @@ class Ash(PlainSh):
 
 @final
 class Ksh(PlainSh):
-    """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits.
-
-    A text and C-u that it reads at once leave nothing to draw; a line that was drawn it draws once more, after a CR.
-    """
+    """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits."""
 
     name = "ksh"
-    key_first = b" "
-    clear_key = CLEAR_LINE
-    clear_sign = b"\r"
     draws_early = True
     start_apart = True

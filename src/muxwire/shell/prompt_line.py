@@ -407,17 +407,10 @@ class PromptEnd:
             return True
         yield MendModes(shell)
         key = shell.aside_key if shell.aside_key and not forget else shell.clear_key
-        signs = edits and bool(shell.clear_sign)
-        more = QUESTION_ROUND_TRIPS * pane.round_trip
-        grace = LATE_GRACE if signs and self._signs else CLEARED
-        if edits and shell.key_first:
-            yield Press(shell.key_first)
-            shown = yield from until(pane, lambda: pane.stream.ring.find(shell.key_first, end) >= 0, grace + more)
-            grace, end = grace if shown else CLEARED, pane.stream.end
-            if pane.session.dead:
-                return True
         yield Press(key if edits else CLEAR_TYPED)
-        yield Within(grace + more, self._cleared(shell, end, edits=edits))
+        signs = edits and bool(shell.clear_sign)
+        grace = LATE_GRACE if signs and self._signs else CLEARED
+        yield Within(grace + QUESTION_ROUND_TRIPS * pane.round_trip, self._cleared(shell, end, edits=edits))
         took = not signs or self._took_key(shell, end, edits=edits)
         unread = not (took or pane.is_remote)
         if unread:  # the user may have unbound the key; but a shell that does not sleep has not read it

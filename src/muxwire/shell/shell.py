@@ -102,8 +102,7 @@ class Shell(ABC):
     `aside_key`: has it set aside what is typed on its line, and write something; empty if it cannot;
     `back_key`: as `private_key`, and after the command what was set aside comes back; empty if it always does;
     `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes the tty has;
-    `clear_sign`: what is written for both keys in any case, empty if that is not known;
-    `key_first`: a key that it shows, and without which it would write nothing for `clear_key` on an empty line;
+    `clear_sign`: what its integration writes for both keys, empty if it has none;
     `draws_early`: it draws its prompt before its line editor has the tty;
     `replaces_all`: its private key takes the place of all lines that are being edited;
     `cursor_follows`: where a line ends at the right edge, the cursor behind it is on the next row;
@@ -121,7 +120,6 @@ class Shell(ABC):
     back_key: ClassVar[bytes] = b""
     anew_keys: ClassVar[bytes] = CTRL_C
     clear_sign: ClassVar[bytes] = b""
-    key_first: ClassVar[bytes] = b""
     draws_early: ClassVar[bool] = False
     cursor_follows: ClassVar[bool] = False
     replaces_all: ClassVar[bool] = False
