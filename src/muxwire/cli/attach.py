@@ -171,15 +171,15 @@ def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str
     return _named(rows, in_hub, target, remedy="muxwire ls shows every tab; muxwire new makes one")
 
 
-def _named(rows: Sequence[ListedTab], in_hub: Sequence[ListedTab], target: str, *, remedy: str) -> tuple[str, str]:
-    """As `_find`, for an id, a name, or SESSION:TAB; a bare id or name is looked for among `in_hub`."""
+def _named(rows: Sequence[ListedTab], among: Sequence[ListedTab], target: str, *, remedy: str) -> tuple[str, str]:
+    """As `_find`, for an id, a name, or SESSION:TAB; a bare id or name is looked for among `among`."""
     from muxwire.tabs.record import shown_name
 
     shown = shown_name(target)
     session, _, rest = target.partition(":")
     meant = (
-        [row for row in in_hub if target in (row.window, row.pane)]
-        or [row for row in in_hub if shown_name(row.name) == shown]
+        [row for row in among if target in (row.window, row.pane)]
+        or [row for row in among if shown_name(row.name) == shown]
         or [row for row in rows if row.session == session and rest in ("", row.index, row.name)]
     )
     if not meant:

@@ -317,8 +317,8 @@ class Resending:
         return [self._numbered(one) for one in commands]
 
     def _numbered(self, one: Command) -> Command:
-        # A line that begins with `if-shell` has no number, so tmux may run it twice. Most branches that muxwire sends
-        # do no harm the second time. `break-pane` then finds its pane alone in a window, and its step fails.
+        # A line that begins with `if-shell` gets no number, so after a lost connection tmux may run it twice. Most
+        # commands in it do no harm then. `break-pane` finds its pane alone in a window, and the operation fails.
         if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1

@@ -99,7 +99,7 @@ def _members(of: Callable[[int], int], value: int) -> list[int]:
 
 
 def _asked(of: Callable[[int], int], pid: int) -> int:
-    """Call `of`, such as `os.getsid` or `os.getpgid`, with that pid; 0 if there is no such process."""
+    """What `of` (`os.getsid`, `os.getpgid`) returns for that pid; 0 if there is no such process."""
     try:
         return of(pid)
     except OSError:

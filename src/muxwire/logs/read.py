@@ -170,7 +170,7 @@ def _first_block(lines: int) -> int:
 def cut_to_lines(
     parts: list[bytes], lines: int, log: LogFileReader, *, whole: bool, as_text: Callable[[list[bytes]], str] = text_of
 ) -> LogTail:
-    """Return the last `lines` lines of a log's end, of all of it if `whole`, of which `parts` is what was seen.
+    """Return the last `lines` lines of `parts`: the visible text of a log's end, or of all of the log if `whole`.
 
     `as_text` makes text of parts. They go as it does: `parts` has none after that.
     """

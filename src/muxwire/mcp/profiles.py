@@ -86,7 +86,7 @@ class _Shells:
     async def number(self, tab: Tab, command_id: str) -> int:
         """Return the number of a command that runs on, a new one if it has none.
 
-        Then the oldest that have ended lose theirs, if there are more than NUMBERS_KEPT.
+        If there are more than NUMBERS_KEPT then, the oldest commands that have ended lose their numbers.
         """
         for number, known in self.running.items():
             if known == (tab, command_id):

@@ -28,7 +28,7 @@ from muxwire.protocol.lines import LineBuffer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    # A part of a line, or what makes the bytes of one when the client has read those before it.
+    # A part of a line: its bytes, or an iterator that makes them once the client has read what comes before.
     Piece = bytes | Iterator[bytes]
 
 
@@ -138,7 +138,7 @@ HIGH_WATER_BYTES = 1 << 20
 # closes stdin to end us waits only about 2 s in all.
 EOF_GRACE_SECONDS = 0.5
 
-# What is made at once of a line that is made as it is read: as much as a pipe takes.
+# How many bytes of a later piece are made at a time: as much as a pipe takes.
 _MADE_BYTES = 1 << 16
 
 # For the last answers to reach a client that still reads.
@@ -217,7 +217,7 @@ class WireWriter:
         self._loop.remove_writer(self._fd)
 
     def write(self, *line: Piece) -> None:
-        """Write a line, in pieces, of which the first is bytes: at once if there is room, else as soon as there is."""
+        """Write the pieces of a line, the first of them bytes, now if the pipe has room, else as soon as it has."""
         if self._lost:
             return
         was_empty = not self._backlog

@@ -29,8 +29,10 @@ class Elsewhere:
 @final
 @dataclass(frozen=True, slots=True)
 class LineSeen:
-    """A line was accepted at `now`. When its prompt came, when keys were typed last here and elsewhere; `last`: who
-    typed the line before it (a command of whichever process: `execute`), and when that was accepted.
+    """What is known of a line that the shell accepted at `now`. Times are seconds on the monotonic clock.
+
+    `prompt_time`: when its prompt came. `pressed_at`, `elsewhere`: when this process and others typed last. `last`: who
+    typed the line before it (`execute` for a command of any muxwire process), which was accepted at `last_time`.
     """
 
     now: float
@@ -51,7 +53,7 @@ def by_keys(seen: LineSeen) -> Author | None:
 
 
 def without_mark(seen: LineSeen, *, attended: bool) -> Author:
-    """The same for such a line once no start mark has come for it in time.
+    """Who typed a line for which `by_keys` names no author, and no start mark has come in time.
 
     `attended`: a person's terminal is attached to the server.
     """

@@ -135,7 +135,7 @@ class Tab:
         # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
         self.record: CommandBook | None = None
         self.typing_lock: TypingLock | None = None
-        self.typists: CommandBook | None = None  # where processes of muxwire that type keys here note that
+        self.typists: CommandBook | None = None  # the file in which each muxwire process notes that it types keys here
         self.client, self.server = server.client, server
         self._book = book
         self._ending = anyio.Lock()
@@ -146,7 +146,7 @@ class Tab:
             pane.host.forget(pane.leader_pid)
             if self.record is not None:
                 self.record.note_input(pane.stream.end)
-            elif self.typists is not None:  # nobody else closes its file
+            elif self.typists is not None:  # without a record no other code closes its file
                 self.typists.note_input(pane.stream.end)
                 self.typists.close()
 
@@ -704,7 +704,10 @@ class Tab:
             pass
 
     def was_resized(self, columns: int, rows: int, *, reported: bool = True) -> None:
-        """Its size has changed, and maybe what it shows, without a byte of output; not `reported`: some time ago."""
+        """Its size has changed, and maybe what it shows, without a byte of output.
+
+        Not `reported`: muxwire asked for the size, so the change may have happened some time ago.
+        """
         self._view.forget()
         self.size = columns, rows
         stream = self.pane.stream

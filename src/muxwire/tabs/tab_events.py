@@ -131,7 +131,7 @@ class TabEvents:
         """`attended`: whether a person's terminal is attached to the tab's server, as far as is known."""
         self._tab = tab
         self._attended = attended
-        self._log = EventLog()  # which nobody reads
+        self._log = EventLog()  # a log without a reader, until `report_to`
         self.reports = False
         self._spawn = spawn
         self._history = history
@@ -169,7 +169,10 @@ class TabEvents:
 
     @contextmanager
     def reading_log(self) -> Iterator[None]:
-        """For the time of the block: of lines that ended an earlier process has written to the journal."""
+        """For the time of the block marks come from the log.
+
+        An earlier process has noted the lines that ended there.
+        """
         self._reads_log = True
         try:
             yield

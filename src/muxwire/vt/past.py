@@ -48,9 +48,10 @@ class PaneSize:
 
 
 def is_sure(now: float, last_output: float, answered_at: float) -> bool:
-    """Whether nothing was laid out in the size that tmux reports now: seconds, as those of output and of its answers.
+    """Whether no output that came before tmux's report of a new size was laid out in that size.
 
-    A command resizes a pane, and reports that, before tmux reads a pane again. Before an answer it had not resized it
+    `now`: when the report came; with the times of the last output and of tmux's last answer in seconds on one clock. A
+    command resizes a pane, and reports that, before tmux reads a pane again. Before an answer tmux had not resized it
     either: in each turn, reports of sizes come before answers.
     """
     return answered_at >= last_output or now - last_output > _TURN
