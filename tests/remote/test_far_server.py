@@ -72,6 +72,25 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, fold
     assert await server_of(tab) == pid
 
 
+@pytest.mark.parametrize("removed", ["s", ""], ids=["socket", "directory"])
+async def test_a_far_server_whose_socket_was_removed_ends_with_its_instance(
+    folder: Path, environ: dict[str, str], removed: str
+) -> None:
+    """And not after `keep`: what cannot be asked of it is asked once it has made its socket anew."""
+    (folder / "there").mkdir(mode=0o700, exist_ok=True)
+    with anyio.fail_after(DEADLINE):
+        async with proxied(folder, environ) as box:
+            tab = await box.opened.create_tab(host="box", shell="bash")
+            await tab.execute("trap '' HUP; sleep 1000 &")
+            pid, there = await server_of(tab), place_of(tab)
+            if removed == "s":
+                (there / removed).unlink()
+            else:
+                shutil.rmtree(there.rename(folder / "removed"))
+        await gone(Path(f"/proc/{pid}"))
+        await gone(there)
+
+
 async def test_a_far_server_in_a_directory_that_cannot_be_made_anew_ends(folder: Path, environ: dict[str, str]) -> None:
     """Nothing can connect to it any more, so it lives for `keep` and no longer.
 

@@ -78,11 +78,25 @@ hang_up() {
 # Why all of this ends, in a line that the next connection reads (bootstrap.sh): the directory goes.
 say_why() { printf '%s\n' "$1" >"$d.ended"; }
 
-# Hang up on every pane, end the server, remove what is ours.
+# A question that fails says nothing of the server: its socket may be gone, or no process can be started. It makes its
+# socket anew on SIGUSR1 (tmux(1)), in a directory that is there.
+ask_for_socket() {
+  [ -d "$d" ] || (umask 077 && mkdir -p "$d")
+  server_lives && kill -USR1 "$server"
+}
+
+# Hang up on every pane, end the server, remove what is ours. A server that cannot be asked stays, unless it is to end
+# whatever it holds ($1): then what runs in its panes is known by the environment, and the server gets a signal.
 end_all() {
-  a=$(t list-panes -a -F '#{pane_pid}') || return
+  for k in 1 2 3; do
+    a=$(t list-panes -a -F '#{pane_pid}') && break
+    [ "$1" ] || return
+    ask_for_socket
+    sleep 0.2 || sleep 1
+    a=$(sessions)
+  done
   hang_up "$a"
-  t kill-server
+  t kill-server || { server_lives && kill "$server"; }
   remove_all
 }
 
@@ -114,10 +128,7 @@ watch_unreachable() {
 # nothing for 8 s is killed, for with it every pane stands still; after `keep` seconds without one all ends here.
 watch() {
   if ! x=$(beat); then
-    # A question that fails says nothing of the server: its socket may be gone, or no process can be started. It makes its
-    # socket anew on SIGUSR1 (tmux(1)), in a directory that is there.
-    [ -d "$d" ] || (umask 077 && mkdir -p "$d")
-    server_lives && kill -USR1 "$server"
+    ask_for_socket
     [ -r "$d/server" ] || printf '%s %s\n' "$server" "$began" >"$d/server"
     [ -d "$d" ] || watch_unreachable
     return
@@ -484,7 +495,7 @@ serve() {
       printf '%s\tx\t%s\t%s\n' "$n" "$c" "$f"
     fi
     ;;
-  q) end_all </dev/null >/dev/null & ;;
+  q) end_all asked </dev/null >/dev/null & ;;
   esac
   printf '%s\t%s\n' "$n" "${lost:-.}"
   n=
