@@ -14,11 +14,11 @@ from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, Fo
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.nesting import PROBE_TIMEOUT
 from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, line_keys
-from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE
+from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from muxwire.shell.request import SILENCE_WITHIN
 from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
 from tests.shell.driven import NESTED_PID, OTHER, osc
-from tests.shell.world import PROMPT, World, at_prompt
+from tests.shell.world import PROMPT, Over, World, at_prompt
 
 # A call's own timeout, longer than whatever is decided earlier.
 PATIENT = 10.0
@@ -343,6 +343,46 @@ def test_a_shell_that_starts_is_waited_for_as_long_as_the_call_gives_unless_it_a
     with pytest.raises(TabUnavailable):
         reached(world, 4 * START_TIMEOUT)
     assert START_TIMEOUT <= world.time < START_TIMEOUT + 1
+
+
+def just_started() -> World:
+    world = World()
+    world.started_at = world.time
+    world.runs("bash")
+    world.later(UNEXAMINED_SECONDS / 3, lambda: world.write(b"motd\r\n"))
+    return world
+
+
+def test_a_shell_that_was_just_started_is_not_examined_before_its_first_mark() -> None:
+    world = just_started()
+    before: list[int] = []
+
+    def comes() -> None:
+        before.extend((world.looks, len(world.done)))
+        world.comes_back()
+
+    world.later(UNEXAMINED_SECONDS / 2, comes)
+    found = reached(world)
+    assert (before, found.level, found.fresh) == ([0, 0], 1, True)
+
+
+def test_a_shell_that_shows_no_mark_is_examined_after_a_moment() -> None:
+    world = just_started()
+    with pytest.raises(Over):
+        world.run(world.ready.reached(PATIENT, {}, None), UNEXAMINED_SECONDS * 1.1)
+    assert world.looks
+    world.looks = 0
+    with pytest.raises(Over):  # nor does a later call wait once more
+        world.run(world.ready.reached(PATIENT, {}, None), world.time + DRAWN)
+    assert world.looks
+
+
+def test_a_shell_that_ends_as_it_starts_is_known_at_once() -> None:
+    world = just_started()
+    world.later(UNEXAMINED_SECONDS / 2, lambda: world.session.close("ended", world.time, end=world.stream.end))
+    with pytest.raises(TabUnavailable) as refused:
+        reached(world)
+    assert (refused.value.state, world.time < UNEXAMINED_SECONDS) == ("dead", True)
 
 
 def test_a_first_prompt_that_tmux_has_not_passed_on_yet_is_waited_for() -> None:

@@ -113,6 +113,7 @@ class World:
         self.session = ShellSession(nonce=NONCE, shell=kind, cwd="/", read=self.stream.ring.read, tell=lambda _: None)
         self.prompts = PromptColumns()
         self.interrupted_at, self.entered = -NEVER, False
+        self.started_at = -NEVER
         self.at: list[tuple[float, Callable[[], None]]] = []
         self.pressed: Callable[[bytes], None] = lambda _: None
         self.submitted: Callable[[tuple[str, ...]], tuple[bytes, ...]] = lambda _: ()

@@ -176,7 +176,16 @@ def end_of(execution: Execution) -> anyio.Event:
 @final
 class PaneState:
     def __init__(
-        self, *, host: Host, pane_id: str, nonce: str, shell: Shell | None, leader_pid: int, tty: str, cwd: str
+        self,
+        *,
+        host: Host,
+        pane_id: str,
+        nonce: str,
+        shell: Shell | None,
+        leader_pid: int,
+        tty: str,
+        cwd: str,
+        started_at: float = float("-inf"),
     ) -> None:
         self.host = host
         self.pane_id = pane_id
@@ -185,6 +194,7 @@ class PaneState:
         self.tty = tty
         self.stream: PaneStream  # set by the tab as soon as both exist
         self.supervised = True  # its first process is our supervisor
+        self.started_at = started_at  # when tmux said that it had started it for us, on the monotonic clock
         self.asked_at = 0.0  # when the newest answer of another machine about it was asked for, on the monotonic clock
         self._answered_at, self._answer_end = 0.0, -1  # when that answer came, and where the stream ended as it began
         self.entered = False  # whether a line that we typed at its shell may still run

@@ -56,6 +56,9 @@ STRANGER_GRACE = 1.0
 # for its prompt, and on a busy machine waits for a processor before it reads on. And seconds between two looks.
 ROUSED_SECONDS = 0.3
 _ROUSED_AGAIN = 0.02
+# Seconds in which a shell that was just started is not examined: nearly always its first prompt comes before that, and
+# a look, and the questions to tmux that follow, take processor time that the shell needs (7 of 36 ms).
+UNEXAMINED_SECONDS = 0.15
 
 
 @final
@@ -128,6 +131,7 @@ class Ready:
         pane = self._pane
         begun = pane.now
         deadline, looked_again = ready_deadline(pane.session, begun, deadline), False
+        yield from self._first_mark(deadline)
         yield from self.interrupt_taken()
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
@@ -158,6 +162,12 @@ class Ready:
             elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
                 again = self._line.look_again() if at_prompt else QUIET if drawn else DRAWN
                 yield Wait(min(again, deadline - begun - waited))
+
+    def _first_mark(self, deadline: float) -> Request[None]:
+        """Wait for the first mark of a shell that was just started."""
+        pane, session = self._pane, self._pane.session
+        left = min(pane.started_at + UNEXAMINED_SECONDS, deadline) - pane.now
+        yield from until(pane, lambda: session.dead or not starting(session), left)
 
     def _prepared(self, found: ForegroundShell, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
         if found.level < 3:

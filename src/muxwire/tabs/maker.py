@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 import secrets
+import time
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, final
@@ -261,7 +263,8 @@ class TabMaker:
 
     def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The part of `register` that may be done while a read is processed; `close_at_end` follows."""
-        tab = self.build(spec.record, PanePlace.parse(answer), self._server.sessions.hub)
+        place = PanePlace.parse(answer)
+        tab = self.build(spec.record, place, self._server.sessions.hub, started_at=time.monotonic())
         if self._server.lists_records:  # nothing waits for that
             record = spec.record.packed()
             self._server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, record))
@@ -314,7 +317,7 @@ class TabMaker:
         start = shell.launch(request.shell, self._server.folders.shells, folder, nonce, request.login, environ)
         return shell, start.argv, {**request.env, **start.env}
 
-    def build(self, record: TabRecord, place: PanePlace, session_id: str) -> Tab:
+    def build(self, record: TabRecord, place: PanePlace, session_id: str, *, started_at: float = -math.inf) -> Tab:
         """The tab of a pane that was started for that record; it is in no book yet, and its output goes nowhere."""
         server = self._server
         folder = server.folders.tab(record.label)
@@ -334,6 +337,7 @@ class TabMaker:
             leader_pid=place.pid,
             tty=place.tty,
             cwd=record.cwd,
+            started_at=started_at,
         )
         log = server.open_log(log_path)
         state.stream = PaneStream(
