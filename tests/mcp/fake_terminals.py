@@ -49,8 +49,8 @@ class FakeTab:
     session: str = "hub"
     log_path: str = "/logs/pane-@1.log"
     theirs: bool = False
-    is_persons: bool = False
-    runs_persons_line: bool = False
+    not_ours: str = ""
+    line_by: str | None = None
     attach_words: str = "muxwire attach --name fake -t @1"
     asked: list[dict[str, Any]] = field(default_factory=list)
     running: int = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -85,9 +86,8 @@ class _Panes:
     async def known_tab(self, target: str) -> Any:
         pane = target if target in self.panes else next(one for one, window in self.panes.items() if window == target)
         key = pane if pane == "%2" else self.panes[pane]
-        return SimpleNamespace(
-            key=key, name="work", is_persons=pane in self.theirs, is_adopted=False, state="busy", attach_words=key
-        )
+        whose = f"a person has typed into {key}" if pane in self.theirs else ""
+        return SimpleNamespace(key=key, name="work", not_ours=whose, is_adopted=False, state="busy", attach_words=key)
 
     async def close_tab(self, _target: str, **_how: object) -> None:
         self.closed = True
@@ -131,6 +131,25 @@ async def test_one_question_is_of_every_pane_that_is_closed(
     await close_tab.run(Call(cast("Any", panes), Progress(None), person), given)
     assert person.questions == questions
     assert panes.closed
+
+
+async def test_what_nobody_is_known_to_have_typed_is_not_said_to_be_a_persons(folder: Path) -> None:
+    """A program may type by tmux's own commands."""
+    async with serving(folder) as client:
+        await client.done("create_tab", name="work")
+        await client.done("execute_command", command="true", timeout_ms=30_000)
+        [socket] = (folder / "muxwire").glob("*.sock")
+        since = (await client.done("watch_events", timeout_ms=0))["next"]
+        subprocess.run(["tmux", "-S", socket, "send-keys", "-t", "@1", "sleep 1000", "Enter"], check=True)
+        told = await client.done("watch_events", since=since, kinds=["command_started"], timeout_ms=20_000)
+        assert [event["by"] for event in told["events"]] == ["unknown"]
+        for tool, refusal in (
+            ("stop_process", "a person or a program (not known which) has started what runs in @1"),
+            ("close_tab", "a person or a program (not known which) has typed into @1; and something runs there"),
+        ):
+            given = {"force": True} if tool == "close_tab" else {}
+            assert refusal in " ".join(await client.failure(tool, window_id="@1", **given))
+        subprocess.run(["tmux", "-S", socket, "send-keys", "-t", "@1", "C-c"], check=True)
 
 
 async def _persons_line(client: Served, folder: Path) -> None:
@@ -193,7 +212,7 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
         # Elsewhere the error says what to do.
         for tool, arguments in (("close_tab", close), ("run_tmux_operations", kill)):
             refused = (await client.request("tools/call", {"name": tool, "arguments": arguments, **meta}))["result"]
-            assert "a person has made @1 or typed into it" in refused["content"][0]["text"]
+            assert "a person has typed into @1; and something runs there" in refused["content"][0]["text"]
             assert re.search(r"who sees it with: \S*muxwire attach --name \S+ -t @1$", refused["content"][0]["text"])
         asked = (await client.request("tools/call", call("close_tab", close)))["result"]
         assert asked["resultType"] == "input_required"

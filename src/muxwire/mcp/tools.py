@@ -140,20 +140,20 @@ async def _meant(call: Call, given: CloseTab) -> list[Tab]:
 
 
 async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> None:
-    """Ask before what runs in tabs that a person made or typed into is ended. NotPermitted.
+    """Ask before what runs in tabs that a person made or typed into, or may have, is ended. NotPermitted.
 
     One question for all of them: a client that makes its call again has the answer to one.
     """
     ending = [
-        tab for tab in tabs if tab.is_persons and not tab.is_adopted and tab.state not in ("prompt", "starting", "dead")
+        tab for tab in tabs if tab.not_ours and not tab.is_adopted and tab.state not in ("prompt", "starting", "dead")
     ]
     if not ending:
         return
-    named, told = ", ".join(f"{tab.key} ({tab.name})" for tab in ending), ", ".join(tab.key for tab in ending)
+    named, told = ", ".join(f"{tab.key} ({tab.name})" for tab in ending), "; ".join(tab.not_ours for tab in ending)
     tabs_named, them = (f"tab {named}", "it") if len(ending) == 1 else (f"tabs {named}", "them")
     await call.agreed(
         f"Close the {tabs_named}, and end what runs in {them}?",
-        refusal=f"a person has made {told} or typed into {them}, and something runs there",
+        refusal=f"{told}; and something runs there",
         remedy="end a command of yours with `stop_process`; otherwise ask the person, who sees it with: "
         f"{ending[0].attach_words}",
     )
@@ -302,10 +302,13 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
 @tool(StopProcess, returns=ProcessStop, hints=Hints(destructive=True))
 async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
     tab = await call.terminals.tab(given.target)
-    if tab.runs_persons_line and not tab.is_adopted:
+    if tab.line_by in ("person", "unknown") and not tab.is_adopted:
+        by, what = "a person", "what you have started"
+        if tab.line_by == "unknown":
+            by, what = "a person or a program (not known which)", "what was not started by muxwire"
         await call.agreed(
-            f"Stop what you have started in the tab {tab.key} ({tab.name})?",
-            refusal=f"a person has started what runs in {tab.key}",
+            f"Stop {what} in the tab {tab.key} ({tab.name})?",
+            refusal=f"{by} has started what runs in {tab.key}",
             remedy=f"use another tab, or ask the person, who sees it with: {tab.attach_words}",
         )
     stopped = await call.progress.during(tab.stop_process(given.signal, grace=given.grace))

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         State,
         WaitOutcome,
     )
+    from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import TabOwner
     from muxwire.tabs.record import CommandBook, TabRecord
@@ -182,14 +183,20 @@ class Tab:
         return attach_words(self.server, self.key)
 
     @property
-    def is_persons(self) -> bool:
-        """Whether a person has made it, or may have typed into it as far as that is known."""
-        return not self.pane.supervised or (self.events is not None and self.events.person_typed)
+    def not_ours(self) -> str:
+        """A clause that says what of it may be a person's; "" if it is all muxwire's, as far as that is known."""
+        if self.events is not None and self.events.person_typed:
+            return f"a person has typed into {self.key}"
+        if not self.pane.supervised:
+            return f"{self.key} was not made by muxwire"
+        if self.events is not None and self.events.unknown_typed:
+            return f"a person or a program (not known which) has typed into {self.key}"
+        return ""
 
     @property
-    def runs_persons_line(self) -> bool:
-        """Whether what runs in its shell is a line that a person typed, or may have."""
-        return self.events is not None and self.events.line_by in ("person", "unknown")
+    def line_by(self) -> Author | None:
+        """Who typed the line that runs in its shell, unless muxwire ran it as a command; None if none runs."""
+        return self.events.line_by if self.events is not None else None
 
     @property
     def state(self) -> State:

@@ -153,6 +153,7 @@ class TabEvents:
         self._last: Author | None = None
         self._last_time = 0.0
         self.person_typed = False  # keys or a line, ever
+        self.unknown_typed = False  # a line, ever
 
     @property
     def line_by(self) -> Author | None:
@@ -303,7 +304,8 @@ class TabEvents:
         self._begun(author, author, is_command=False)
         if author == "person":
             self._log.record("human_input", self._tab.key, how="line")
-        self.person_typed |= author in ("person", "unknown")
+        self.person_typed |= author == "person"
+        self.unknown_typed |= author == "unknown"
         text = self._entered()
         self._log.record("command_started", self._tab.key, by=author, **({"line": text} if text else {}))
         self._record_due()
