@@ -42,6 +42,16 @@ def rows_of(*pieces: bytes) -> list[str]:
         (b"main\x1b[?1049hother", ["    other"]),
         (b"0123456789ab", ["0123456789", "ab"]),
         (b"\x1b[?7l0123456789ab", ["012345678b"]),
+        (b"0123456789\x1b[?7lab", ["0123456789"]),
+        ("\x1b[?7l012345678世".encode(), ["012345678"]),
+        (b"0123456789ab\x1b[4h\x1b[1;10Hxy", ["012345678x", "yb"]),  # a row that wraps moves nothing
+        (b"0123456789\x1b[1;8H\x1b[3@x", ["0123456x89"]),  # nothing is left to move
+        (b"0123456789\x1b[1;6H\x1b[4@", ["01234 6785"]),  # what lies between stays
+        (b"0123456789\x1b[1;10H\x1b[9@", ["012345678"]),
+        ("世世x\x1b[1;2H\x1b[K".encode(), ["世"]),  # erasures cut a wide character
+        ("世世x\x1b[1;4H\x1b[Pa".encode(), ["世世a"]),
+        (b"0123456789\x1b[d\x1b[2X", ["0123456789"]),  # VPA stays behind the last column
+        (b"0\x1b7\r\n\x1b[2;3r\x1b8x", ["0x"]),  # DECRC leaves the region
         (b"0123456789\tx", ["0123456789", "x"]),  # after the last column nothing moves, and nothing is deleted
         (b"0123456789\x1b[P\x1b[@\x1b[Xx", ["0123456789", "x"]),
         ("012345678世x".encode(), ["012345678", "世x"]),  # a wide character has no room
@@ -65,6 +75,24 @@ def test_rows_know_whether_the_terminal_wrapped_them() -> None:
     screen = screen_of(b"0123456789ab\r\nc")
     assert [screen.buffer[y].wrapped for y in range(3)] == [True, False, False]
     assert not screen_of(b"0123456789ab\x1b[H\x1b[2K").buffer[0].wrapped
+    assert not screen_of(b"0123456789ab\x1b[H\x1b[10P").buffer[0].wrapped
+    assert screen_of(b"\x1b[4;1H\x1b[44m0123456789ab").buffer[2].wrapped  # the empty row that comes ends no wrap
+    assert screen_of(b"\x1b[2;1H0123456789ab\x1b[4;1H\x1b[2M").buffer[1].wrapped  # one row is there to delete
+
+
+def test_a_row_that_wraps_at_the_bottom_gets_no_background() -> None:
+    row = screen_of(b"\x1b[4;1H\x1b[44m0123456789a\x1b[m").row(3)
+    assert row[0].style.bg
+    assert not row[1].style.bg
+
+
+def test_what_tmux_leaves_in_halves_or_where_it_was_is_a_guess() -> None:
+    cut = screen_of("世世x\x1b[1;2H\x1b[K".encode())
+    cut.resize(ROWS, COLUMNS - 1)
+    assert cut.guessed
+    assert not screen_of("世世x\x1b[1;2H\x1b[K".encode()).guessed
+    assert screen_of(b"a\r\nb\x1b[3;4r\x1b[4L").guessed  # IL outside of the region
+    assert not screen_of(b"a\r\nb\x1b[3;4r\x1b[1L").guessed
 
 
 @pytest.mark.parametrize(

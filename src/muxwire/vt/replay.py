@@ -178,6 +178,7 @@ class Drawing(Screen):
     _zone: Zone
     last: str  # what REP repeats
     drew_wide = False  # whether there was a wide character
+    cut_wide = False  # whether there may be half of one, which tmux counts as none or two columns at another width
 
     @property
     def pen(self) -> Pen:
@@ -217,14 +218,16 @@ class Drawing(Screen):
             data = data.translate(table)
         if self._zone == "input":
             self._draw_input(data)
-        elif pyte.modes.IRM not in self.mode and (data.isascii() or set(map(guessed_width, data)) == {1}):
+        elif self._runs() and (data.isascii() or set(map(guessed_width, data)) == {1}):
             self._draw_run(data)
         else:
             for character in data:
                 self._draw_one(character, guessed_width(character))
-        if pyte.modes.DECAWM not in self.mode:
-            self.cursor.x = min(self.cursor.x, self.columns - 1)
         self.last = data[-1]
+
+    def _runs(self) -> bool:
+        """Whether characters move none of a row, and wrap."""
+        return pyte.modes.IRM not in self.mode and pyte.modes.DECAWM in self.mode
 
     def _draw_input(self, data: str) -> None:
         """Draw input. What is drawn over the prompt stays prompt: a line editor draws it anew while one types."""
@@ -252,30 +255,33 @@ class Drawing(Screen):
         if width == 0:
             self._combine(character)
             return
-        if width > self.columns:
+        wraps = pyte.modes.DECAWM in self.mode
+        if width > self.columns or (not wraps and self.cursor.x + width > self.columns):
             return
+        if pyte.modes.IRM in self.mode:  # before the row wraps, as in tmux
+            self._insert(width, BLANK)
         row = self._row_to_draw(width)
         x = self.cursor.x
-        if pyte.modes.IRM in self.mode:
-            self.insert_characters(width)
         self._split_wide(row, x, x + width)
         row[x] = self.pen[character]
         if width > 1:
             row[x + 1] = self.pen[""]
             self.drew_wide = True
         row.used = max(row.used, x + width)
-        self.cursor.x = x + width
+        self.cursor.x = min(x + width, self.columns if wraps else self.columns - 1)
+
+    def _down(self, erased: Cell) -> None:
+        """Move down; at the bottom, the top row scrolls off, and an empty one of that background comes."""
+        raise NotImplementedError
 
     def _row_to_draw(self, width: int) -> Row:
         """The row in which a character of that width goes; wraps if it has no room."""
         cursor = self.cursor
         if cursor.x + width > self.columns:
-            if pyte.modes.DECAWM in self.mode:
-                self.buffer[cursor.y].wrapped = True
-                self.carriage_return()
-                self.index()
-                return self.buffer[cursor.y]
-            cursor.x = self.columns - width
+            self.buffer[cursor.y].wrapped = True
+            self.carriage_return()
+            self._down(BLANK)
+            return self.buffer[cursor.y]
         row = self.buffer[cursor.y]
         if cursor.x != len(row):
             row.redrawn = True
@@ -286,15 +292,17 @@ class Drawing(Screen):
                 self._unwrap(cursor.y - 1)
         return row
 
-    @staticmethod
-    def _split_wide(row: Row, begin: int, end: int) -> None:
-        """Blank what is left of characters, or of tabs, that will be overwritten in part."""
+    def _split_wide(self, row: Row, begin: int, end: int, *, drawn: bool = True) -> None:
+        """Blank what is left of tabs, and of characters that are drawn over in part; tmux lets erasures cut these."""
         for edge in (begin, end):
             if (cell := row.get(edge)) is not None and cell.text == "":
                 row.redrawn = True
                 first = edge
                 while first > 0 and row[first].text == "":
                     first -= 1
+                if not drawn and row[first].text != "\t":
+                    self.cut_wide = True
+                    continue
                 while first in row and (first <= edge or row[first].text == ""):
                     row[first] = BLANK
                     first += 1
@@ -337,7 +345,7 @@ class Drawing(Screen):
             self._unwrap(y)
             self._unwrap(y - 1)
             row.used = 0
-        self._split_wide(row, begin, end)
+        self._split_wide(row, begin, end, drawn=False)
         erased = self.pen.erased
         if erased is not BLANK:
             row.redrawn = True
@@ -373,20 +381,38 @@ class Drawing(Screen):
             self._erase(self.cursor.y, x, min(x + (count or 1), self.columns))
 
     def insert_characters(self, count: int | None = None) -> None:
-        self._shift(min(count or 1, self.columns))
+        """ICH, as in tmux: nothing where no cell is left to move, but for the last column."""
+        self._insert(count or 1, self.pen.erased)
+
+    def _insert(self, count: int, erased: Cell) -> None:
+        begin, columns = self.cursor.x, self.columns
+        count = min(count, columns - begin)
+        moved = columns - begin - count
+        if moved > 0:
+            self._move(begin, begin + count, moved, range(begin, min(begin + count, begin + moved)), erased)
+        elif begin == columns - 1:
+            self._erase(self.cursor.y, begin, columns)
 
     def delete_characters(self, count: int | None = None) -> None:
-        self._shift(-min(count or 1, self.columns))
+        begin, columns = self.cursor.x, self.columns
+        count = min(count or 1, columns - begin)
+        if (moved := columns - begin - count) <= 0:
+            self.erase_characters(count)
+        else:
+            self._move(begin + count, begin, moved, range(begin + moved, columns), self.pen.erased)
 
-    def _shift(self, by: int) -> None:
-        row, begin = self.buffer[self.cursor.y], self.cursor.x
-        if begin >= self.columns:
-            return
-        if begin + abs(by) < self.columns:
-            row.used = max(row.used, self.columns + min(by, 0))
-        self._split_wide(row, begin, begin + max(-by, 0))
-        after = {x: row.pop(x) for x in list(row) if x >= begin}
-        row.update({x + by: cell for x, cell in after.items() if begin <= x + by < self.columns})
+    def _move(self, begin: int, to: int, count: int, emptied: range, erased: Cell) -> None:
+        """Move so many cells of the cursor's row; `emptied` is what then has nothing."""
+        row = self.buffer[self.cursor.y]
+        for edge in (min(begin, to), max(begin, to), begin + count):
+            self._split_wide(row, edge, edge, drawn=False)
+        moved = {x + to - begin: row[x] for x in range(begin, begin + count) if x in row}
+        for x in (*range(to, to + count), *emptied):
+            row.pop(x, None)
+        row.update(moved)
+        if erased is not BLANK:
+            row.update(dict.fromkeys(emptied, erased))
+        row.used = max(row.used, to + count)
         row.redrawn = True
 
 
@@ -408,7 +434,7 @@ class ReplayScreen(Drawing):
         self._zone = zone
         self.above: deque[Row] = deque(maxlen=_ABOVE_MAX)
         self.above_unknown = False  # whether tmux may have rows above with wide characters that are not here
-        self.guessed = False  # whether such rows may have changed what is shown
+        self.guessed = False  # whether such rows, or what else is not known, may have changed what is shown
         self._above_lost = False
         super().__init__(columns, lines)
         self.reset()
@@ -472,11 +498,13 @@ class ReplayScreen(Drawing):
         self.carriage_return()
 
     def index(self) -> None:
-        """Move down; at the bottom, the top row scrolls off."""
+        self._down(self.pen.erased)
+
+    def _down(self, erased: Cell) -> None:
         top, bottom = self._region
         if self.cursor.y == bottom:
             self.scrolled_off([self.buffer[top]])
-            self._scroll(top, bottom, 1)
+            self._scroll(top, bottom, 1, erased)
         elif self.cursor.y < self.lines - 1:
             self.cursor.y += 1
 
@@ -487,17 +515,19 @@ class ReplayScreen(Drawing):
         elif self.cursor.y:
             self.cursor.y -= 1
 
-    def _scroll(self, top: int, bottom: int, by: int) -> None:
-        """Move rows up, or down if `by` is negative."""
+    def _scroll(self, top: int, bottom: int, by: int, erased: Cell) -> None:
+        """Move rows up, or down if `by` is negative. An empty row that comes ends no wrap of the one before it."""
         by = max(top - bottom - 1, min(by, bottom - top + 1))
         if top == 0 and bottom == self.lines - 1:  # most of all scrolling
             self.buffer = self._blank({y - by: row for y, row in self.buffer.items() if 0 <= y - by <= bottom})
         else:
             rows = {y: self.buffer.pop(y) for y in range(top, bottom + 1) if y in self.buffer}
             self.buffer.update((y - by, row) for y, row in rows.items() if top <= y - by <= bottom)
-        if self.pen.erased is not BLANK:
+        if erased is not BLANK:
             for y in range(bottom - by + 1, bottom + 1) if by > 0 else range(top, top - by):
-                self._erase(y, 0, self.columns)
+                self.buffer[y] = row = Row()
+                row.redrawn = True
+                row.update(dict.fromkeys(range(self.columns), erased))
 
     def _unwrap(self, y: int) -> None:
         """As for any row; the one before the first is above the screen, also above the alternate one."""
@@ -522,8 +552,10 @@ class ReplayScreen(Drawing):
             self.above_unknown = any(not cell.text for cell in row.cells(row.used))
 
     def cursor_to_line(self, line: int | None = None) -> None:
-        """VPA; pyte's fails in origin mode without margins."""
-        self.cursor_position(line, min(self.cursor.x, self.columns - 1) + 1)
+        """VPA; pyte's fails in origin mode without margins. Behind the last column the cursor stays there."""
+        x = self.cursor.x
+        self.cursor_position(line)
+        self.cursor.x = x
 
     def save_cursor(self) -> None:
         """Save it in the one place that there is."""
@@ -533,9 +565,11 @@ class ReplayScreen(Drawing):
     def restore_cursor(self) -> None:
         """Restore the saved cursor; it stays saved."""
         saved, hidden = self.savepoints[:], self.cursor.hidden
+        y = saved[-1].cursor.y if saved else 0  # pyte moves it into the region
         super().restore_cursor()
         self.savepoints[:] = [point._replace(cursor=copy.copy(point.cursor)) for point in saved]
         self.cursor.hidden = hidden
+        self.cursor.y = min(y, self.lines - 1)
         self.zone = self._zone
 
     def erase_in_display(self, how: int = 0, *_args: object, **_kwargs: object) -> None:
@@ -557,30 +591,36 @@ class ReplayScreen(Drawing):
     def insert_lines(self, count: int | None = None) -> None:
         """IL, outside of the region too; the cursor keeps its column."""
         y, last, count = self.cursor.y, self._last_moved(), count or 1
+        if not self._in_region() and y + 2 * count > last + 1:
+            self.guessed = True  # tmux leaves rows where they are
         self._unwrap(y - 1)
         if y + count <= last:
             self._unwrap(y + count - 1)
-        self._scroll(y, last, -count)
+        self._scroll(y, last, -count, self.pen.erased)
 
     def delete_lines(self, count: int | None = None) -> None:
-        last, count = self._last_moved(), count or 1
+        last = self._last_moved()
+        count = min(count or 1, last + 1 - self.cursor.y)
         self._unwrap(self.cursor.y - 1)
-        self._scroll(self.cursor.y, last, count)
+        self._scroll(self.cursor.y, last, count, self.pen.erased)
         self._unwrap(last - count)
 
     def _last_moved(self) -> int:
-        return self._region.bottom if self._region.top <= self.cursor.y <= self._region.bottom else self.lines - 1
+        return self._region.bottom if self._in_region() else self.lines - 1
+
+    def _in_region(self) -> bool:
+        return self._region.top <= self.cursor.y <= self._region.bottom
 
     def scroll_up(self, count: int = 1) -> None:
         top, bottom = self._region
         count = min(count or 1, bottom - top + 1)
         self.scrolled_off([self.buffer[y] for y in range(top, top + count)])
-        self._scroll(top, bottom, count)
+        self._scroll(top, bottom, count, self.pen.erased)
 
     def scroll_down(self, count: int = 1) -> None:
         self._unwrap(self._region.top - 1)
         self._unwrap(self._region.top)
-        self._scroll(*self._region, -(count or 1))
+        self._scroll(*self._region, -(count or 1), self.pen.erased)
 
     def alignment_display(self) -> None:
         self.margins = None
@@ -659,7 +699,8 @@ class ReplayScreen(Drawing):
             self._above_scrolled -= back
             rows += [Row() for _ in range(lines - self.lines - back)]
         if columns != self.columns and (leaving or not self.alternate):
-            self.guessed |= self.above_unknown or (self._above_lost and self._above_scrolled < len(self.above))
+            self.guessed |= self.cut_wide or self.above_unknown
+            self.guessed |= self._above_lost and self._above_scrolled < len(self.above)
             line, before = _place(rows, x, y)
             reflow = Reflow(rows, columns, self._above_scrolled)
             rows = reflow.rows + [Row() for _ in range(lines - len(reflow.rows))]
