@@ -133,6 +133,7 @@ class FakeTerminals:
 
     note: Note
     client: str = ""
+    told: object = None
     asked: list[dict[str, Any]] = field(default_factory=list)
     events: EventLog = field(default_factory=EventLog)
 

@@ -129,6 +129,19 @@ async def test_a_tab_that_was_not_named_is_never_changed_in_silence(tool: str, a
             assert "window_id" not in again
 
 
+async def test_an_error_names_no_tab_so_the_next_result_does() -> None:
+    async with agent_at_a_server() as agent:
+        other = (await agent.call("create_tab", cwd="/usr"))["window_id"]
+        await agent.call("start_process", command="cat")
+        used = (await agent.call("create_tab", cwd="/"))["window_id"]
+        await agent.call("execute_command", command="exit", timeout_ms=20_000)
+        refused = await agent.client.call_tool("execute_command", {"command": "true"})
+        assert refused.is_error
+        told = await agent.call("stop_process")
+        assert told["window_id"] == other
+        assert told["note"].startswith(f"{used} has ended (")
+
+
 async def test_what_a_call_named_is_what_the_next_means() -> None:
     async with agent_at_a_server() as agent:
         one, two = [(await agent.call("create_tab", cwd="/"))["window_id"] for _ in range(2)]

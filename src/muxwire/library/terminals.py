@@ -79,7 +79,7 @@ class Terminals:
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
         self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
         self._hosts.give(hosts or {})
-        self._told: Tab | None = None  # the tab that the last call named or made, or that its result named
+        self.told: Tab | None = None  # the tab that the last call named or made, or that its result named
 
     def __repr__(self) -> str:
         tabs = ", ".join(f"{tab.key} {tab.name!r}" for tab in self._book.in_order())
@@ -153,9 +153,9 @@ class Terminals:
         request = checked_request(self.host, wanted)
         server = await self.server()
         if self._life.adopted is not None:
-            self._told = await self._life.adopted.make(request)
-            return self._told
-        self._told = made = await TabMaker(server, self._book).make(request, secrets.token_hex(8))
+            self.told = await self._life.adopted.make(request)
+            return self.told
+        self.told = made = await TabMaker(server, self._book).make(request, secrets.token_hex(8))
         self._hosts.latest = None
         return made
 
@@ -202,11 +202,11 @@ class Terminals:
         It has to if the last call was for another tab, which has ended since or is not the active one any more. The
         note says so where the directory is another one too.
         """
-        book, before = (self._hosts.latest or self)._book, self._told  # noqa: SLF001 - of our own kind
+        book, before = (self._hosts.latest or self)._book, self.told  # noqa: SLF001 - of our own kind
         tab = book.open.get(book.latest)
         if tab is None or tab is before:
             return (tab.key if tab is not None else ""), False, ""
-        self._told, note = tab, ""
+        self.told, note = tab, ""
         if before is not None and before.pane.session.dead and before.cwd != tab.cwd:
             note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
         return tab.key, True, note
@@ -236,7 +236,7 @@ class Terminals:
         """
         target = self._name_of(target)
         if (there := await self._hosts.tab(target, within)) is not None:
-            self._told = there
+            self.told = there
             return there
         tab = await self.known_tab(target, within=within)
         if self._book.open.get(tab.key) is not tab:
@@ -245,7 +245,7 @@ class Terminals:
                 remedy="its log can still be read; create a new tab with `create_tab`",
             )
         self._book.latest, self._hosts.latest = tab.key, None
-        self._told = tab
+        self.told = tab
         return tab
 
     async def known_tab(self, target: Target, *, within: float = inf) -> Tab:

@@ -299,15 +299,18 @@ class Tool(Generic[A]):
         """The result's fields, and which tab was used if the call named none and its caller may not know which."""
         if not isinstance(arguments, InTab) or arguments.window_id or _names_no_tab(arguments):
             return await self._fields(call, arguments)
+        before = call.terminals.told
         window, told, note = call.terminals.unnamed()
-        if not window:  # not known yet: the tab is made now, or is the one that an earlier process used last
-            fields = await self._fields(call, arguments)
-            window = call.terminals.unnamed()[0]
-            return {"window_id": window, **fields} if window else fields
-        fields = await self._fields(call, replace(arguments, window_id=window))
+        try:
+            fields = await self._fields(call, replace(arguments, window_id=window) if window else arguments)
+        except BaseException:
+            call.terminals.told = before  # an error names no tab: the next result has to
+            raise
+        if not window:  # the tab was made now, or is the one that an earlier process used last
+            window, told = call.terminals.unnamed()[0], True
         if note:
             fields["note"] = "; ".join(filter(None, (note, fields.get("note"))))
-        return {"window_id": window, **fields} if told else fields
+        return {"window_id": window, **fields} if told and window else fields
 
     async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))
