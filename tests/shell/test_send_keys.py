@@ -13,7 +13,7 @@ from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import TtyModes
 from muxwire.shell.prompt_line import EDITOR_GRACE
 from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL
-from tests.shell.driven import PID
+from tests.shell.driven import PID, osc
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import LEADER, PROGRAM, World, at_prompt
 
@@ -167,6 +167,14 @@ def test_enter_waits_until_a_program_shows_the_text_before_it(shows: bytes, want
     world.pressed = lambda keys: world.later(0.2, lambda: world.write(shows)) if b"hello" in keys else None
     assert send(world, "hello", "Enter")[3] is wanted
     assert pressed(world)[-1] == "b'\\r'"
+
+
+def test_enter_is_not_typed_into_a_tab_that_ended_while_its_text_was_waited_for() -> None:
+    world = program(KEYS)
+    world.later(0.2, lambda: world.write(osc(f"X;{world.session.nonce};3")))
+    with pytest.raises(TabUnavailable):
+        send(world, "hello", "Enter")
+    assert "".join(eval(one).decode() for one in pressed(world)) == "hello"
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -214,13 +214,16 @@ class Keys:
         taken: bool | None = None
         for number, stroke in enumerate(found):
             yield from self._line_taken()
-            if session.dead:
-                raise pane.refusal()
-            if stroke.submits and before is not None:
+            if stroke.submits and before is not None and not session.dead:
                 text = found[number - 1].data.decode("utf-8", "replace")
                 longest = TAKEN_ALTERNATE_SECONDS if modes.alternate_screen else TAKEN_SECONDS
                 shown = yield Within(longest, self._taken(text, before))
                 taken = bool(shown) and taken is not False
+            is_text = number + 1 < len(found) and found[number + 1].submits
+            looks = is_text and not session.dead and self._is_for_keys(pane.tty_modes())
+            before = (yield LookAtScreen()) if looks else None
+            if session.dead:
+                raise pane.refusal()
             # The line before may have started a program that reads by lines, where an editor had read keys.
             tty = pane.tty_modes()
             self._line.check(stroke.data, tty, begun=number > 0)
@@ -229,8 +232,6 @@ class Keys:
                 # The shell takes the line now; only its next prompt says that it is free again.
                 session.line_entered()
                 self._entered = pane.now
-            is_text = number + 1 < len(found) and found[number + 1].submits
-            before = (yield LookAtScreen()) if is_text and self._is_for_keys(tty) else None
             if stroke.bracketed and modes.in_mode:
                 answers.append((yield Press(self._marked(stroke.data))))
             else:
