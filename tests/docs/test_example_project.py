@@ -26,6 +26,13 @@ def test_it_fails(tab, tmp_path):
 """
 
 
+PROMPT = """
+def test_the_prompt_is_plain(tab):
+    tab.execute("true")
+    assert {line.rstrip() for line in tab.snapshot().lines} == {"$ true", "$"}
+"""
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return Path(shutil.copytree(EXAMPLE, tmp_path / "project"))
@@ -50,7 +57,8 @@ def test_what_the_page_shows_works_beside_the_program(project: Path) -> None:
 
 def test_its_tests_pass_and_one_that_fails_shows_its_terminal(project: Path) -> None:
     (project / "test_failing.py").write_text(FAILS)
+    (project / "test_prompt.py").write_text(PROMPT)
     done = checked(project)
-    assert "1 failed, 4 passed" in done.stdout, done.stdout + done.stderr
+    assert "1 failed, 5 passed" in done.stdout, done.stdout + done.stderr
     assert " terminal " in done.stdout
     assert "\non the screen\n" in done.stdout

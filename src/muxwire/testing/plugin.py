@@ -40,10 +40,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def terminals_environ(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of the tabs: that of the test run, with an empty home, a plain prompt and bash (or sh)."""
+    """The environment of the tabs: that of the test run, with a new home, a plain prompt and bash (or sh)."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_PERSONAL)}
     shell = shutil.which("bash") or shutil.which("sh") or "/bin/sh"
-    return kept | {"HOME": str(tmp_path_factory.mktemp("home")), "SHELL": shell, "PS1": "$ ", "LANG": "C.UTF-8"}
+    home = tmp_path_factory.mktemp("home")
+    (home / ".bashrc").write_text("PS1='$ '\n")  # Debian's /etc/bash.bashrc sets another one
+    return kept | {"HOME": str(home), "SHELL": shell, "PS1": "$ ", "LANG": "C.UTF-8"}
 
 
 @pytest.fixture(scope="session")
