@@ -88,3 +88,13 @@ def test_only_what_was_never_sent_can_be_withdrawn() -> None:
     assert resending.withdraw(rest, pending)
     assert list(pending) == [first]
     assert not resending.withdraw([], pending)
+
+
+def test_a_pane_is_moved_again_only_if_that_was_never_sent() -> None:
+    resending = Resending(again_of_a_window)
+    move = command("if-shell", "-F", "#{window_panes}", "display-message -p x", "break-pane -d")
+    was_sent, unsent, looks = sent(resending, move, move, command("if-shell", "-F", "1", "select-window"))
+    resending.unsent.add(unsent)
+    assert resending.left([was_sent, looks, unsent], [b""]) == [looks, unsent]
+    with pytest.raises(ConnectionClosed, match="whether it moved"):
+        was_sent.result()

@@ -297,6 +297,8 @@ _REPEATABLE = frozenset(
 _OF_CAPTURES = frozenset(("show-buffer", "delete-buffer"))
 # What these print cannot be asked for later.
 _PRINTING = frozenset(("new-window", "split-window", "new-session", "break-pane", "show-buffer"))
+# Without a number, as in `if-shell`, this goes again only if it was never sent: at a second time its pane is alone.
+_ONCE = b"break-pane"
 
 
 @final
@@ -317,8 +319,7 @@ class Resending:
         return [self._numbered(one) for one in commands]
 
     def _numbered(self, one: Command) -> Command:
-        # A line that begins with `if-shell` gets no number, so after a lost connection tmux may run it twice. Most
-        # commands in it do no harm then. `break-pane` finds its pane alone in a window, and the operation fails.
+        # A line that begins with `if-shell` gets no number: tmux may run it twice, which most commands in it bear.
         if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1
@@ -353,12 +354,14 @@ class Resending:
 
     def left(self, waiting: Iterable[Pending], answer: Sequence[bytes]) -> list[Pending]:
         """Those that are to be sent again; the others have their answers then. `answer` is that to `ASK`."""
-        self.unsent.clear()
+        unsent, self.unsent = self.unsent, set()
         process, _, number = (*answer, b"")[0].partition(b".")
         run, left = int(number) if process == self._process else 0, []
         for one in waiting:
             found = _NUMBERED.search(one.command.line)
-            if found is None or int(found[1]) > run:
+            if found is None and one not in unsent and _ONCE in one.command.line:
+                one.fail(ConnectionClosed("the connection was lost before tmux said whether it moved the pane"))
+            elif found is None or int(found[1]) > run:
                 left.append(one)
             elif (instead := self._instead(one.command)) is not None:
                 one.command = instead
