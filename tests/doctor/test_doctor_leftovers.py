@@ -121,6 +121,30 @@ def test_the_server_of_a_tab_that_another_machine_has_here_is_left_alone(
         assert time.monotonic() < deadline
 
 
+@pytest.mark.parametrize("path", ["named.sock", "box.0123abcd/s"])
+def test_a_server_whose_socket_was_removed_keeps_its_directory(
+    where: Folders, environ: dict[str, str], path: str
+) -> None:
+    """The next verb has it make its socket anew; until then its tabs work, and need what is there."""
+    socket_path = where.runtime / path
+    folder = socket_path.parent if socket_path.name == "s" else socket_path.with_suffix("")
+    folder.mkdir()
+    argv = ["tmux", "-S", str(socket_path), "-f", "/dev/null"]
+    started = subprocess.run(
+        [*argv, "new-session", "-d", "-P", "-F", "#{pid}", "cat"], check=True, env=environ, capture_output=True
+    )
+    try:
+        socket_path.unlink()
+        assert only(leftovers.folders(where)).level == "ok"
+        assert list(leftovers.clean(where)) == []
+        assert folder.is_dir()
+    finally:
+        os.kill(int(started.stdout), signal.SIGTERM)
+    deadline = time.monotonic() + SECONDS
+    while only(leftovers.folders(where)).level == "ok":
+        assert time.monotonic() < deadline
+
+
 def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) -> None:
     sock = where.socket_path
     subprocess.run(["tmux", "-S", sock, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)

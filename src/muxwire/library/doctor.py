@@ -44,7 +44,7 @@ from muxwire.values import dataclass
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
@@ -86,7 +86,7 @@ def broken(check: str, said: str, remedy: str) -> Finding:
 # What instances that are gone have left, and locks of others that hold up every shell; each with its command.
 #
 # `clean` removes what instances have left. What belongs to an instance that runs is never named: a server that answers,
-# or an owner that lives.
+# an owner that lives, or a server whose socket was removed: it makes that anew when an instance looks for it.
 
 # The names that open_terminals gives to what ends with its process: `e...` an ephemeral instance, `a...` what
 # muxwire has for a person's server.
@@ -94,6 +94,7 @@ _EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 _PROC = Path("/proc")
 # What a client calls itself (setproctitle in client_main, client.c).
 _CLIENT = b"tmux: client\n"
+_SERVER = b"tmux: server\n"
 # Seconds that a client without a parent must live on: a server starts by way of a copy of its client, which ends at
 # once (daemon in proc.c), and a driver's end takes its client with it.
 _LIVES_ON = 0.2
@@ -116,8 +117,10 @@ def clean(places: Folders) -> Iterator[str]:
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
             yield f"process {pid}, `tmux -C` without a driver"
+    ended = set()
     for path in _orphans(places):
         if server := LocalHost({}).listening_pid(path):  # else it has ended meanwhile
+            ended.add(server)
             with suppress(ProcessLookupError):
                 # tmux ends its server at SIGTERM, and hangs up on what runs in it (tmux.c, server_signal).
                 os.kill(server, signal.SIGTERM)
@@ -126,7 +129,7 @@ def clean(places: Folders) -> Iterator[str]:
     for path in _dead_sockets(places):
         path.unlink(missing_ok=True)
         yield str(path)
-    for folder in _folders_left(places):
+    for folder in _folders_left(places, ended):
         shutil.rmtree(folder)
         yield str(folder)
 
@@ -180,20 +183,28 @@ def folders(places: Folders) -> Iterator[Finding]:
         yield ok("directories left", "none")
 
 
-def _folders_left(places: Folders) -> list[Path]:
+def _folders_left(places: Folders, ended: Collection[int] = ()) -> list[Path]:
+    """`ended`: servers that were told to end, and may not have yet."""
+    served = _served(ended)
     return [
         entry
         for home in dict.fromkeys((places.runtime, places.memory))
         if home.is_dir()
         for entry in sorted(home.iterdir())
-        if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name)
+        if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name, served)
     ]
 
 
-def _in_use(places: Folders, instance: str) -> bool:
+def _served(ended: Collection[int]) -> set[bytes]:
+    """The arguments of all tmux servers, the paths of their sockets among them: one may have none any more."""
+    running = (pid for pid in process_table() if pid not in ended and read_proc(pid, "comm") == _SERVER)
+    return {word for pid in running for word in read_proc(pid, "cmdline").split(b"\0")}
+
+
+def _in_use(places: Folders, instance: str, served: Collection[bytes]) -> bool:
     # `s`: of a server for tabs that an instance on another machine has here (host/scripts/bootstrap.sh).
     sockets = places.runtime / f"{instance}.sock", places.runtime / instance / "s"
-    return _is_owned(places, instance) or any(map(_listens, sockets))
+    return _is_owned(places, instance) or any(_listens(path) or bytes(path) in served for path in sockets)
 
 
 def clients(places: Folders) -> Iterator[Finding]:
