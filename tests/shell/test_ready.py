@@ -122,9 +122,11 @@ def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool, re
         world.prompts.forget()
     world.write(b"echo half")
     prompt, world.column = world.column, world.column + len("echo half")
-    key = world.shell.aside_key or world.shell.clear_key
+    key = world.shell.aside_key or CLEAR_LINE
 
     def pressed(keys: bytes) -> None:
+        if keys == b" ":
+            world.write(keys)
         if keys == key:
             world.write(ASIDE_SIGN if world.shell is not None and world.shell.aside_key else b"\r")
             world.later(0.7, lambda: setattr(world, "column", prompt))

@@ -50,7 +50,7 @@ class Bash(Shell):
     clear_key = CLEAR_KEY + ASIDE_KEY
     aside_key = ASIDE_KEY
     back_key = ASIDE_KEY + BACK_KEY
-    clear_sign = CLEAR_SIGN
+    clear_signs = (CLEAR_SIGN,)
     has_accept_mark = True
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:

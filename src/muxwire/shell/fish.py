@@ -38,7 +38,7 @@ class Fish(Shell):
     aside_key = ASIDE_KEY
     back_key = ASIDE_KEY + PRIVATE_KEY
     anew_keys = b"\x15\n"  # C-c as a signal makes it draw nothing; these mean the same to it and to the kernel
-    clear_sign = CLEAR_SIGN
+    clear_signs = (CLEAR_SIGN,)
     has_accept_mark = True
     redraws = True
     replaces_all = True

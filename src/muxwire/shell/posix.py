@@ -223,8 +223,13 @@ class Ash(PlainSh):
 
 @final
 class Ksh(PlainSh):
-    """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits."""
+    """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits.
+
+    A line that it has drawn it clears with BS or CR, whatever its editor (emacs, vi, none) and the line's length.
+    """
 
     name = "ksh"
+    reads_ahead = True
+    clear_signs = (b"\b", b"\r")
     draws_early = True
     start_apart = True

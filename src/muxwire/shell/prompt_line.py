@@ -272,7 +272,8 @@ class PromptEnd:
         self.cleared = False  # whether the line was cleared to see where the prompt ends
         self.aside = False  # whether what was there is to come back after the command
         self._had_text = False  # whether there was something: it may be back at the next prompt
-        self._signs = True  # whether the shell wrote its `clear_sign` for our last key: the user may have unbound it
+        self._signs = True  # whether the shell wrote one of its `clear_signs` for our last key: it may be unbound
+        self._awaited: tuple[bytes, ...] = ()  # those of them that are awaited now
         self._pane = pane
         self._line = line
 
@@ -323,7 +324,7 @@ class PromptEnd:
             earlier: Asked = yield self._ask_cursor()
             answered = asked and _ANSWERED.fullmatch(drawn, known) is not None
             gone = answered and (yield from self._took_answer(shell, drawn))
-            if not gone and not (yield from self._clear(shell, edits=edits, forget=answered)):
+            if not gone and not (yield from self._clear(shell, edits=edits, asked=asked, forget=answered)):
                 return None
             after = yield from self._cursor()
             before, end = (yield from self._position(earlier)), earlier.end
@@ -396,10 +397,11 @@ class PromptEnd:
             return True
         return False
 
-    def _clear(self, shell: Shell, *, edits: bool, forget: bool) -> Request[bool]:
+    def _clear(self, shell: Shell, *, edits: bool, asked: bool, forget: bool) -> Request[bool]:
         """Have the shell set aside what is typed, and bring it back after the command; or `forget` it.
 
-        False if the shell has not read the key: what is typed is there, and goes when it does.
+        `asked`: an answer of the terminal may be on the line. False if the shell has not read the key: what is typed is
+        there, and goes when it does.
         """
         pane, end = self._pane, self._pane.stream.end
         if self._echoed_before(shell):
@@ -407,51 +409,72 @@ class PromptEnd:
             return True
         yield MendModes(shell)
         key = shell.aside_key if shell.aside_key and not forget else shell.clear_key
-        yield Press(key if edits else CLEAR_TYPED)
-        signs = edits and bool(shell.clear_sign)
-        grace = LATE_GRACE if signs and self._signs else CLEARED
-        yield Within(grace + QUESTION_ROUND_TRIPS * pane.round_trip, self._cleared(shell, end, edits=edits))
-        took = not signs or self._took_key(shell, end, edits=edits)
+        key = key if edits else CLEAR_TYPED
+        # What stands before the rest of such an answer is no key of its own.
+        alone = edits and shell.reads_ahead and not asked
+        self._awaited = self._signs_of(shell) if edits and (alone or not shell.reads_ahead) else ()
+        grace = LATE_GRACE if self._awaited and self._signs else CLEARED
+        more = QUESTION_ROUND_TRIPS * pane.round_trip
+        if alone and self._awaited:
+            first, key = key[:1], key[1:]
+            yield Press(first)
+            begin = end
+            shown = yield from until(
+                pane, lambda: pane.session.dead or pane.stream.ring.find(first, begin) >= 0, grace + more
+            )
+            if pane.session.dead:
+                return True
+            grace, end = grace if shown else CLEARED, pane.stream.end
+        yield Press(key)
+        yield Within(grace + more, self._cleared(end))
+        took = not self._awaited or self._took_key(end)
         unread = not (took or pane.is_remote)
         if unread:  # the user may have unbound the key; but a shell that does not sleep has not read it
-            unread = (yield Within(UNREAD_SECONDS, self._read(shell, end))) is None
-            took = self._took_key(shell, end, edits=edits)
-        self._signs = took or (self._signs and unread)
+            unread = (yield Within(UNREAD_SECONDS, self._read(end))) is None
+            took = self._took_key(end)
+        if self._awaited:
+            self._signs = took or (self._signs and unread)
         self.aside = pane.stream.ring.find(ASIDE_SIGN, end) >= 0
         return not unread
 
-    def _read(self, shell: Shell, end: int) -> Request[bool]:
+    def _signs_of(self, shell: Shell) -> tuple[bytes, ...]:
+        """What is written for the key that clears the line: nothing by a kernel that edits it and does not echo."""
+        modes = None if shell.private_key else self._pane.tty_modes()
+        silent = modes is not None and modes.icanon and not modes.echo
+        return () if silent else shell.clear_signs
+
+    def _read(self, end: int) -> Request[bool]:
         """Wait until the shell has read our key: it says so, or has slept for a while, also after it was stopped."""
         pane, since = self._pane, 0.0
-        while not (pane.session.dead or self._took_key(shell, end, edits=True)):
+        while not (pane.session.dead or self._took_key(end)):
             since = (since or pane.now) if pane.shell_sleeps() else 0.0
             if since and pane.now - since >= CLEARED:
                 break
             yield Wait(LOOK_MAX)
         return True
 
-    def _cleared(self, shell: Shell, end: int, *, edits: bool) -> Request[None]:
-        while not (yield from self._edits_again(shell, end, edits=edits)):
+    def _cleared(self, end: int) -> Request[None]:
+        while not (yield from self._edits_again(end)):
             yield Wait(LOOK_MIN)
 
-    def _edits_again(self, shell: Shell, end: int, *, edits: bool) -> Request[bool]:
+    def _edits_again(self, end: int) -> Request[bool]:
         """Whether the shell has read our key, and waits for more. ConnectionClosed."""
         pane, sleeps = self._pane, False
         if pane.is_remote:  # asked at once, behind the key: its answer takes longer than the shell
             yield Refresh()
             sleeps = pane.answered_whole and bool(pane.shell_sleeps())
-        if not self._took_key(shell, end, edits=edits):
-            return sleeps and not (edits and shell.clear_sign)  # it has nothing to write for it
+        if not self._took_key(end):
+            return sleeps and not self._awaited  # it has nothing to write for it
         return sleeps or bool((yield from self._line.kind()))
 
-    def _took_key(self, shell: Shell, end: int, *, edits: bool) -> bool:
-        """Whether the shell has read our key: `clear_sign` has come, or, from a shell without one, any output.
+    def _took_key(self, end: int) -> bool:
+        """Whether the shell has read our key: a sign of it has come, or, where none is awaited, any output.
 
         On a busy machine the shell reads keys late, and what it draws for earlier keys comes first.
         """
         stream = self._pane.stream
-        if edits and shell.clear_sign:
-            return stream.ring.find(shell.clear_sign, end) >= 0
+        if self._awaited:
+            return any(stream.ring.find(sign, end) >= 0 for sign in self._awaited)
         return stream.end != end
 
     def _echoed_before(self, shell: Shell) -> bool:

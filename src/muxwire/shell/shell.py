@@ -102,7 +102,8 @@ class Shell(ABC):
     `aside_key`: has it set aside what is typed on its line, and write something; empty if it cannot;
     `back_key`: as `private_key`, and after the command what was set aside comes back; empty if it always does;
     `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes the tty has;
-    `clear_sign`: what its integration writes for both keys, empty if it has none;
+    `clear_signs`: one of them is written for both keys in any case, and not for what a person types at the line's end;
+    `reads_ahead`: it draws nothing for a text and C-u that it reads at once: the first byte of `clear_key` goes alone;
     `draws_early`: it draws its prompt before its line editor has the tty;
     `replaces_all`: its private key takes the place of all lines that are being edited;
     `cursor_follows`: where a line ends at the right edge, the cursor behind it is on the next row;
@@ -119,7 +120,8 @@ class Shell(ABC):
     aside_key: ClassVar[bytes] = b""
     back_key: ClassVar[bytes] = b""
     anew_keys: ClassVar[bytes] = CTRL_C
-    clear_sign: ClassVar[bytes] = b""
+    clear_signs: ClassVar[tuple[bytes, ...]] = ()
+    reads_ahead: ClassVar[bool] = False
     draws_early: ClassVar[bool] = False
     cursor_follows: ClassVar[bool] = False
     replaces_all: ClassVar[bool] = False

@@ -54,7 +54,7 @@ class Zsh(Shell):
     private_key = PRIVATE_KEY
     clear_key = CLEAR_LINE + ASIDE_KEY
     aside_key = ASIDE_KEY
-    clear_sign = CLEAR_SIGN
+    clear_signs = (CLEAR_SIGN,)
     cursor_follows = True
     has_accept_mark = True
     files_needed = 16
