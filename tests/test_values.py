@@ -8,7 +8,7 @@ import inspect
 import pickle
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -37,6 +37,7 @@ def example(decorate: Callable[[type], type]) -> tuple[type, type]:
         b: list[int] = dataclasses.field(default_factory=list)
         c: str = "c"
         d: int = dataclasses.field(default=3, compare=False, repr=False)
+        kind: ClassVar[str] = "value"
 
         def __post_init__(self) -> None:
             if self.a < 0:
@@ -49,6 +50,9 @@ def example(decorate: Callable[[type], type]) -> tuple[type, type]:
 def test_an_instance_is_what_the_standard_library_makes(options: dict[str, Any]) -> None:
     ours, theirs = (example(made(**options))[1] for made in (muxwire.values.dataclass, dataclasses.dataclass))
     assert ours.__match_args__ == theirs.__match_args__  # type: ignore[attr-defined]
+    assert ours.__annotations__ == theirs.__annotations__
+    types = [[(field.name, field.type) for field in dataclasses.fields(one)] for one in (ours, theirs)]
+    assert types[0] == types[1]
     for values in ({"a": 1}, {"a": 1, "b": [2], "c": "x", "d": 4}):
         one, other = ours(**values), theirs(**values)
         assert dataclasses.asdict(one) == dataclasses.asdict(other)
