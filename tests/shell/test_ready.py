@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -13,13 +14,15 @@ from muxwire.host.shells import shell_for
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.nesting import PROBE_TIMEOUT
-from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, line_keys
+from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, LOOK_MIN, PROMPT_SOON, line_keys
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from muxwire.shell.request import SILENCE_WITHIN
 from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
 from tests.shell.driven import NESTED_PID, OTHER, osc
 from tests.shell.world import PROMPT, Over, World, at_prompt
 
+# DECSET 2004: by it bash says that its line editor is on.
+EDITS = b"\x1b[?2004h"
 # A call's own timeout, longer than whatever is decided earlier.
 PATIENT = 10.0
 
@@ -245,6 +248,45 @@ def test_an_answer_of_the_terminal_that_is_drawn_as_the_key_comes_is_no_part_of_
     world.pressed = pressed
     reached(world)
     assert world.end.column == prompt
+
+
+@pytest.mark.parametrize(
+    ("pieces", "looks"),
+    [
+        ([EDITS + PROMPT], False),
+        ([EDITS, PROMPT], False),  # as tmux reads it on a busy machine
+        ([b"other" + EDITS + PROMPT], True),  # after `cd`, say
+        ([], True),
+    ],
+)
+def test_a_known_prompt_is_waited_for_without_a_look_at_the_shell(
+    pieces: list[bytes], looks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = World()
+    accept(world)
+    world.prompt(b"")
+    world.time += LOOK_MIN / 10
+    world.write(EDITS + PROMPT)
+    reached(world)
+    reached(world)  # its time is known from here on
+    command = world.typed()
+    accept(world)
+    world.begins(command)
+    world.ends(command)
+    world.prompt(b"")
+    for number, piece in enumerate(pieces, 1):
+        world.later(number * PROMPT_SOON / 4, functools.partial(world.write, piece))
+    asked: list[float] = []
+
+    def sleeps() -> str:
+        asked.append(world.time)
+        return "editor"
+
+    monkeypatch.setattr(world, "shell_sleeps", sleeps)
+    begun = world.time
+    assert reached(world).edits
+    assert bool(asked) == looks
+    assert not asked or asked[0] - begun < PROMPT_SOON + LOOK_MIN
 
 
 @pytest.mark.parametrize("sleeps", ["editor", "line"])

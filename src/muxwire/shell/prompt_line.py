@@ -119,9 +119,15 @@ class PromptLine:
 
         if whole():
             return
+
+        def drawn() -> bool:
+            """A known prompt may come in pieces, on a busy machine long after its mark."""
+            known = pane.prompts.took and not pane.session.dead
+            return pane.is_back and not (known and pane.prompts.may_continue(pane.drawn_prompt))
+
         yield Poll(whole)
         if not whole():
-            yield from until(pane, lambda: pane.is_back, PROMPT_SOON)
+            yield from until(pane, drawn, PROMPT_SOON)
 
     def in_vain(self, waited: float) -> Request[bool]:
         """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""

@@ -88,6 +88,10 @@ class PromptColumns:
         """Whether these bytes are a whole prompt that was seen before."""
         return drawn in self._known
 
+    def may_continue(self, drawn: bytes) -> bool:
+        """Whether what was drawn is the beginning of a prompt that was seen before."""
+        return any(len(drawn) < len(prompt) and prompt.startswith(drawn) for prompt in self._known)
+
     def length(self, drawn: bytes) -> int:
         """How many bytes of what was drawn are a whole prompt that was seen before."""
         return max((len(prompt) for prompt in self._known if drawn.startswith(prompt)), default=0)
