@@ -18,6 +18,7 @@ LONG_FILES = frozenset(
         "src/muxwire/sync/twins.py",
         "src/muxwire/tabs/waits.py",
         "src/muxwire/vt/replay.py",
+        "tests/shell/test_ready.py",
     )
 )
 

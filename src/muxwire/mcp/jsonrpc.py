@@ -77,8 +77,9 @@ def encoded_later(fields: dict[str, Any]) -> tuple[Iterator[bytes], Iterator[byt
     """
     if not any(isinstance(value, str) and len(value) > LARGE_CHARS for value in fields.values()):
         return None
-    for piece in _json_of(fields):
-        piece.encode()
+    for value in fields.values():  # JSON escapes no surrogate: the text itself shows whether there is one
+        for piece in _pieces(value) if isinstance(value, str) else (as_json(value),):
+            piece.encode()
     return _in_string(fields), (piece.encode() for piece in _json_of(fields))
 
 
@@ -97,12 +98,16 @@ def _json_of(fields: dict[str, Any]) -> Iterator[str]:
         before = ","
         if isinstance(value, str):
             yield '"'
-            for begin in range(0, len(value), _PIECE_CHARS):
-                yield as_json(value[begin : begin + _PIECE_CHARS])[1:-1]
+            for piece in _pieces(value):
+                yield as_json(piece)[1:-1]
             yield '"'
         else:
             yield as_json(value)
     yield "}"
+
+
+def _pieces(text: str) -> Iterator[str]:
+    return (text[begin : begin + _PIECE_CHARS] for begin in range(0, len(text), _PIECE_CHARS))
 
 
 def read(line: bytes) -> dict[str, Any] | None:
