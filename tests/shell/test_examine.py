@@ -276,7 +276,19 @@ def test_a_command_ends_with_its_nested_shell(quiet: float, lives: bool, ended: 
 
 
 @pytest.mark.parametrize(
-    ("command", "replaced"), [(b"exec zsh", True), (b"exec zsh; true", False), (b"exec >f", False), (b"zsh", False)]
+    ("command", "replaced"),
+    [
+        (b"exec zsh", True),
+        (b"exec zsh; true", False),
+        (b"exec >f", False),
+        (b"zsh", False),
+        (b"cd /tmp && exec zsh", True),
+        (b"A=1; export B=2\ncd; exec zsh", True),
+        (b"cd /tmp && exec >f", False),
+        (b"read -e x; exec zsh", False),  # what waits may be its `read`
+        (b"cd $(read -e x; echo $x); exec zsh", False),
+        (b"cdrom; exec zsh", False),
+    ],
 )
 def test_exec_of_a_shell_has_ended_when_that_is_at_its_prompt(command: bytes, replaced: bool) -> None:
     world, ran = running(command=command)
