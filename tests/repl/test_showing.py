@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument
+from muxwire.protocol.commands import command
 from muxwire.repl.showing import Line, Shower, plain
 from muxwire.repl.state import Session
 from muxwire.repl.view import Filter, Seen
@@ -218,3 +219,16 @@ async def test_output_is_shown_once_while_the_lines_themselves_are_shown() -> No
             await play(session, "x", Transcript(tuple(Received(line.encode()) for line in lines)), 0)
             tasks.cancel_scope.cancel()
     assert written[:-1] == [f"< {line}" for line in lines]
+
+
+@pytest.mark.anyio
+async def test_a_line_that_waits_until_tmux_has_attached_again_is_known_when_its_answer_comes() -> None:
+    async def write(lines: Sequence[Line]) -> None:
+        pass
+
+    async with anyio.create_task_group() as tasks:
+        session = Session(Printer(write), tasks)
+        session.hear([Received(b"%exit"), Ended("")])
+        session.on_sent(command("display-message", "-p", "x"))
+        session.hear([Received(b"%session-changed $0 hub")])
+        assert session.view.unanswered == 1

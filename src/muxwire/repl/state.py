@@ -80,10 +80,14 @@ class Session:
         now = anyio.current_time()
         self.view, self.shower = StreamView(now), Shower(begin=now)
 
+    def _go_on(self) -> None:
+        """Begin anew if the connection has ended: the client has found its server again, over the same transport."""
+        if self.view.ended:
+            self._begin()
+
     def hear(self, records: Sequence[Record]) -> None:
         """Take lines that were just sent or received. Called by the reader of the connection: this must not wait."""
-        if self.view.ended:  # the client has found its server again, over the same transport
-            self._begin()
+        self._go_on()
         if self.recorder is not None:
             # The client has not read these lines yet: so `quiet` is what was true before them.
             quiet = self.live is not None and self.live.quiet and isinstance(records[-1], Received)
@@ -91,7 +95,8 @@ class Session:
         self.show_wire(records, anyio.current_time(), self.view, self.shower)
 
     def on_sent(self, command: Command) -> None:
-        """Take a command that the client sends."""
+        """Take a command that the client sends, which may be written only once tmux has said that it attached."""
+        self._go_on()
         self.view.sent(command, anyio.current_time())
 
     def on_event(self, event: Event) -> None:
