@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given, strategies as st
 
-from muxwire.shell.execution import Execution, OnTimeout
+from muxwire.shell.execution import INTERRUPTED, Execution, OnTimeout
+from muxwire.shell.listener import may_be_read
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.session_table import (
     COMMAND_TABLE,
@@ -438,6 +439,30 @@ def test_the_echo_of_an_earlier_processs_input_ends_where_the_line_was_accepted(
     driven.accept()
     driven.session.recalled(driven.now(), end=len(driven.data))
     assert driven.session.last_input.offset == first
+
+
+@pytest.mark.parametrize(("input_at", "moved"), [(-1, False), (0, False), (5, True)])
+def test_the_line_of_an_earlier_processs_command_is_no_echo_of_an_input_before_it(input_at: int, moved: bool) -> None:
+    """Else each `muxwire run` took itself for one that comes after keys, and examined all processes of the machine."""
+    earlier = Execution("00112233445566aa", b"old", prompt_seq=0, typed_at=5, typed_time=1.0, recalled=True)
+    earlier.start(5, 1.0)
+    earlier.finish("completed", 1.0, end=9, exit_code=0)
+    driven = Driven()
+    driven.session.recall([earlier], PID, input_at)
+    driven.prompt()
+    driven.accept()
+    driven.session.recalled(driven.now(), end=len(driven.data))
+    assert driven.session.last_input.offset == (len(driven.data) if moved else input_at)
+    assert may_be_read(driven.session) is moved
+
+
+def test_a_command_of_an_earlier_process_that_failed_may_have_been_interrupted() -> None:
+    earlier = Execution("00112233445566aa", b"old", prompt_seq=1, typed_at=0, typed_time=1.0, recalled=True)
+    earlier.start(5, 1.0)
+    earlier.finish("completed", 1.0, end=9, exit_code=INTERRUPTED)
+    driven = Driven()
+    driven.session.recall([earlier], PID, -1)
+    assert may_be_read(driven.session)
 
 
 def told(fact: Fact) -> tuple[object, ...]:

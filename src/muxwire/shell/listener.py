@@ -167,7 +167,8 @@ def may_be_read(session: ShellSession) -> bool:
     last = session.current
     if last is None:
         return False
-    asked = last.asked_at >= 0 or bool(last.signal_sent)
+    # Of a command that an earlier process ran it is not noted whether it was; one that gave 0 was not interrupted.
+    asked = last.asked_at >= 0 or bool(last.signal_sent) or (last.recalled and last.exit_code != 0)
     return keys_sent(session) or asked or last.end_time - last.begin_time >= LEAVES_READERS
 
 

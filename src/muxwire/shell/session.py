@@ -401,7 +401,9 @@ class ShellSession:
             return
         self.has_preexec_mark = True
         self.preexec_time, self.preexec_offset = now, mark.end
-        if self._input_recalled and self.last_input.offset < mark.end:  # what stands before it is the echo
+        typed_at = self.current.typed_at if self.current is not None else 0
+        # What stands before it is the echo of the input, unless a command was typed after that: the line is its.
+        if self._input_recalled and typed_at <= self.last_input.offset < mark.end:
             self.last_input, self._input_recalled = replace(self.last_input, offset=mark.end), False
         if mark.seq:
             self._move(Input.LINE_ACCEPTED)
