@@ -122,7 +122,7 @@ class Facts:
     def on_reached(self, offset: int) -> None:
         pass
 
-    def on_fact(self, fact: object) -> None:
+    def on_fact(self, fact: object, _: int) -> None:
         self._noted.output("fact", fact)
 
 

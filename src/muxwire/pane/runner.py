@@ -52,14 +52,15 @@ class _Bell:
     """An event for each wait in turn; the newest is set when it rings."""
 
     def __init__(self) -> None:
-        self._event = anyio.Event()
+        self._event: anyio.Event | None = None
 
     def next(self) -> anyio.Event:
         self._event = anyio.Event()
         return self._event
 
     def ring(self) -> None:
-        self._event.set()
+        if self._event is not None:
+            self._event.set()
 
 
 @final

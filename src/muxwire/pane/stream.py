@@ -34,10 +34,10 @@ class StreamObserver(Protocol):
         """Bytes came, from that offset on."""
 
     def on_reached(self, offset: int) -> None:
-        """Every mark before that offset was reported; called before each mark, and at the end of what came."""
+        """Every mark before that offset was reported; called at the end of what came."""
 
-    def on_fact(self, fact: Fact) -> None:
-        """What a mark, or an action of muxwire, says of the shell."""
+    def on_fact(self, fact: Fact, offset: int) -> None:
+        """What a mark, or an action of muxwire, says of the shell; every mark before that offset was reported."""
 
 
 @final
@@ -69,7 +69,8 @@ class PaneStream:
         self._on_mark = on_mark
         self._changed: anyio.Event | None = None
         self._once: dict[Callable[[], None], None] = {}  # called at the next change, in order
-        self._held: list[tuple[int, bytes] | int | Fact] | None = None  # what the listener hears later, in order
+        self._reached = start  # every mark before that offset was reported
+        self._held: list[tuple[Callable[..., None], tuple[object, ...]]] | None = None  # heard later, in order
 
     @property
     def end(self) -> int:
@@ -101,11 +102,14 @@ class PaneStream:
         self.ring.append(data)
         self.log.append(data)
         end = self.ring.end
-        self._tell((end - len(data), data))
+        if (listener := self.listener) is not None:
+            self._tell(listener.on_output, end - len(data), data)
         for mark in self._scanner.feed(data):
-            self._tell(mark.begin)
+            self._reached = mark.begin
             self._on_mark(mark)
-        self._tell(end)
+        self._reached = end
+        if listener is not None:
+            self._tell(listener.on_reached, end)
         if not is_join_mark(data, self.nonce):
             self.last_output = time.monotonic()
         self.wake()
@@ -114,19 +118,15 @@ class PaneStream:
         """Report a fact about the shell to the listener."""
         if isinstance(fact, LineTaken) and not fact.ours:  # by the time of its call the listener judges who typed it
             self.settle()
-        self._tell(fact)
+        if self.listener is not None:
+            self._tell(self.listener.on_fact, fact, self._reached)
 
-    def _tell(self, what: tuple[int, bytes] | int | Fact) -> None:
-        """Have the listener hear of output, of an offset that was reached, or of a fact."""
-        if self._held is not None:
-            self._held.append(what)
-        elif (listener := self.listener) is not None:
-            if isinstance(what, int):
-                listener.on_reached(what)
-            elif isinstance(what, tuple):
-                listener.on_output(*what)
-            else:
-                listener.on_fact(what)
+    def _tell(self, hears: Callable[..., None], *what: object) -> None:
+        """Have the listener hear of something, now or later."""
+        if self._held is None:
+            hears(*what)
+        else:
+            self._held.append((hears, what))
 
     def hold(self) -> None:
         """Have the listener hear later of what comes from here on: a caller waits for the end of a command."""
@@ -137,8 +137,8 @@ class PaneStream:
         """Have the listener hear of all that was held, and at once of what comes."""
         if (held := self._held) is not None:
             self._held = None
-            for what in held:
-                self._tell(what)
+            for hears, what in held:
+                hears(*what)
 
     def lose(self, size: int, **details: object) -> None:
         """What the pane wrote next is lost: continue after a hole of that size, whose record says why."""

@@ -222,7 +222,8 @@ class TabEvents:
                 self._title = title
                 self._log.title(key, title)
 
-    def on_fact(self, fact: Fact) -> None:
+    def on_fact(self, fact: Fact, offset: int) -> None:
+        self.on_reached(offset)
         match fact:
             case OutputBegan():
                 self._on_start(fact)
