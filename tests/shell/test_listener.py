@@ -292,6 +292,18 @@ def execution(prompt: bytes, name: str = "bash") -> Execution:
         (b"", "bash", b"^C\r\n", False, None),
         (b"", "bash", b"^C", True, None),
         (b"", "fish", b"\r\nout^Cbox> ", False, b"box> "),
+        # A C-c that came after the end of the command is no output, nor the prompts that it was pressed at.
+        (b"box$ ", "bash", b"out^C\r\nbox$ ^C\r\nbox$ ", False, b"box$ ^C\r\nbox$ "),
+        (b"box$ ", "bash", b"^C\r\nbox$ ^C\r\nbox$ ^C\r\nbox$ ", False, b"box$ ^C\r\nbox$ ^C\r\nbox$ "),
+        (
+            b"\x1b[?2004hbox$ ",
+            "bash",
+            b"out^C\r\n\x1b[?2004h/tmp$ ^C\x1b[?2004l\r\x1b[?2004h\x1b[?2004l\r\r\n\x1b[?2004h/tmp$ ",
+            False,
+            b"\x1b[?2004h/tmp$ ^C\x1b[?2004l\r\x1b[?2004h\x1b[?2004l\r\r\n\x1b[?2004h/tmp$ ",
+        ),
+        (b"box$ ", "bash", b"box$ ^C\r\nbox$ ", False, b"box$ "),  # a program has written that; the C-c ended it
+        (b"box$ ", "bash", b"^C\r\nbox$ ls^C\r\nbox$ ", False, b"box$ "),
     ],
 )
 def test_where_the_prompt_of_a_nested_shell_begins(

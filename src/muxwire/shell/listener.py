@@ -258,26 +258,49 @@ def prompt_after(execution: Execution, tail: bytes, end: int, *, silent: bool) -
     line that it began. After a C-c anything will do that stands where a prompt would. If the prompt showed nothing, it
     is there once the line of the C-c is ended.
     """
+    drawn = _prompt_at_end(execution, tail, silent=silent)
+    return -1 if drawn is None else end - len(tail) + _drawn_before(tail, len(tail) - len(drawn))
+
+
+def _drawn_before(tail: bytes, begin: int) -> int:
+    """Where the first of several prompts begins: each C-c that came too late for the command has drawn one more.
+
+    A row before the last prompt is one if it shows that and a `^C`, and another `^C` stands before: what it ended.
+    """
+    seen = looks(tail[begin:])
+    while seen:
+        rows = tail[:begin].rsplit(b"\n", 2)
+        if len(rows) < 3 or looks(rows[2]) or b"^C" not in rows[0]:
+            break
+        shown = looks(rows[1])
+        if not shown.startswith(seen) or shown[len(seen) :].strip() != "^C":
+            break
+        begin = len(rows[0]) + 1
+    return begin
+
+
+def _prompt_at_end(execution: Execution, tail: bytes, *, silent: bool) -> bytes | None:
+    """The prompt that ends an output, None for none."""
     prompt = execution.shell_prompt
     if prompt and tail.endswith(prompt):
-        return end - len(prompt)
+        return prompt
     lines = prompt.count(b"\n") + 1
     drawn = b"\n".join(tail.split(b"\n")[-lines:])
     seen = looks(prompt)
     if seen and looks(drawn) == seen:
-        return end - len(drawn)
+        return drawn
     last = tail.rpartition(b"^C")[2]
     if last == tail:
-        return -1
+        return None
     if not seen and b"\n" in last and silent:
-        return end - len(last.rpartition(b"\n")[2])
+        return last.rpartition(b"\n")[2]
     last = last.rpartition(b"\n")[2]  # fish goes to a new line without a line feed
     # Their prompt ends with the same sign in every directory, a question of their `read` hardly. Where it is b"", it
     # was drawn before we came, and its sign is not known.
     if prompt and execution.shell_name in _READ_ALIKE and looks(last)[-1:] != seen[-1:]:
-        return -1
+        return None
     # The editor is up before its prompt is drawn: without a line feed it is still to come, unless all is silent.
-    return end - len(last) if last and (b"\n" in tail or silent) else -1
+    return last if last and (b"\n" in tail or silent) else None
 
 
 def looks(drawn: bytes) -> str:
