@@ -23,7 +23,8 @@ _SPOOL = Path(__file__).with_name("scripts") / SPOOL_PROGRAM
 
 def shell_for(path: str) -> Shell | None:
     """Return the shell that `path` (an executable, perhaps a link such as /bin/sh) is; None if we do not know it."""
-    return shell_named(path) or shell_named(os.path.realpath(path))
+    # The real path of "", a program that is not known, is the working directory.
+    return shell_named(path) or shell_named(os.path.realpath(path) if path else "")
 
 
 def shell_named(path: str) -> Shell | None:

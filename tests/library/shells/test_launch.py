@@ -212,6 +212,12 @@ def test_shells_are_known_by_their_executable() -> None:
     assert [shell.name if shell else None for shell in names.values()] == ["bash", "zsh", "ash", None, None]
 
 
+def test_a_program_that_is_not_known_is_no_shell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "bash").mkdir()
+    monkeypatch.chdir(folder / "bash")
+    assert shells.shell_for("") is None
+
+
 def test_the_default_shell_is_the_users_if_we_know_it(folder: Path) -> None:
     path = os.environ["PATH"]
 
