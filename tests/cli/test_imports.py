@@ -13,6 +13,8 @@ NOT_FOR_TABS = {"mcp", "pydantic", "prompt_toolkit", "pyte", "muxwire.operations
 NOT_FOR_TABS |= {"muxwire.operations.operation", "muxwire.pane.scripts"}
 # Only somebody's other machines, and the file that lists them, need these.
 NOT_FOR_TABS |= {"tomllib", "muxwire.host.remote", "muxwire.instance.remote", "muxwire.client.carrier"}
+# `os.urandom` is enough for ids, and a process with a runtime directory asks for no other.
+NOT_FOR_TABS |= {"secrets", "hmac", "tempfile", "random"}
 NOT_FOR_HELP = NOT_FOR_TABS | {"anyio", "asyncio", "muxwire.client.client"}
 SHOW = "; import sys; print(*sorted(sys.modules))"
 

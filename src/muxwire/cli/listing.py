@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple, final
 
@@ -163,7 +162,7 @@ def server_on(arguments: argparse.Namespace, host: str) -> There:
 
 def tabs_on(there: There) -> list[TabThere]:
     """The tabs there, as tmux lists them; InstanceUnavailable."""
-    begin = f"muxwire:{secrets.token_hex(8)}"
+    begin = f"muxwire:{os.urandom(8).hex()}"
     lists = " \\; ".join(f'list-windows -a -F "{kind} {what}"' for kind, what in _LISTS)
     script = _IN_ITS_DIRECTORY % there.server.name + f'echo {begin}; exec "$t" -u -S "$d/s" {lists}\n'
     try:

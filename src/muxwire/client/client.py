@@ -18,8 +18,8 @@ connection and the transport.
 from __future__ import annotations
 
 import math
+import os
 import re
-import secrets
 import time
 from collections import deque
 from dataclasses import replace
@@ -310,7 +310,7 @@ class Resending:
         self.unsent: set[Pending] = set()  # what was asked for since the connection was lost
         self._instead = instead
         # Until tmux has run a line of this client, the option has the number of an earlier process.
-        self._process, self._count = secrets.token_hex(4).encode(), 0
+        self._process, self._count = os.urandom(4).hex().encode(), 0
         self._number = _NUMBER % self._process
         self._asked: Pending | None = None
 
@@ -574,7 +574,7 @@ class ControlClient:
         LocalProtocolError, ConnectionClosed.
         """
         refuse_line(line)
-        sentinel = SENTINEL % secrets.token_hex(SENTINEL_BYTES).encode()
+        sentinel = SENTINEL % os.urandom(SENTINEL_BYTES).hex().encode()
         return self.submit_prepared([typed_line(line.encode("utf-8", "surrogateescape"), sentinel)])[0]
 
     @property

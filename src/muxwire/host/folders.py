@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -150,6 +149,8 @@ def folders_for(
     if runtime_home.is_absolute() and runtime_home.is_dir():
         runtime = memory = runtime_home / _IN_RUNTIME_DIR
     else:
+        import tempfile  # late: most have a runtime directory
+
         runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()).absolute() / f"muxwire-{os.getuid()}"
         # Every command's body is a file for a moment: on a disk that costs as much as running the command. But there
         # is only one MEMORY: with another TMPDIR an instance `main` is another instance, and must not share it.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -166,6 +165,8 @@ def _environments(environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
     without = {name: value for name, value in environ.items() if name != "XDG_RUNTIME_DIR"}
     if "XDG_RUNTIME_DIR" not in environ:
         yield without | {"XDG_RUNTIME_DIR": f"/run/user/{os.getuid()}"}
+    import tempfile  # late: few processes look for instances elsewhere
+
     yield without | {"TMPDIR": environ.get("TMPDIR") or tempfile.gettempdir()}
     # Where the servers of this state directory noted that they listen: their TMPDIR may be another.
     for path in sorted(folders_for("", environ).state.glob("*/server")):

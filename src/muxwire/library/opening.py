@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,7 +154,7 @@ def _instance(
         from muxwire.instance.adopted import socket_of  # late: few have to do with a person's server
 
         adopted = socket_of(socket_name, environ)
-    ours = f"{'e' if adopted is None else 'a'}{os.getpid()}-{secrets.token_hex(3)}"
+    ours = f"{'e' if adopted is None else 'a'}{os.getpid()}-{os.urandom(3).hex()}"
     folders = folders_for(
         ours if name is None else checked_instance(name),
         environ,

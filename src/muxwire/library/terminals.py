@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from dataclasses import replace
 from math import inf
@@ -155,7 +154,7 @@ class Terminals:
         if self._life.adopted is not None:
             self.told = await self._life.adopted.make(request)
             return self.told
-        self.told = made = await TabMaker(server, self._book).make(request, secrets.token_hex(8))
+        self.told = made = await TabMaker(server, self._book).make(request, os.urandom(8).hex())
         self._hosts.latest = None
         return made
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import math
 import os
-import secrets
 import time
 from dataclasses import replace
 from pathlib import Path, PurePath
@@ -204,7 +203,7 @@ class TabMaker:
     def prepare(self, request: CreateTab, label: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
         self.check_room()
-        folder, nonce = self._server.folders.tab(label), secrets.token_hex(8)
+        folder, nonce = self._server.folders.tab(label), os.urandom(8).hex()
         self._server.mend_folders()
         self._host.make_folder(folder)
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import secrets
+import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
@@ -43,7 +43,6 @@ from muxwire.vt.drawn import rows_of
 from muxwire.vt.past import is_sure
 
 if TYPE_CHECKING:
-    import os
     from pathlib import Path
 
     from muxwire.pane.keyboard import TypingLock
@@ -307,7 +306,7 @@ class Tab:
         from muxwire.pane.scripts import keep_script, script_command, script_name  # late: few verbs write a script
 
         _check_on_timeout(on_timeout)
-        name = script_name(language, secrets.token_hex(4))
+        name = script_name(language, os.urandom(4).hex())
         body = code.encode("utf-8", "surrogateescape")
         path, kept, write = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
         shell = self.pane.shell.name if self.pane.shell is not None else ""
