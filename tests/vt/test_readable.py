@@ -13,12 +13,12 @@ from muxwire.vt.readable import (
     lines_before,
     may_switch,
     needs_playing,
-    on_alternate,
     open_string,
     readable,
     switches,
     without_drawing,
 )
+from muxwire.vt.screens import on_alternate
 from muxwire.vt.text import strip_ansi
 
 COLUMNS = 20
@@ -172,6 +172,10 @@ def test_where_a_piece_stands() -> None:
     assert on_alternate(b"x") is None
     assert on_alternate(b"\x1b[?1049lx\x1b[?1049h") is True
     assert on_alternate(b"\x1b[?1049hx\x1b[?1049l") is False
+    assert on_alternate(b"\x1b[?1049;25hx\x1b[?25l") is True  # among other modes
+    assert on_alternate(b"\x1b[?1049hx\x1b[?25;47l 47\x1b[?2004h") is False
+    assert on_alternate(b"\x1b[?;1049h") is True  # an empty number is 0
+    assert on_alternate(b"\x1b[?1049 47") is None
     assert open_string(b"a\x1b]1337;File=") == b"\x1b]"
     assert open_string(b"a\x1b]0;t\x07b") == b""
     assert open_string(b"a\x1b[1mb") == b""

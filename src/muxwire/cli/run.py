@@ -19,7 +19,8 @@ from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
 from muxwire.shell.quoting import fish_quote, os_bytes
 from muxwire.verbs.catalogue import ExecuteCommand
 from muxwire.verbs.types import ACTIVE
-from muxwire.vt.readable import Readable, continued, lines_before, on_alternate, readable
+from muxwire.vt.readable import Readable, continued, lines_before, readable
+from muxwire.vt.screens import on_alternate
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

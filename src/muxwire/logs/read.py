@@ -36,12 +36,12 @@ from muxwire.vt.readable import (
     first_switch,
     lines_before,
     needs_playing,
-    on_alternate,
     open_string,
     readable,
     switches,
     without_drawing,
 )
+from muxwire.vt.screens import on_alternate
 from muxwire.vt.text import text_of, undo_onlcr
 
 if TYPE_CHECKING:

@@ -34,9 +34,9 @@ from muxwire.vt.readable import (
     lines_before,
     may_switch,
     needs_playing,
-    on_alternate,
     without_drawing,
 )
+from muxwire.vt.screens import on_alternate
 from muxwire.vt.text import text_of, undo_onlcr
 
 if TYPE_CHECKING:

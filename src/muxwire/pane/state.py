@@ -49,6 +49,7 @@ from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_aga
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone
 from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
+from muxwire.vt.screens import on_alternate
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -157,9 +158,7 @@ RECENT_SECONDS = 1.0
 _SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
-# DECSET and DECRST of the alternate screen and of the cursor (terminfo: smcup, rmcup, civis, cnorm).
-_SCREEN_ON = (b"\x1b[?1049h", b"\x1b[?47h", b"\x1b[?1047h")
-_SCREEN_OFF = (b"\x1b[?1049l", b"\x1b[?47l", b"\x1b[?1047l")
+# DECSET and DECRST of the cursor (terminfo: cnorm, civis).
 _CURSOR_ON, _CURSOR_OFF = b"\x1b[?25h", b"\x1b[?25l"
 # DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
 # when it has drawn the prompt too (`zleread` in zle_main.c).
@@ -544,10 +543,8 @@ class PaneState:
     def on_alternate(self) -> bool:
         """Whether the newest output has switched to the alternate screen."""
         ring = self.stream.ring
-        if (known := self.stream.screens.at(ring.end)) is not None:
-            return known
-        last_on = max(ring.rfind(switch, ring.start) for switch in _SCREEN_ON)
-        return last_on > max(ring.rfind(switch, ring.start) for switch in _SCREEN_OFF)
+        known = self.stream.screens.at(ring.end)
+        return bool(on_alternate(ring.read(ring.start)) if known is None else known)
 
     def announces_editor(self) -> bool:
         """Whether a line editor has said that it is on, and not that it is off: readline, zsh and others do."""

@@ -39,7 +39,7 @@ from muxwire.shell.marks import (
 )
 from muxwire.shell.typed_lines import typed_lines_of
 from muxwire.values import dataclass, pattern
-from muxwire.vt.readable import on_alternate
+from muxwire.vt.screens import on_alternate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import COLUMNS, ROWS, open_string
+from muxwire.vt.screens import SWITCH
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +23,7 @@ PLAYED = 256 << 10
 SEARCHED = 1 << 20
 # An empty screen with the cursor at home, as programs make it (terminfo's `clear` and `rs1`), or the other screen.
 _EMPTIED = pattern(
-    rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|"
-    rb"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}(?P<switch>[hl])"
+    rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|" + SWITCH.encode() + rb"(?P<switch>[hl])"
 )
 _ALTERNATE_ON = b"\x1b[?1049h"
 # tmux takes the new size of a person's terminal, and reports it in the next turn of its loop (window.c, notify.c). What

@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, AnyStr, final
 
 from muxwire.values import dataclass
+from muxwire.vt.screens import ANY_SWITCH, SWITCH, SWITCH_BEGIN, SWITCH_MAX
 from muxwire.vt.text import SEQUENCE_MAX, strip_ansi
 
 if TYPE_CHECKING:
@@ -35,14 +36,8 @@ _UNREAD = (
     rf"|\x1b[PX^_k][^\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:(?=[\x1b\x18\x1a])|\Z)"
     r"|\x1b\[[0-9;:]*m|\x1b\\"
 )
-# DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences).
-_SWITCH = r"\x1b\[\?(?:[0-9]{1,5};){0,16}(?:1049|1047|47)(?:;[0-9]{1,5}){0,16}"
-_ALTERNATE = rf"(?s:{_SWITCH}h.*?(?:{_SWITCH}l|\Z))"
-_SWITCH_MAX = 3 + 16 * 6 + 4 + 16 * 6 + 1  # bytes of one, with the most numbers
-ANY_SWITCH = rf"{_SWITCH}([hl])"
+_ALTERNATE = rf"(?s:{SWITCH}h.*?(?:{SWITCH}l|\Z))"
 _BEGIN_ALTERNATE = "\x1b[?1049h"
-_SWITCH_PREFIXES = (b"\x1b[?1049", b"\x1b[?1047", b"\x1b[?47")
-_SWITCH_BEGIN = b"\x1b[?"
 _STRING_INTRODUCERS = (b"P", b"X", b"]", b"^", b"_", b"k")
 
 # Cursor moves within the line, and edits of it; erasures to the right change nothing where the cursor is at the end.
@@ -162,20 +157,6 @@ def lines_before(data: bytes, lines: int = ROWS) -> int:
     return _lines_back(data, b"\n", len(data), lines)
 
 
-def on_alternate(data: bytes) -> bool | None:
-    """Whether a terminal shows the alternate screen after `data`; None if nothing in it says so."""
-    at, switch = max(_last_switch(data, prefix) for prefix in _SWITCH_PREFIXES)
-    return None if at < 0 else switch == b"h"
-
-
-def _last_switch(data: bytes, prefix: bytes) -> tuple[int, bytes]:
-    """Where the last switch that begins so stands, and the letter that ends it; -1 if none does."""
-    at = data.rfind(prefix)
-    while at >= 0 and (letter := data[at + len(prefix) :][:1]) not in (b"h", b"l"):
-        at = data.rfind(prefix, 0, at)
-    return (at, letter) if at >= 0 else (-1, b"")
-
-
 def main_screen(parts: list[tuple[int, bytes]], *, alternate: bool) -> list[tuple[int, bytes]]:
     """Parts of a log, each after its offset, without what was drawn on the alternate screen, on which they may begin.
 
@@ -195,9 +176,9 @@ def main_screen(parts: list[tuple[int, bytes]], *, alternate: bool) -> list[tupl
 
 def may_switch(parts: Sequence[bytes]) -> bool:
     """Whether a switch to or from the alternate screen may begin in what lies in these parts."""
-    before, reach = b"", len(_SWITCH_BEGIN) - 1
+    before, reach = b"", len(SWITCH_BEGIN) - 1
     for part in parts:
-        if _SWITCH_BEGIN in part or _SWITCH_BEGIN in before + part[:reach]:
+        if SWITCH_BEGIN in part or SWITCH_BEGIN in before + part[:reach]:
             return True
         before = (before + part[-reach:])[-reach:]
     return False
@@ -215,9 +196,9 @@ def switches(parts: Sequence[bytes]) -> bool:
     """Whether what lies in these parts switches to or from the alternate screen."""
     before = b""
     for part in parts:
-        if any(first_switch(piece) is not None for piece in (part, before + part[:_SWITCH_MAX])):
+        if any(first_switch(piece) is not None for piece in (part, before + part[:SWITCH_MAX])):
             return True
-        before = (before + part[-_SWITCH_MAX:])[-_SWITCH_MAX:]
+        before = (before + part[-SWITCH_MAX:])[-SWITCH_MAX:]
     return False
 
 

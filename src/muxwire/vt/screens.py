@@ -6,8 +6,12 @@ import re
 from bisect import bisect_right, insort
 from typing import Final, final
 
-from muxwire.vt.readable import ANY_SWITCH
-
+# DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences), but for the
+# letter that ends them.
+SWITCH: Final = r"\x1b\[\?(?:[0-9]{0,5};){0,16}(?:1049|1047|47)(?:;[0-9]{0,5}){0,16}"
+SWITCH_MAX: Final = 3 + 16 * 6 + 4 + 16 * 6 + 1  # bytes of one, with the most numbers
+ANY_SWITCH: Final = rf"{SWITCH}([hl])"
+SWITCH_BEGIN: Final = b"\x1b[?"
 _SWITCH: Final = re.compile(ANY_SWITCH.encode())
 # Each switch contains one of these, and other output seldom does: quicker to look for than the whole expression.
 _LONG, _SHORT = b"1049", b"47"
@@ -15,6 +19,18 @@ _LONG, _SHORT = b"1049", b"47"
 _REACH: Final = 32
 # So many are remembered: a program that goes there and back once a second, for an hour.
 _KEPT: Final = 4096
+
+
+def on_alternate(data: bytes) -> bool | None:
+    """Whether a terminal shows the alternate screen after `data`; None if nothing in it says so."""
+    if _LONG not in data and _SHORT not in data:
+        return None
+    at = data.rfind(SWITCH_BEGIN)
+    while at >= 0:
+        if (switch := _SWITCH.match(data, at)) is not None:
+            return switch[1] == b"h"
+        at = data.rfind(SWITCH_BEGIN, 0, at)
+    return None
 
 
 @final
