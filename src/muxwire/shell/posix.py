@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, final
 
 from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats
-from muxwire.shell.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, Launch, Request, Shell, Wrapped
 from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
@@ -186,9 +186,13 @@ class PlainSh(Shell):
 
 @final
 class Dash(PlainSh):
-    """The Debian Almquist shell: no line editor, so the tty may be without ICRNL and wants a line feed."""
+    """The Debian Almquist shell: no line editor, so the tty may be without ICRNL and wants a line feed.
+
+    The kernel echoes each key in its turn, and rubs out what C-u deletes.
+    """
 
     name = "dash"
+    clear_signs = (b"\b",)
     enter = b"\n"
 
 
@@ -202,9 +206,12 @@ class Ash(PlainSh):
 
     On the screen's first row the answer begins as the code of a key does (`ESC [ 1 ;`): busybox reads on for the rest
     of that key, and drops what it has read. So there is enough before the line that may be dropped.
+    C-u draws the line anew, after a CR; so does an answer that comes late, but not right after our blank is drawn.
     """
 
     name = "ash"
+    clear_key = CLEAR_LINE * (_KEY_BUFFER - 1) + CLEAR_TYPED
+    clear_signs = (b" \r", b"\b\r", b"D\r", b"A\r")  # at the line's end, in the line twice, on a later row
     settle_after_prompt = 0.02
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
