@@ -36,6 +36,23 @@ async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: 
     await tab.close(force=True)
 
 
+async def test_the_echo_of_keys_that_came_before_their_command_began_is_no_answer(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell="bash")
+    with anyio.fail_after(DEADLINE):
+        await known_prompt(tab)
+    with stopped(tab.pane.session.shell_pid):
+        running = await tab.execute("echo begun; read -r go", wait=False)
+        sent = await tab.send_keys(["up", "Enter"])
+        assert running.command_id is not None
+        tab.pane.stream.feed(b"\x1b]7770;T;%s\x07echo begun; read -r go\r\nup\r\n" % running.command_id.encode())
+        for text in ("up", "begun"):
+            nothing = await terminals.wait_for([tab.window_id], until=text, from_byte=sent.next_byte, timeout=0.0)
+            assert nothing.outcome == "timed_out", nothing
+    met = await terminals.wait_for([tab.window_id], until="begun", from_byte=sent.next_byte, timeout=DEADLINE)
+    assert met.outcome == "met"
+    await tab.close(force=True)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
 async def test_what_begins_with_a_line_end_is_found_in_the_first_line(terminals: Terminals, shell: str) -> None:
     """The line end is that of the line that was typed; alone it is no answer."""

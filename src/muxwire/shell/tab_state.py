@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from muxwire.errors import State
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Waiting
-    from muxwire.shell.session import ShellSession
+    from muxwire.shell.session import ShellSession, Typed
     from muxwire.shell.shell import Shell
 
 Answer = TypeVar("Answer")
@@ -101,6 +101,17 @@ def not_begun(session: ShellSession) -> Execution | None:
     """The command whose line is on its way to a shell, and has not begun to run."""
     running = session.running
     return running if running is not None and not running.started else None
+
+
+def typed_behind(session: ShellSession, typed: Typed | None) -> Execution | None:
+    """The command after whose line those keys were typed, if it has begun or may begin.
+
+    Where it begins late, the keys came before: what stands between them and its beginning is its line, and their echo.
+    """
+    ran = session.current
+    if typed is None or typed.at_prompt or ran is None or ran.typed_at > typed.offset:
+        return None
+    return ran if ran.started or ran.running else None
 
 
 def line_lost(session: ShellSession, execution: Execution) -> bool:

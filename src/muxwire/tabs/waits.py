@@ -34,6 +34,7 @@ from muxwire.results import WaitOutcome
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.marks import INTRODUCER
 from muxwire.shell.session import echo_end
+from muxwire.shell.tab_state import typed_behind
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
 from muxwire.values import dataclass, pattern
@@ -153,6 +154,11 @@ class TextSearch:
                 return None
             self._go_on_from(self._awaited.begin)
             self._awaited = None
+        ran = typed_behind(self._pane.session, self._typed)
+        if ran is not None:
+            if not ran.started:
+                return None
+            self._settled = max(self._settled, ran.begin)
         while True:
             if (
                 self._typed is not None
@@ -415,6 +421,9 @@ class ScreenSearch:
         if self._awaited is not None and self._awaited.running and not self._awaited.started:
             return False
         session, typed = self._tab.pane.session, self._typed
+        ran = typed_behind(session, typed)
+        if ran is not None and not ran.started:
+            return False
         if typed is None or not self._says_taken():
             return True
         return self._was_taken() or not (typed.at_prompt or session.at_prompt)
@@ -425,9 +434,10 @@ class ScreenSearch:
         return shell is not None and shell.has_accept_mark
 
     def _was_taken(self) -> bool:
-        """Whether a shell that says so has taken a line since the start."""
-        start = self._start if self._awaited is None else self._awaited.begin
-        return self._tab.pane.session.preexec_offset > start
+        """Whether a shell that says so has taken a line since the start, and since a command before the keys began."""
+        session = self._tab.pane.session
+        ran = self._awaited or typed_behind(session, self._typed)
+        return session.preexec_offset > (self._start if ran is None else max(self._start, ran.begin))
 
     def _follow(self) -> None:
         """Begin where the output of an awaited command does, and anew where a shell took what was typed before."""
