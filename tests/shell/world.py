@@ -81,6 +81,7 @@ class Told:
 class Stream:
     ring: RingBuffer = field(default_factory=lambda: RingBuffer(1 << 16))
     last_output: float = 0.0
+    live_from: int = -1
     rejoining: bool = False
 
     @property

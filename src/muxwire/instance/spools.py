@@ -189,6 +189,7 @@ class StreamJoin:
         self.over, self._stream.rejoining = True, False
         attach_stream(self.tab)
         self._stream.feed(bytes(self._live))
+        self._stream.live_from = self._stream.end
 
 
 async def go_over(joins: Sequence[StreamJoin], book: TabBook, on_live: Callable[[Tab], None]) -> None:

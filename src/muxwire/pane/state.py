@@ -775,7 +775,7 @@ class PaneState:
     def refusal(self) -> TabUnavailable:
         """Why the pane takes no command now."""
         state, front = self.tab_state(), self.front()
-        heard = self.stream.holds(self.session.preexec_offset)  # else it was read from the log, which has no times
+        heard = self.session.preexec_offset > self.stream.live_from  # else it was read later, and has no time
         seen = Refused(
             state,
             program=front.program if front is not None else "",

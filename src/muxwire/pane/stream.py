@@ -62,6 +62,7 @@ class PaneStream:
         self.log = log
         self.last_output = time.monotonic()  # when a program wrote last; a new pane has not been silent yet
         self.whole_from = 0  # the offset after what was lost last
+        self.live_from = start  # the offset from which on output was read as it came, and not from what tmux kept
         self.rejoining = False  # whether what was written while no process was attached is still being read
         self.listener: StreamObserver | None = None
         self._owns = owns

@@ -214,8 +214,8 @@ class PromptLine:
         assert pane.shell is not None
         if pane.shell.settle_after_prompt:
             yield from self._cursor_asked(pane.shell.settle_after_prompt)
-        # Of a prompt that was drawn before we came to this tab the time is not known.
-        heard = pane.stream.holds(pane.session.prompt_end)
+        # Of a prompt that was drawn while no process of ours read this tab the time is not known.
+        heard = pane.session.prompt_end > pane.stream.live_from
         # What was written so soon after the prompt's mark is the prompt alone.
         alone = min(begun, pane.stream.last_output) - pane.session.prompt_time < REACTION
         fresh = heard and alone and not keys_sent(pane.session)

@@ -229,6 +229,7 @@ class Stream(Protocol):
 
     ring: RingBuffer
     last_output: float
+    live_from: int
     rejoining: bool
 
     @property
