@@ -35,7 +35,7 @@ else:
     _COMPARED = ("__repr__", "__eq__", "__hash__")
     _LATE = {"eq": False, "init": False, "repr": False, "frozen": False}
     _UNSET = object()
-    # What an annotation that is no field's type has in its text.
+    # Words in the text of an annotation that make it something other than the type of a field.
     _NO_FIELD = ("ClassVar", "InitVar", "KW_ONLY")
 
     def dataclass(**options):  # noqa: ANN003, ANN201 - type checkers see that of the standard library

@@ -54,17 +54,21 @@ async def gone(path: Path) -> None:
         await anyio.sleep(0.05)
 
 
+def remove(place: Path, folder: Path) -> None:
+    """Remove a socket or a directory, at once: the helper makes it anew as soon as it finds it gone."""
+    if place.is_dir():
+        shutil.rmtree(place.resolve().rename(folder / "removed"))
+    else:
+        place.unlink()
+
+
 @pytest.mark.parametrize("removed", ["s", "", "../.."], ids=["socket", "directory", "directories above"])
 async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, folder: Path, removed: str) -> None:
     """As systemd-tmpfiles does, or a build's `rm -rf /tmp/*`."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("kept=yes")
     pid, there = await server_of(tab), place_of(tab)
-    if removed == "s":
-        (there / removed).unlink()
-    else:
-        place = (there / removed).resolve()
-        shutil.rmtree(place.rename(folder / "removed"))  # at once: the helper makes it anew as soon as it finds it gone
+    remove(there / removed, folder)
     while not (there / "s").exists():  # the helper asks for it
         await anyio.sleep(0.05)
     await box.cut(tab, "kill")
@@ -83,10 +87,7 @@ async def test_a_far_server_whose_socket_was_removed_ends_with_its_instance(
             tab = await box.opened.create_tab(host="box", shell="bash")
             await tab.execute("trap '' HUP; sleep 1000 &")
             pid, there = await server_of(tab), place_of(tab)
-            if removed == "s":
-                (there / removed).unlink()
-            else:
-                shutil.rmtree(there.rename(folder / "removed"))
+            remove(there / removed, folder)
         await gone(Path(f"/proc/{pid}"))
         await gone(there)
 

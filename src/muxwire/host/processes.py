@@ -99,7 +99,7 @@ def _members(of: Callable[[int], int], value: int) -> list[int]:
 
 
 def _asked(of: Callable[[int], int], pid: int) -> int:
-    """What `of` (`os.getsid`, `os.getpgid`) returns for that pid; 0 if there is no such process."""
+    """Return `of(pid)`, where `of` is `os.getsid` or `os.getpgid`; 0 if there is no such process."""
     try:
         return of(pid)
     except OSError:

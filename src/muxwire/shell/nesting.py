@@ -45,8 +45,8 @@ _STOPS, _ANSWERS, _ENDS = 0.5, 1.0, 1.0
 GONE_QUIET = 1.0
 # In how many pieces tmux may send on a prompt that is whole: its answers come between them.
 _PIECES = 3
-# `exec` of a program and nothing after it; without a program it only redirects. What may come before it asks nobody for
-# a line: else a shell that reads would be taken for the new one.
+# `exec` of a program and nothing after it; without a program it only redirects. Before it only commands that never read
+# the terminal are allowed: while another one reads, the old shell would be taken for the new one at its prompt.
 _BEFORE_EXEC = rb"(?:\s*(?:(?:cd|export|umask|unset)\b|\w+=)[^<>&|;()`\n]*(?:&&|;|\n))*"
 _EXEC = pattern(_BEFORE_EXEC + rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).

@@ -416,7 +416,7 @@ class PromptEnd:
         yield MendModes(shell)
         key = shell.aside_key if shell.aside_key and not forget else shell.clear_key
         key = key if edits else CLEAR_TYPED
-        # What stands before the rest of such an answer is no key of its own.
+        # Behind an answer of the terminal, which begins with ESC, the shell may read our first key as a part of it.
         alone = edits and shell.reads_ahead and not asked
         self._awaited = self._signs_of(shell) if edits and (alone or not shell.reads_ahead) else ()
         grace = LATE_GRACE if self._awaited and self._signs else CLEARED
