@@ -61,17 +61,19 @@ async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, s
         await tab.close(force=True)
 
 
-async def test_nor_where_the_first_picture_shows_both(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A picture that was asked for while the command ran, and that shows the line as the editor has drawn it since."""
+@pytest.mark.parametrize("made", ["before it was drawn again", "since"])
+async def test_nor_where_a_picture_comes_late(terminals: Terminals, monkeypatch: pytest.MonkeyPatch, made: str) -> None:
+    """A picture that was asked for while the command ran, and that comes when the shell has taken the line."""
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which("zsh"))
         begun = await tab.execute("sleep 0.5", wait=False)
         session, picture = tab.pane.session, Tab.picture
 
         async def late(self: Tab) -> Picture:
+            seen = await picture(self)
             while self is tab and session.preexec_offset <= begun.next_byte:
                 await tab.pane.stream.changed()
-            return await picture(self)
+            return seen if made != "since" else await picture(self)
 
         monkeypatch.setattr(Tab, "picture", late)
         started = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)

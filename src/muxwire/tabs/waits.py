@@ -487,7 +487,10 @@ class ScreenSearch:
         if not self._may_look():  # a picture may show more than had come when it was asked for
             return False
         self._follow()
-        return True
+        # It may also show less than has come since: then the line, drawn once more, would be new on the next picture.
+        newest = self._newest
+        drawn = newest is not None and newest.end >= self._tab.pane.session.preexec_offset
+        return drawn or self._late != "taken"
 
     async def _take(self) -> None:
         now = time.monotonic()
