@@ -15,6 +15,7 @@ from muxwire.shell.visible import (
     REDRAW_MAX,
     SEQUENCE_END,
     alternate_at,
+    known_from,
     lookahead,
     lookbehind,
     visible,
@@ -308,3 +309,23 @@ def test_a_log_that_grows_is_shown_exactly(log: bytes, sizes: list[int]) -> None
         shown += piece
     shown += b"".join(in_pieces(log, 50, start=position))
     assert shown == visible(log, TYPED)
+
+
+def test_the_end_of_a_log_of_short_commands_needs_little_before_it() -> None:
+    """Wherever the end begins: half of such a log is marks, so it often begins within one."""
+    prompt = PROMPT + b"$ " + TYPED[0] + ACCEPTED + b"\r\n" + T + b"true\r\n"
+    command = prompt + START + END
+    log, near = command * 200, 2 * len(command)
+    for index in range(len(log) - len(command), len(log)):
+        assert known_from(log, index, index - near) >= index - near
+    end = len(log) - len(prompt)
+    opened = log[:end] + END[:-1] + prompt  # a directory that has not ended may hold all that follows
+    assert known_from(opened, len(opened), end + 1) == 0
+
+
+def test_a_line_is_found_without_a_look_for_each_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read of a log has one look for each command; short commands have most of their bytes in one."""
+    monkeypatch.setattr(typed_lines, "_has_head", lambda *_: pytest.fail("each line is looked for"))
+    line = SHELLS["bash"].typed_line
+    text = b"$ " + line + b"\r\n\x1b[?2004l\r" + ACCEPTED + b"\x1b[1A\x1b[3G\x1b[J"
+    assert typed_lines_of(TYPED_LINES).last_drawn(text, 0, len(text)) == (2, 2 + len(line))

@@ -44,10 +44,14 @@ class TypedLines:
 
     def last_drawn(self, data: bytes, first: int, last: int) -> tuple[int, int] | None:
         """Return the range of the last line, however drawn, between two indexes."""
-        # Most are drawn as they were typed. Then no pattern is needed, if no other line may begin there or later.
+        # Most are drawn as they were typed. Then no whole pattern is needed, if no other line may begin there or later.
         at, typed = max(((data.rfind(line, first, last), line) for line in self.exact), default=(-1, b""))
         found = (at, at + len(typed)) if at >= 0 else None
         first = max(first, at)
+        if found and not any(
+            heads.search(data, first + own, last) for own, heads in enumerate(_heads(self.exact, typed))
+        ):
+            return found
         others = {
             line for line in self.exact if _has_head(line, data, first + (found is not None and line == typed), last)
         }
@@ -87,6 +91,13 @@ def _has_head(line: bytes, data: bytes, first: int, last: int) -> bool:
 def _drawn(lines: tuple[bytes, ...]) -> re.Pattern[bytes]:
     """Return a pattern for any of these lines, the first that fits, however drawn."""
     return re.compile(b"|".join(_DRAWING.join(re.escape(bytes((byte,))) for byte in line) for line in lines), re.DOTALL)
+
+
+@lru_cache(_PATTERNS)
+def _heads(lines: tuple[bytes, ...], typed: bytes) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+    """Return a pattern for the heads of all lines but one, however drawn, and one for the head of that one."""
+    others = tuple(line[:_HEAD_LENGTH] for line in lines if line != typed)
+    return _drawn(others) if others else re.compile(_NOTHING), _drawn((typed[:_HEAD_LENGTH],))
 
 
 @lru_cache(_PATTERNS)

@@ -62,10 +62,10 @@ HIDDEN_MAX = 16 * 1024
 HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
 
 _ENDS = (OutputStart, CommandFinished, PostExec, ShellExited, EchoStart, EchoEnd)
-# A mark, whole and with no other in it.
-_WHOLE_RE = pattern(
-    re.escape(INTRODUCER) + rb"(?:[PEQ];([0-9a-f]{16});[^\x1b\x07]*;\1\x07|[^PEQ\x1b\x07][^\x1b\x07]*\x07)"
-)
+# A mark, whole and with no other in it; and one with a directory that may not be so.
+_WITH_DIRECTORY = rb"[PEQ];([0-9a-f]{16});[^\x1b\x07]*;\1\x07"
+_WHOLE_RE = pattern(re.escape(INTRODUCER) + rb"(?:" + _WITH_DIRECTORY + rb"|[^PEQ\x1b\x07][^\x1b\x07]*\x07)")
+_OPEN_RE = pattern(re.escape(INTRODUCER) + rb"(?=[PEQ];)(?!" + _WITH_DIRECTORY + rb")")
 _BARRIERS = (OutputStart, CommandFinished, PostExec, ShellExited)
 
 
@@ -76,17 +76,18 @@ def lookbehind(typed_lines: Sequence[bytes]) -> int:
 
 
 def known_from(data: bytes, index: int, near: int) -> int:
-    """Where in `data` to begin to find what is cut from an index on; `near` if what lies before that changes nothing.
+    """Where in `data` to begin to find what is cut from an index on: with the last mark that nothing goes across.
 
-    So it is if each mark before `near` is whole, and between the two a mark ends that no typed line and no redrawing
-    goes across (`_find`, `_hidden`).
+    So it is if no typed line and no redrawing goes across it (`_find`, `_hidden`), and each mark before it has ended.
+    It is 0 where no such mark lies between `near` and the index.
     """
-    if near <= 0:
-        return 0
-    begun = data.count(INTRODUCER, 0, near + len(INTRODUCER) - 1)  # also one of which `near` is the middle
-    if begun != len(_WHOLE_RE.findall(data, 0, near)):
-        return 0
-    return near if any(isinstance(mark, _BARRIERS) for mark in MarkScanner().feed(data[near:index])) else 0
+    begin = index
+    while (begin := data.rfind(INTRODUCER, max(near, 0), begin)) >= 0:
+        whole = _WHOLE_RE.match(data, begin, index)
+        if whole and any(isinstance(mark, _BARRIERS) for mark in MarkScanner().feed(whole[0])):
+            # A mark that begins earlier has ended, and one without a directory has no other within it.
+            return 0 if _OPEN_RE.search(data, max(0, begin - MARK_MAX), begin) else begin
+    return 0
 
 
 def lookahead(typed_lines: Sequence[bytes]) -> int:
