@@ -78,63 +78,6 @@ def test_an_instance_is_what_the_standard_library_makes(options: dict[str, Any])
             made(a=1, e=2)
 
 
-def alone(decorate: Callable[[type], type]) -> type:
-    class Value:
-        """A class that inherits nothing, with fields of every kind."""
-
-        a: int
-        b: list[int] = dataclasses.field(default_factory=list)
-        c: str = "c"
-        d: int = dataclasses.field(default=3, compare=False, repr=False)
-        e: int = dataclasses.field(default=4, kw_only=True, metadata={"unit": "ms"})
-        f: list[int] = dataclasses.field(default_factory=list, init=False)
-
-        @property
-        def double(self) -> int:
-            return self.a * 2
-
-        def __repr__(self) -> str:
-            return f"<{self.a}>"
-
-    return decorate(Value)
-
-
-def empty(decorate: Callable[[type], type]) -> type:
-    class Value:
-        """A class without a field."""
-
-    return decorate(Value)
-
-
-def shown(made: Any) -> list[object]:
-    """What there is to see of a class and of its instances."""
-    one, other = made(1), made(2, [3], d=5, e=6)
-    results: list[object] = [repr(dataclasses.replace(one, a=7)), repr(copy.copy(other))]
-    match other:
-        case made(a, b, c, d):
-            results += [a, b, c, d]
-    return [
-        made.__name__, made.__qualname__, made.__doc__, made.__module__, made.__annotations__, made.__match_args__,
-        made.__bases__, sorted(set(vars(made)) & {"a", "b", "c", "d", "e", "f", "double", "__dict__", "__weakref__"}),
-        getattr(made, "__slots__", ()), dataclasses.is_dataclass(made), dataclasses.is_dataclass(one),
-        [(x.name, x.type, x.default, x.init, x.compare, x.kw_only, dict(x.metadata)) for x in dataclasses.fields(made)],
-        dataclasses.asdict(other), repr(other), other.double,
-        one == made(1), one == other, one == made(1, d=9), other != made(2, [3]), made.__hash__ is None, *results,
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("options", [*OPTIONS, {"slots": True, "eq": False}])
-def test_a_class_that_inherits_nothing_is_what_the_standard_library_makes(options: dict[str, Any]) -> None:
-    if options.get("kw_only"):
-        options = {"frozen": True, "slots": True}
-    ours, theirs = (alone(made(**options)) for made in (muxwire.values.dataclass, dataclasses.dataclass))
-    for seen, expected in zip(shown(ours), shown(theirs), strict=True):
-        assert seen == expected
-    ours, theirs = (empty(made(**options)) for made in (muxwire.values.dataclass, dataclasses.dataclass))
-    assert dataclasses.fields(ours) == dataclasses.fields(theirs) == ()
-    assert (repr(ours()), ours() == ours()) == (repr(theirs()), theirs() == theirs())
-
-
 @muxwire.values.dataclass(frozen=True, slots=True)
 class Pickled:
     """One that pickle can find."""
@@ -162,15 +105,6 @@ def test_a_pattern_is_compiled_when_it_is_first_used(monkeypatch: pytest.MonkeyP
     assert [found[1] for text in ("aab", "xAb") if (found := made.search(text))] == ["aa", "A"]
     assert compiled == ["(a+)B"]
     assert (made.pattern, made.flags) == ("(a+)B", re.compile("(a+)B", re.IGNORECASE).flags)
-
-
-def test_a_class_that_inherits_nothing_is_made_without_the_standard_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.delattr(dataclasses, "dataclass")
-        made: Any = alone(muxwire.values.dataclass(frozen=True, slots=True))
-        one = made(1, e=5)
-        assert (one.a, one.b, one.c, one.d, one.e, one.f) == (1, [], "c", 3, 5, [])
-    assert dataclasses.replace(one, a=2) == made(2, e=5)
 
 
 def test_no_signature_is_inspected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,7 @@
 
 `dataclasses.dataclass` writes and compiles the source of six methods for each class. For muxwire's that was half of
 what it takes to import them, and each verb of the command line is a process of its own. Of most classes only `__init__`
-is ever used; it is written here, and sets the fields of a frozen class by their slots: in 0.6 of the time. A class
-that inherits nothing is made here too, and shown to `dataclasses` when its fields are first asked for.
+is ever used; it is written here, and sets the fields of a frozen class by their slots: in 0.6 of the time.
 
 `pattern` is for patterns that most verbs do not use; `re.compile` for those that every command needs, whose later use
 costs 20 ns less.
@@ -36,8 +35,6 @@ else:
     _COMPARED = ("__repr__", "__eq__", "__hash__")
     _LATE = {"eq": False, "init": False, "repr": False, "frozen": False}
     _UNSET = object()
-    # Where a class that is made here has its fields until `dataclasses` has seen them.
-    _DESCRIBED = "__muxwire_fields__"
     # Words in the text of an annotation that make it something other than the type of a field.
     _NO_FIELD = ("ClassVar", "InitVar", "KW_ONLY")
 
@@ -48,7 +45,7 @@ else:
             own = frozenset(vars(plain))
             # Without a docstring `dataclasses` makes one from the signature: 2 ms of a verb for the first class.
             plain.__doc__ = plain.__doc__ or plain.__name__
-            made = _by_itself(plain, options) or _with_fields(plain, options | _LATE)
+            made = _with_fields(plain, options | _LATE)
 
             def later(name, complete):  # noqa: ANN001, ANN202
                 def method(self, *args, **kwargs):  # noqa: ANN001, ANN002, ANN003, ANN202
@@ -79,57 +76,6 @@ else:
             return made
 
         return decorate
-
-    # Where `dataclasses` looks for the fields of a class, and for the options that it was made with.
-    _KNOWN_BY = ("__dataclass_fields__", "__dataclass_params__")
-
-    class _Asked:
-        """An attribute of a class that is set, by `complete`, when it is first asked for."""
-
-        def __init__(self, name, complete) -> None:  # noqa: ANN001
-            self._name, self._complete = name, complete
-
-        def __get__(self, instance, owner):  # noqa: ANN001, ANN204
-            return getattr(self._complete(), self._name)
-
-    def _by_itself(plain, options):  # noqa: ANN001, ANN202
-        """The class with slots for its fields; None for what `dataclasses` must see at once: its bases, special fields.
-
-        For two thirds of muxwire's classes that takes a third of the time.
-        """
-        texts = vars(plain).get("__annotations__", {})
-        special = any(word in text for text in texts.values() for word in _NO_FIELD)
-        if plain.__bases__ != (object,) or "slots" not in options or special:
-            return None
-        own, described = dict(vars(plain)), []
-        for name in texts:
-            value = own.pop(name, dataclasses.MISSING)
-            field = value if isinstance(value, dataclasses.Field) else dataclasses.field(default=value)
-            field.name = name
-            if field.kw_only is dataclasses.MISSING:
-                field.kw_only = options.get("kw_only", False)
-            described.append(field)
-        for name in ("__dict__", "__weakref__"):
-            own.pop(name, None)
-
-        def complete():  # noqa: ANN202
-            body = {"__doc__": own["__doc__"], "__annotations__": dict.fromkeys(texts, object)}
-            whole = dataclasses.dataclass(**options | _LATE | {"slots": False})(
-                type(made.__name__, (), body | {field.name: field for field in described})
-            )
-            for name, field in whole.__dataclass_fields__.items():
-                field.type = texts[name]
-            made.__dataclass_fields__ = whole.__dataclass_fields__
-            made.__dataclass_params__ = whole.__dataclass_params__
-            return made
-
-        plain_fields = tuple(field.name for field in described if field.init and not field.kw_only)
-        own |= {name: _Asked(name, complete) for name in _KNOWN_BY}
-        own |= {"__slots__": tuple(texts), "__match_args__": plain_fields, _DESCRIBED: described}
-        own.setdefault("__replace__", dataclasses.replace)  # copy.replace, from Python 3.13 on
-        made = type(plain)(plain.__name__, (object,), own)
-        made.__qualname__ = plain.__qualname__
-        return made
 
     def _with_fields(plain, options):  # noqa: ANN001, ANN202
         """The class as `dataclasses.dataclass` makes it, which is not shown an annotation that is a field's type.
@@ -162,7 +108,7 @@ else:
     def _initialiser(made, *, frozen):  # noqa: ANN001, ANN202
         known = {"_unset": _UNSET, "_set": object.__setattr__}
         plain, named, body = [], [], []
-        for field in vars(made).get(_DESCRIBED) or dataclasses.fields(made):
+        for field in dataclasses.fields(made):
             name = value = field.name
             if field.default_factory is not dataclasses.MISSING:
                 known[f"_make_{name}"] = field.default_factory
