@@ -129,12 +129,12 @@ def _add_rec(verbs: Verbs) -> None:
 
 
 async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    from muxwire.library.pictures import check_can_draw, png  # late: help needs nothing of the library
-
     drawn = arguments.image if arguments.svg is None else arguments.svg
     if arguments.image is not None:
         if arguments.svg is not None:
             raise InvalidArgument("--svg and --image cannot be combined", remedy="leave one of them out")
+        from muxwire.library.pictures import check_can_draw, png  # late: only a picture needs them
+
         check_can_draw()
     taken = await terminals.snapshot(
         arguments.target,

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import time
 from collections import deque
 from dataclasses import replace
@@ -36,6 +35,7 @@ from muxwire.protocol.commands import Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.escaping import undo_dollars
 from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
+from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
@@ -287,7 +287,7 @@ class UnknownOutput:
 
 ASK = command("display-message", "-p", "#{@muxwire-seq}")
 _NUMBER = b" ; set-option -s @muxwire-seq %b."
-_NUMBERED = re.compile(rb" ; set-option -s @muxwire-seq [0-9a-f]{8}\.([0-9]{1,18})\Z")
+_NUMBERED = pattern(rb" ; set-option -s @muxwire-seq [0-9a-f]{8}\.([0-9]{1,18})\Z")
 # These only look, or do again what they did.
 _REPEATABLE = frozenset(
     ("display-message", "show-options", "list-panes", "list-windows", "list-sessions", "list-clients", "capture-pane",

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.host.descriptors import list_folder, open_file
 from muxwire.shell.look import Foreground, TtyModes
+from muxwire.values import pattern
 
 if TYPE_CHECKING:
     import signal
@@ -38,7 +39,7 @@ FORKED = 0x40
 KERNEL_THREAD = 0x200000
 _KTHREADD = 2
 # The signals that a process ignores, and those that it catches.
-_DISPOSITIONS = re.compile(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
+_DISPOSITIONS = pattern(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
 
 # `stat` has some 350 bytes, with every number at its longest some 1,200.
 _PROC_FILE = 4096

@@ -9,24 +9,24 @@ from __future__ import annotations
 import re
 from typing import Literal, final
 
-from muxwire.values import dataclass
+from muxwire.values import dataclass, pattern
 
 # What begins a string, and what ends one of each kind; see vt/text.py for the state machine that this is a part of.
 # To tmux any ESC ends an OSC, as ST does.
-_BEGIN = re.compile(rb"\x1b[\]PX^_k]")
-_OSC_END = re.compile(rb"[\x07\x18\x1a\x1b]")
-_OTHER_END = re.compile(rb"[\x18\x1a\x1b]")
+_BEGIN = pattern(rb"\x1b[\]PX^_k]")
+_OSC_END = pattern(rb"[\x07\x18\x1a\x1b]")
+_OTHER_END = pattern(rb"[\x18\x1a\x1b]")
 # A chunk without a match holds no bell and no string. A chunk whose only sequences are colours costs one search.
 _MAY_HOLD = re.compile(rb"\x07|\x1b[\]PX^_k]")
 # An OSC of a private number that came whole, as every command's marks do: neither a bell nor a title.
 _PRIVATE = re.compile(rb"\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07")
 # Many whole OSCs with text between them, or many whole marks, are taken in one step: a flood of them costs little.
-_OSCS = re.compile(rb"(?:\x1b\](?!7770;)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)[^\x07\x1b]*)+")
-_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07)+")
+_OSCS = pattern(rb"(?:\x1b\](?!7770;)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)[^\x07\x1b]*)+")
+_MARKS = pattern(rb"(?:\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07)+")
 _TITLE = (b"0;", b"2;")
 _PROGRESS = b"9;4;"
 # A digit for the state and a number up to 100; an empty percent is 0.
-_REPORT = re.compile(rb"([0-4])(?:;([0-9]{0,3}))?\Z")
+_REPORT = pattern(rb"([0-4])(?:;([0-9]{0,3}))?\Z")
 _STATES = "removed", "normal", "error", "indeterminate", "paused"
 # A title bar has room for a line; of a longer title the beginning is enough.
 TITLE_MAX = 512

@@ -14,6 +14,8 @@ import codecs
 import re
 from typing import final, overload
 
+from muxwire.values import pattern
+
 # tmux gives up a string at 1 MiB (input.c, INPUT_BUF_LIMIT); what comes after that is shown, so that a string
 # that never ends cannot hide a log for ever.
 SEQUENCE_MAX = 1024 * 1024
@@ -27,16 +29,17 @@ _GROUND, _ESCAPE, _INTERMEDIATE, _CSI, _OSC, _STRING = range(6)
 _STRING_INTRODUCERS = b"PX^_k"
 # A whole CSI of any usual length: nearly every sequence there is. The others go through the state machine.
 _USUAL_CSI = rb"\[[\x20-\x3f]{0,64}[\x40-\x7e]"
-_USUAL_CSI_RE = re.compile(rb"\x1b" + _USUAL_CSI)
+_USUAL_CSI_RE = pattern(rb"\x1b" + _USUAL_CSI)
 # What leaves the ground state: any other ESC, a C1 character, an 8-bit CSI that is not the inside of a character.
-_ESC_RE = re.compile(rb"\x1b(?!" + _USUAL_CSI + rb")")
-_ESC_OR_C1_RE = re.compile(_ESC_RE.pattern + rb"|\xc2[\x80-\x9f]|\x9b(?<![\x80-\xff]\x9b)")
+_ESC = rb"\x1b(?!" + _USUAL_CSI + rb")"
+_ESC_RE = re.compile(_ESC)
+_ESC_OR_C1_RE = pattern(_ESC + rb"|\xc2[\x80-\x9f]|\x9b(?<![\x80-\xff]\x9b)")
 # From the byte after `ESC [`: parameters and intermediates, well-formed or not, up to the final byte.
-_CSI_RE = re.compile(rb"[\x20-\x3f]*([\x40-\x7e])?")
-_INTERMEDIATE_RE = re.compile(rb"[\x20-\x2f]*([\x30-\x7e])?")
+_CSI_RE = pattern(rb"[\x20-\x3f]*([\x40-\x7e])?")
+_INTERMEDIATE_RE = pattern(rb"[\x20-\x2f]*([\x30-\x7e])?")
 # Ends of a string: ESC (of ESC \, or of a new sequence), CAN, SUB, ST as a character; BEL for an OSC.
-_STRING_END_RE = re.compile(rb"[\x1b\x18\x1a]|\xc2\x9c")
-_OSC_END_RE = re.compile(rb"[\x07\x1b\x18\x1a]|\xc2\x9c")
+_STRING_END_RE = pattern(rb"[\x1b\x18\x1a]|\xc2\x9c")
+_OSC_END_RE = pattern(rb"[\x07\x1b\x18\x1a]|\xc2\x9c")
 _STATE_OF_C1 = {0x90: _STRING, 0x98: _STRING, 0x9B: _CSI, 0x9D: _OSC, 0x9E: _STRING, 0x9F: _STRING}
 
 
