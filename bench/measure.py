@@ -45,12 +45,17 @@ def progress(done: int, total: int) -> None:
         print(f"\r  turn {done} of {total}{end}", end="", file=sys.stderr, flush=True)
 
 
-async def in_turn(contenders: dict[str, Once], runs: int) -> dict[str, Timing]:
-    """Run every contender `runs` times, A B C A B C ..., so that all of them meet the same machine."""
+async def in_turn(contenders: dict[str, Once], runs: int, between: Once | None = None) -> dict[str, Timing]:
+    """Run every contender `runs` times, A B C A B C ..., so that all of them meet the same machine.
+
+    `between` is run before each, and not counted: what one leaves behind for a reader is not the next one's to read.
+    """
     times: dict[str, list[float]] = {name: [] for name in contenders}
     warm_up = min(WARM_UP, runs)
     for turn in range(runs + warm_up):
         for name, once in contenders.items():
+            if between is not None:
+                await between()
             took = await milliseconds(once)
             if turn >= warm_up:
                 times[name].append(took)

@@ -26,7 +26,7 @@ from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.tab import Tab
-from muxwire.tabs.targets import find_tab
+from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import DISPATCH_TIMEOUT
@@ -253,7 +253,7 @@ class Terminals:
         if there is not None:
             return await there.known_tab(target, within=within)
         await self._life.look(within)
-        tab = self._book.open.get(self.host.prefix + target)
+        tab = self._book.open.get(self.host.prefix + target) or open_pane(target, self._book.open)
         if tab is None:
             sessions = self._life.running.sessions if self._life.running is not None else None
             try:

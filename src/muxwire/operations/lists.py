@@ -186,7 +186,8 @@ def on_one_machine(
                     f"operations[{first}] and operations[{index}] are for tabs of two machines",
                     remedy="give the tabs of each machine a list of their own",
                 )
-        found.append(replace(operation, **{name: rest for name, (_, rest) in places.items()}))
+        other = {name: rest for name, (_, rest) in places.items() if rest != named[name]}
+        found.append(replace(operation, **other) if other else operation)
     return next(iter(machines.values()), None), found
 
 

@@ -36,6 +36,14 @@ def check_tab_name(name: str) -> None:
     raise InvalidArgument(f"a tab cannot be called {name!r}: that means {meaning}", remedy="give it another name")
 
 
+def open_pane(target: str, tabs: Mapping[str, Tab]) -> Tab | None:
+    """The tab of a pane's id `%N`, for which tmux need not be asked: as `find_tab`; None if that has to find out."""
+    if not target.startswith("%"):
+        return None
+    found = [tab for tab in tabs.values() if tab.pane_id == target]
+    return found[0] if len(found) == 1 else None
+
+
 async def find_tab(
     target: str, book: TabBook, prefix: str, sessions: Sessions | None, ask: Callable[[], Awaitable[None]]
 ) -> Tab:
