@@ -43,3 +43,11 @@ def test_no_garbage_is_looked_for_while_a_verb_begins() -> None:
         "objects = gc.get_count()[0]; assert gc.get_stats() == before; assert 1.5 * objects < gc.get_threshold()[0]"
     )
     loaded(code)
+
+
+def test_no_class_is_compared_while_a_verb_reads_its_options() -> None:
+    code = (
+        "import muxwire.values as values; made = []; values._add_comparison = lambda one, *_: made.append(one);"
+        "import muxwire.cli.command_line as c; c.command_line('logs').parse_args(['logs']); assert not made, made"
+    )
+    loaded(code)
