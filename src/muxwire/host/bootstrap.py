@@ -25,6 +25,9 @@ _SPOOLS = """\
 set-hook -g after-new-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
 set-hook -g after-split-window "pipe-pane -O 'exec sh ./spool spool-#{pane_id} #{pid} #{pane_pid}'"
 """
+# A server to which no muxwire has ever sent a beat ends after so many seconds. The first beat comes a round trip after
+# the facts, and a client without one is killed after 8 s (helper.sh).
+UNUSED_SECONDS = 10
 # The names that `file_of.sh` looks for.
 _SHELLS = f'shells="{" ".join(SHELLS)}"\n'
 
@@ -90,7 +93,7 @@ def bootstrap_line(
 
 def helper_script() -> str:
     """The script that answers questions on the other machine."""
-    return _SHELLS + _script("file_of", "helper")
+    return f"unused={UNUSED_SECONDS}\n" + _SHELLS + _script("file_of", "helper")
 
 
 def _script(*names: str) -> str:

@@ -207,6 +207,7 @@ class RemoteConnection:
         self.directory = ""  # the name of muxwire's directory there
         self.facts: Facts
         self.ending = self.was_used = False
+        self.is_new = False  # whether the server there was started for this connection
         self._carrier, self._config, self._logs = carrier, config, logs
         # Whether this connection is known to work, and since when, or until when, one did.
         self._works, self._worked = False, time.monotonic()
@@ -236,6 +237,7 @@ class RemoteConnection:
         # Each new server has a name of its own: no other server can be taken for it, and a process that ends an earlier
         # server does not end this one.
         self.directory = f"{_in_path(self.host.name)}.{secrets.token_hex(_TOKEN_BYTES)}"
+        self.is_new = True
         await self.open()
 
     async def open(self, *, again: bool = False) -> None:
@@ -355,7 +357,7 @@ async def open_remote(
             connection.use(client, keeper)
             client.attach_pane(pane_id(keeper), host.feed)
             server = _served(connection, folders, client, greeting, window, store, access)
-            server.rejoin = rejoin.begin
+            server.rejoin, server.tabs_known = rejoin.begin, connection.is_new
             _note(logs, connection, client_name)
             try:
                 async with anyio.create_task_group() as tasks:
@@ -365,7 +367,7 @@ async def open_remote(
                     tasks.cancel_scope.cancel()
             finally:
                 connection.ending, host.link.up, host.link.closed = True, False, True
-                if not (access.persistent and book.open):
+                if not access.persistent or (server.tabs_known and not book.open):
                     await _end(host, client, logs)
 
 

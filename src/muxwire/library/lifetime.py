@@ -306,6 +306,8 @@ _LOG = logging.getLogger("muxwire")
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
+# A call that is given up while it connects waits so long for the connection. What starts later ends by itself there.
+_GIVEN_UP_SECONDS = 2.0
 # How long shells in containers may take to end, all at the same time: MCP clients kill a server after 2 s.
 _INSIDE_SECONDS = 1.5
 
@@ -403,13 +405,56 @@ class ServerLifetime:
         deadline = anyio.current_time() + _ENDING_SECONDS
         while True:
             try:
-                server: TmuxServer = await self._tasks.start(self._run_server, start)
+                server: TmuxServer = await (
+                    self._tasks.start(self._run_server, start) if self.host.is_local else self._start_there(start)
+                )
             except ServerEnding:
                 if anyio.current_time() > deadline:
                     raise
                 await anyio.sleep(_RETRY_SECONDS)
             else:
                 return server
+
+    async def _start_there(self, start: bool) -> TmuxServer:
+        """Start the server on another machine, for a call that may be cancelled: then no new one is left running there.
+
+        Only over the connection can a server be ended that this call has had started, so that is waited for a little.
+        """
+        opening, done = anyio.CancelScope(), anyio.Event()
+        made: list[TmuxServer] = []
+        failed: list[Exception] = []
+
+        async def begin() -> None:
+            try:
+                with opening:
+                    made.append(await self._tasks.start(self._run_server, start))
+            except Exception as error:  # noqa: BLE001 - raised again below, to the call
+                failed.append(error)
+            finally:
+                if opening.cancel_called:
+                    self._stop.set()
+                done.set()
+
+        self._tasks.start_soon(begin)
+        try:
+            await done.wait()
+        except anyio.get_cancelled_exc_class():
+            with anyio.CancelScope(shield=True):
+                try:
+                    with anyio.move_on_after(_GIVEN_UP_SECONDS):
+                        await done.wait()
+                finally:  # also where asyncio cancels it once more
+                    opening.cancel()
+                    self._stop.set()
+                await done.wait()
+                if made:
+                    await self._stopped.wait()
+            raise
+        if failed:
+            raise failed[0]
+        if not made:
+            raise ConnectionClosed("the instance was closed", remedy="open terminals once more")
+        return made[0]
 
     async def look(self, within: float = inf) -> None:
         """Know a person's windows as they are now, and the server that another process has started since.
@@ -448,6 +493,7 @@ class ServerLifetime:
             if self.access.persistent:
                 with self.notifications.kept():
                     await reattach(server, self.book)
+                    server.tabs_known = True
                     # The tabs that an earlier process used last count as the tabs that this process used last.
                     (answer,) = await server.client.command("display-message", "-p", _USED)
                     previous, latest = answer.decode().split(" ")

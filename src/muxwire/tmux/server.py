@@ -285,6 +285,8 @@ class TmuxServer:
         self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
         # On another machine: fetches the output of a pane whose beginning another connection may have received.
         self.rejoin: Callable[..., anyio.Event] | None = None
+        # On another machine: False until the tabs are found that an earlier process has left there.
+        self.tabs_known = True
         self._killing = anyio.Lock()
 
     @property

@@ -3,7 +3,7 @@
 m=$(umask)
 umask 077
 unset TMUX TMUX_PANE TMUX_TMPDIR STY WINDOW WINDOWID TERM TERMCAP TERMINFO COLORTERM COLUMNS LINES PROMPT_COMMAND PS1
-unset TERM_PROGRAM TERM_PROGRAM_VERSION TERM_SESSION_ID VTE_VERSION OLDPWD x
+unset TERM_PROGRAM TERM_PROGRAM_VERSION TERM_SESSION_ID VTE_VERSION OLDPWD x new
 fail() {
   printf 'muxwire:%s\tfail\t%s\t%s\n' "$id" "$1" "$2"
   exit 1
@@ -130,6 +130,7 @@ elif ! t has-session -t =hub 2>/dev/null; then
     case $e in *"File name too long"*) fail directory "the path of the socket, $d/s, is too long" ;; esac
     fail shell "tmux did not start: $e"
   }
+  new=1
   # It is for the tmux that was brought, and not for what runs in it.
   case $tmux in "$b"/*) t set-environment -gu LOCPATH ;; esac
 fi
@@ -145,8 +146,12 @@ for s in "${SHELL-}" "$(command -v bash)" /bin/sh; do
 done
 [ -r /proc/self/wchan ] && p=1 || p=0
 mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
+# Whoever this server was started for has gone meanwhile: the helper ends it all (`end_all`).
+trap '[ ! "$new" ] || t set-buffer -b muxwire-ask -- "0 q
+" \; paste-buffer -r -d -b muxwire-ask -t =hub:muxwire-keeper; exit 1' PIPE
 printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
   "$id" "$d" "$q" "$s" "$f" "${HOME:-/}" "$start" "$m" "$p" "$v"
+trap - PIPE
 # What stands between the carrier and tmux: tmux does not notice an end of input while its output is stuck, and then
 # every pane stands still. Descriptor 4 keeps its input open until the server knows that the client has ended: if the
 # input ends before, the server may end too (B14). A hang-up ends the carrier, and with it the input here.

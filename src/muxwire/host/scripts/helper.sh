@@ -125,7 +125,8 @@ watch_unreachable() {
 }
 
 # The far half of the watch over the connection, every two seconds in which nothing is asked: a client whose driver says
-# nothing for 8 s is killed, for with it every pane stands still; after `keep` seconds without one all ends here.
+# nothing for 8 s is killed, for with it every pane stands still; after `keep` seconds without one all ends here. Where no
+# driver has ever said anything, the call that this server was started for was given up: no tab is here, and none comes.
 watch() {
   if ! x=$(beat); then
     ask_for_socket
@@ -136,13 +137,14 @@ watch() {
   if [ "$x" = "$b" ]; then silent=$((silent + 2)); else silent=0 b=$x; fi
   [ "$silent" -ge 8 ] || return 0
   for p in $(t list-clients -F '#{?client_control_mode,#{client_pid},}'); do kill -9 "$p"; done
-  [ "$silent" -ge "$keep" ] || return 0
+  if [ "$b" ]; then k=$keep; else k=$unused; fi
+  [ "$silent" -ge "$k" ] || return 0
   # A person who is attached still uses it.
   x=$(t list-clients) || return 0
   if [ "$x" ]; then
     silent=8
   else
-    say_why "no muxwire was connected for $keep s (keep), so its programs were ended"
+    [ -z "$b" ] || say_why "no muxwire was connected for $keep s (keep), so its programs were ended"
     end_all
   fi
 }
