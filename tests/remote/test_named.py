@@ -192,6 +192,14 @@ async def test_a_server_that_has_ended_leaves_its_logs(user: dict[str, str], sta
             assert (await second.list_tabs(closed=False)).tabs == ()
             assert links_of(state / NAME) == []
             assert "before" in (await second.read_logs(made.key)).content
-            new = await second.create_tab(host="box", shell="bash")
+        # The process that found it so, which may show nothing of it (`ls`), is not the only one that knows why.
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
+            with pytest.raises(NoSuchTarget, match=r"no tab on box: .* there has ended"):
+                await third.tab(made.key)
+            new = await third.create_tab(host="box", shell="bash")
             assert (await new.execute("echo after")).output == "after\n"
             assert new.generation > made.generation
+            await new.close(force=True)
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as fourth:
+            with pytest.raises(NoSuchTarget, match=r"no tab on box$"):
+                await fourth.tab(made.key)

@@ -33,6 +33,7 @@ from muxwire.host.carriers import KEEP_SECONDS, SPOOL_BYTES, Carrier
 from muxwire.host.folders import replace_private
 from muxwire.host.locks import named_process
 from muxwire.host.processes import started
+from muxwire.shell.quoting import os_bytes
 from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
@@ -256,6 +257,7 @@ def _size(value: object, where: str) -> int:
 # a named instance finds its tabs again, and so does a person who wants to see them.
 
 _FILE = "link"
+_ENDED = "ended"
 
 
 @final
@@ -284,11 +286,25 @@ def note_link(logs: Path, host: str, name: str, client: str) -> None:
         cwd = str(Path.cwd())
     noted = {"host": host, "directory": name, **named_process(os.getpid()), "client": client, "cwd": cwd}
     replace_private(logs / _FILE, json.dumps({**noted, "began": began or time.time()}).encode())
+    (logs / _ENDED).unlink(missing_ok=True)
 
 
-def forget_link(logs: Path) -> None:
-    """Remove the note: the server was ended."""
+def forget_link(logs: Path, why: str = "") -> None:
+    """Remove the note: the server has ended. `why` is kept for later processes, until there is another server."""
     (logs / _FILE).unlink(missing_ok=True)
+    with suppress(OSError):
+        if why:
+            replace_private(logs / _ENDED, os_bytes(why))
+        else:
+            (logs / _ENDED).unlink(missing_ok=True)
+
+
+def why_ended(logs: Path) -> str:
+    """Why the server whose logs are there has ended; "" where that is not known, or another one was used since."""
+    try:
+        return (logs / _ENDED).read_text(errors="replace")
+    except OSError:
+        return ""
 
 
 def link_in(logs: Path) -> Linked | None:

@@ -252,8 +252,8 @@ class RemoteConnection:
         """As `open`, to the server that ran before; if that has ended, no later connection looks for it."""
         try:
             await self.open(again=True)
-        except TmuxUnavailable:
-            forget_link(self._logs)
+        except TmuxUnavailable as error:
+            forget_link(self._logs, str(error))  # the machine says it once
             raise
 
     async def reopen(self) -> None:

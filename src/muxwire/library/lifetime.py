@@ -23,7 +23,7 @@ from muxwire.errors import (
 )
 from muxwire.host.descriptors import make_room
 from muxwire.host.host import answer_seconds
-from muxwire.host.hosts_file import HostsFile, checked_host_name, links_of, read_hosts
+from muxwire.host.hosts_file import HostsFile, checked_host_name, links_of, read_hosts, why_ended
 from muxwire.host.locks import InstanceLock
 from muxwire.ids import host_of
 from muxwire.instance.connect import open_server
@@ -121,7 +121,6 @@ class Hosts(Generic[There]):
         self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
         self._finding: dict[str, anyio.Event] = {}  # set when the search for a machine has ended
         self._tried: dict[str, float] = {}  # when that search began, on the monotonic clock
-        self._ended: dict[str, str] = {}  # why the server there had ended when it was looked for
         self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
         self.latest: There | None = None  # where the tab used last is, if not on this machine
 
@@ -225,7 +224,14 @@ class Hosts(Generic[There]):
             del self._used[name]
             if not isinstance(error, TmuxUnavailable):  # which says that the server there has ended
                 raise
-            self._ended[name] = str(error)
+
+    def _why_ended(self, name: str) -> str:
+        if not self._lasting:
+            return ""
+        from muxwire.instance.remote import remote_folders
+
+        folders = remote_folders(self._folders, name, lasting=True)
+        return why_ended(folders.state / folders.instance)
 
     async def create(self, name: str, make: Callable[[There], Awaitable[Tab]]) -> Tab:
         """Open a tab on a host by `make`; it is the one used last then. HostUnavailable, and as `make`."""
@@ -253,9 +259,9 @@ class Hosts(Generic[There]):
                 return self._used[name], target.removeprefix(f"{name}/")
         host, _ = host_of(target)
         if host and self._allows(host):
-            why = f": {self._ended[host]}" if host in self._ended else ""
+            why = self._why_ended(host)
             raise NoSuchTarget(
-                f"this process has no tab on {host}{why}",
+                f"this process has no tab on {host}{why and f': {why}'}",
                 remedy=f"with host={host} a new one is made; muxwire attach shows those of another process",
             )
         return None, target
