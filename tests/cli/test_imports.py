@@ -29,6 +29,11 @@ def loaded(code: str) -> set[str]:
     [
         ("import muxwire", NOT_FOR_HELP),
         ("import muxwire.cli.command_line as c; c.command_line('ls')", NOT_FOR_HELP | {"muxwire.cli.run"}),
+        (
+            "import muxwire.cli.command_line as c; c.command_line('run')",
+            NOT_FOR_HELP | {"muxwire.cli.driving", "datetime"},
+        ),
+        ("import muxwire.cli.command_line as c; c.command_line('logs')", NOT_FOR_HELP | {"datetime", "html"}),
         ("import muxwire; muxwire.Terminals; muxwire.open_terminals", NOT_FOR_TABS),
     ],
 )

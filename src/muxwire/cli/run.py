@@ -12,7 +12,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.driving import read_stdin
 from muxwire.cli.options import add_host, add_plain, add_verb, words_after
 from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
 from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
@@ -154,6 +153,8 @@ async def _tab(terminals: Terminals, target: str | None, within: float) -> Tab:
 def command_text(words: list[str], *, shell: str) -> bytes:
     """What the shell is given: one word is its line as it stands, several are the words of one simple command."""
     if words == ["-"]:
+        from muxwire.cli.driving import read_stdin  # late: it imports what shows events
+
         return read_stdin(_COMMAND_MAX)
     if len(words) == 1:
         return words[0].encode("utf-8", "surrogateescape")

@@ -7,7 +7,6 @@ import os
 import signal
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, final
 
@@ -205,6 +204,8 @@ async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.json:
         document({"commands": [asdict(command) for command in commands]})
         return 0
+    from datetime import datetime  # late: no other verb here says a time of day
+
     rows = [
         (
             datetime.fromtimestamp(command.time).astimezone().strftime("%Y-%m-%d %H:%M:%S"),
