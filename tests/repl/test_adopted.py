@@ -39,6 +39,8 @@ def test_a_persons_server_is_seen_and_left_as_it_was(script: Script, socket: Pat
     assert re.search(r"^from-theirs\n-- exit code 0", done.stdout, re.MULTILINE)
     assert re.search(r"%output %0 .*from-theirs", done.stdout)
     assert re.search(r"^%0    @0      work:0\.0 .* editor +(prompt|running)", done.stdout, re.MULTILINE)
+    # There is no connection until the first call: nothing is lost then.
+    assert "%lost" not in done.stdout
     assert done.returncode == 0
     assert options(socket) == before
 

@@ -165,7 +165,12 @@ class StreamView:
         self._questions.append(Question(now, command))
 
     def received(self, event: Event, now: float) -> Seen | None:
-        """Take one event, and return what is shown of it: None for the answer to a sentinel."""
+        """Take one event, and return what is shown of it: None for the answer to a sentinel.
+
+        And for the end of a stream that has not begun: at a person's server there is no connection before a call.
+        """
+        if isinstance(event, ConnectionLost) and not (self.lines or self.sent_bytes):
+            return None
         if isinstance(event, CommandBlock):
             if event.command is not None:
                 self._written.clear()
