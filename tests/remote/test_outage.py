@@ -157,6 +157,8 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
     ran = folder / "never-ran"
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
+    while tab.pane.drawn_prompt not in tab.pane.prompts:  # at another one tmux is asked, and no line waits to be sent
+        await tab.execute("true")
     (server,) = await tab.client.command("display-message", "-p", "#{pid}")
     await box.outage(tab)
     with pytest.raises(TabUnavailable, match="never ran: its line was never sent: the connection to box is lost"):
