@@ -139,6 +139,41 @@ def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool, re
     assert world.end.column == prompt
 
 
+def test_what_the_shell_draws_for_that_may_come_in_pieces() -> None:
+    """fish shows the line as selected before it is gone. The line was not drawn yet when its key was typed."""
+    world = at_prompt("fish", known=False)
+    world.session.seen_asleep(True, 0.5)
+    prompt = world.column
+    assert world.shell is not None
+    key = world.shell.aside_key
+
+    def pressed(keys: bytes) -> None:
+        if keys == key:
+            world.write(b"echo half" + ASIDE_SIGN)
+            world.column = prompt + len("echo half")
+            pieces.extend([b"\r\x1b[2Cecho half", b"", b"\r\x1b[2C\x1b[K"])
+
+    def submitted(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        """tmux reads one piece before each of its answers."""
+        if pieces:
+            world.write(pieces.pop(0))
+            world.column = prompt if not pieces else world.column
+        return ()
+
+    pieces: list[bytes] = []
+    world.pressed, world.submitted = pressed, submitted
+    world.session.input_typed(b"echo half", world.stream.end)
+    reached(world)
+    assert (world.end.column, world.end.aside) == (prompt, True)
+    world.prompts.forget()
+    ran = world.typed()
+    world.begins(ran)
+    world.ends(ran)
+    world.prompt()
+    reached(world)
+    assert world.end.cleared  # the line is back, or will be
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_key_that_the_shell_has_not_read_yet_is_waited_for(shell: str) -> None:
     """As on a busy machine. The end of what a person had typed was taken for that of the prompt, and remembered."""

@@ -75,6 +75,7 @@ class Told:
 
     words: tuple[str, ...]
     end: int = -1
+    answer: tuple[bytes, ...] = ()
 
 
 @dataclass
@@ -367,10 +368,9 @@ class World:
                         raise
                     return None
             case Submit(words=words):
-                return Told(words)
+                return Told(words, self.stream.end, self.answer(words))
             case AnswerOf(asked=Told() as asked):
-                asked.end = self.stream.end
-                return self.answer(asked.words)
+                return asked.answer
             case TakesTty():
                 return self.modes is None or not self.modes.icanon
             case Hide():

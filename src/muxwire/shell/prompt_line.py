@@ -334,7 +334,7 @@ class PromptEnd:
                 return None
             after = yield from self._cursor()
             before, end = (yield from self._position(earlier)), earlier.end
-            if self.aside:  # what the shell has drawn for its key may come after its sign, and after tmux's answers
+            if self.aside:  # what the shell draws for its key may come after its sign, and after tmux's answers
                 after = yield from self._cursor_where(lambda cursor: cursor != before, after)
             # What was on its way to the shell is drawn meanwhile, too: keys, or what the terminal answers.
             column = pane.prompts.column(drawn[:known]) if begins else None  # unknown after a change of the size
@@ -342,7 +342,7 @@ class PromptEnd:
                 after = yield from self._cursor_where(
                     lambda cursor: cursor != before if column is None else cursor[0] == column, after
                 )
-            self._had_text = after != before
+            self._had_text = self.aside or after != before
         else:
             if pane.is_remote:
                 yield Within(pane.answer_seconds, self._drawn())
@@ -432,6 +432,7 @@ class PromptEnd:
                 return True
             grace, end = grace if shown else CLEARED, pane.stream.end
         yield Press(key)
+        pane.session.seen_asleep(False, pane.now)  # that it slept before the key proves nothing of what it draws for it
         yield Within(grace + more, self._cleared(end))
         took = not self._awaited or self._took_key(end)
         unread = not (took or pane.is_remote)
