@@ -152,8 +152,6 @@ else:
 # Milliseconds to the microsecond, seconds to the millisecond: no reader compares times more exactly.
 _TIME_DIGITS = 3
 _REQUIRED = object()
-# Most fields: a call for each takes longer than all the rest.
-_AS_THEY_ARE = frozenset((str, int, bool, type(None)))
 # The fields of each class of which a value was shown, with their defaults.
 _known: dict[type[typing.Any], tuple[tuple[str, object], ...]] = {}
 
@@ -168,11 +166,7 @@ def to_dict(value: typing.Any) -> typing.Any:  # noqa: ANN401 (JSON)
         return round(value, _TIME_DIGITS)
     if not hasattr(value, "__dataclass_fields__"):
         return value
-    return {
-        name: item if type(item) in _AS_THEY_ARE else to_dict(item)
-        for name, default in _fields(type(value))
-        if (item := getattr(value, name)) != default
-    }
+    return {name: to_dict(item) for name, default in _fields(type(value)) if (item := getattr(value, name)) != default}
 
 
 def _fields(kind: type[typing.Any]) -> tuple[tuple[str, object], ...]:

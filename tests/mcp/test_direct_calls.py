@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tracemalloc
-from typing import Any, ClassVar, cast
+from typing import Any
 
 import anyio
 import pytest
@@ -156,40 +156,6 @@ async def test_one_task_does_the_calls_that_follow_each_other(monkeypatch: pytes
     assert long is first
     assert meanwhile is not first
     assert later == [meanwhile, meanwhile]
-
-
-async def test_a_call_that_is_handed_over_as_the_server_ends_is_answered() -> None:
-    """The task that waits for it has not run yet, and is cancelled with all others."""
-    lines: list[bytes] = []
-
-    class Writer:
-        unanswered: ClassVar[set[object]] = set()
-
-        def answer(self, request_id: int, *member: bytes) -> None:
-            lines.append(b"%d %b" % (request_id, b"".join(member)))
-
-        async def room(self) -> None:
-            pass
-
-    async def outcome(_tool: object, given: dict[str, Any], *_: object) -> dict[str, Any]:
-        if given:
-            await anyio.sleep_forever()
-        return {}
-
-    direct = calls.DirectCalls()
-    shape: Any = conversation._legacy_result
-    to: dict[str, Any] = {"token": None, "shape": shape, "writer": Writer()}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(calls, "outcome", outcome)
-        async with direct.running(cast("Any", object())):
-            assert direct.begin(cast("Any", None), {}, request_id=1, **to)
-            await anyio.wait_all_tasks_blocked()
-            assert direct.begin(cast("Any", None), {"wait": True}, request_id=2, **to)
-    first, second = lines
-    assert first.startswith(b'1 "result"')
-    assert second.startswith(b"2 ")
-    assert b"Connection closed" in second
-    assert not direct.begin(cast("Any", None), {}, request_id=3, **to)
 
 
 async def test_a_large_result_is_held_once_until_it_is_written() -> None:

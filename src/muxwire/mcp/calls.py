@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
     from anyio.abc import TaskGroup
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
     from muxwire.mcp.jsonrpc import RequestId
     from muxwire.mcp.lifespan import LazyTerminals
@@ -112,18 +113,21 @@ class DirectCalls:
         self.terminals: LazyTerminals | None = None  # while calls can run
         self._tasks: TaskGroup | None = None
         self._running: dict[str, anyio.CancelScope] = {}
-        self._waiting: tuple[anyio.Event, list[tuple[Any, ...]]] | None = None  # where a task waits for a next call
+        self._handing: MemoryObjectSendStream[tuple[Any, ...]]  # these two set by `running`
+        self._handed: MemoryObjectReceiveStream[tuple[Any, ...]]
 
     @asynccontextmanager
     async def running(self, terminals: LazyTerminals) -> AsyncIterator[None]:
         """Run calls for the time of the block; those under way at its end are cancelled."""
-        async with anyio.create_task_group() as self._tasks:
-            self.terminals = terminals
-            try:
-                yield
-            finally:
-                self.terminals = self._waiting = None
-                self._tasks.cancel_scope.cancel()
+        self._handing, self._handed = anyio.create_memory_object_stream[tuple[Any, ...]](0)
+        with self._handing, self._handed:
+            async with anyio.create_task_group() as self._tasks:
+                self.terminals = terminals
+                try:
+                    yield
+                finally:
+                    self.terminals = None
+                    self._tasks.cancel_scope.cancel()
 
     def begin(
         self,
@@ -141,12 +145,10 @@ class DirectCalls:
         progress = Progress(None if token is None else _Reports(writer, token))
         writer.unanswered.add(request_id)
         call = (tool, given, self.terminals, progress, request_id, shape, writer)
-        if self._waiting is None:
+        try:
+            self._handing.send_nowait(call)
+        except anyio.WouldBlock:
             self._tasks.start_soon(self._work, call)
-        else:
-            (is_here, given_to), self._waiting = self._waiting, None
-            given_to.append(call)
-            is_here.set()
         return True
 
     def cancel(self, request_id: RequestId) -> None:
@@ -159,13 +161,9 @@ class DirectCalls:
         while True:
             await self._call(*call)
             del call  # its arguments may be of megabytes
-            if self._waiting is not None:
+            if self._handed.statistics().tasks_waiting_receive:
                 return
-            calls: list[tuple[Any, ...]] = []
-            is_here = anyio.Event()
-            self._waiting = is_here, calls
-            await is_here.wait()
-            call = calls.pop()  # with no wait before it: a call that is lost here would have no answer
+            call = await self._handed.receive()
 
     async def _call(
         self,

@@ -272,11 +272,9 @@ class Conversation:
 
     def discovery(self, method: str, params: Mapping[str, Any]) -> bytes | None:
         """The member that answers a probe (rule 2); None for what the SDK answers."""
-        if method != "server/discover":
-            return None
         meta = params.get("_meta")
         version = meta.get(PROTOCOL_VERSION) if isinstance(meta, dict) else None
-        if not isinstance(version, str):
+        if method != "server/discover" or not isinstance(version, str):
             return None
         if version == MODERN:
             return b'"result":' + self._discovered

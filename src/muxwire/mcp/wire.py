@@ -162,7 +162,6 @@ class WireWriter:
         self._empty = asyncio.Event()
         self._room = asyncio.Event()
         self._room.set()
-        self._is_watched = False  # whether the loop is to say when there is room
         self._in_a_hurry = False
         self._lost = False
 
@@ -178,8 +177,7 @@ class WireWriter:
 
     def answer(self, request_id: RequestId | None, *member: Piece) -> None:
         """Write an answer: `member` is its result or error, as JSON, in pieces that the caller need not join."""
-        shown = b"%d" % request_id if isinstance(request_id, int) else encoded(request_id)
-        self.write(b'{"jsonrpc":"2.0","id":%b,' % shown, *member, b"}\n")
+        self.write(b'{"jsonrpc":"2.0","id":%b,' % encoded(request_id), *member, b"}\n")
         self.settle(request_id)
 
     def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
@@ -231,7 +229,6 @@ class WireWriter:
         if was_empty:  # most lines are written whole here
             self._write_backlog()
             if self._backlog:
-                self._is_watched = True
                 self._loop.add_writer(self._fd, self._write_backlog)
         if (self._later or len(self._backlog) > HIGH_WATER_BYTES) and not self._in_a_hurry:
             self._room.clear()
@@ -249,9 +246,7 @@ class WireWriter:
             self._make_more()
         if not self._backlog:
             self._empty.set()
-            if self._is_watched:
-                self._is_watched = False
-                self._loop.remove_writer(self._fd)
+            self._loop.remove_writer(self._fd)
         if self.congested and not self._later and len(self._backlog) <= HIGH_WATER_BYTES:
             self._room.set()
             self._tell()
@@ -290,8 +285,7 @@ class WireReader:
 
     def wake(self) -> None:
         """Look again: room for answers, or the last answer was given."""
-        if self._lines or self._eof:  # else there is nothing to look for
-            self._news.set()
+        self._news.set()
 
     def end(self) -> None:
         """End the stream now, whatever is still unread: the one path of every shutdown."""

@@ -138,8 +138,6 @@ def checks_types(
     # In `co_varnames` the name of `*args` comes after all other parameters.
     rest = code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & _TAKES_REST else ""
 
-    defaults = found.__kwdefaults__ or {}
-
     @functools.wraps(call)
     async def run(self: _Object, /, *arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:
         for place, value in enumerate(arguments):
@@ -147,8 +145,7 @@ def checks_types(
             if name in kinds:
                 kinds[name].check(name, value)
         for name, value in options.items():
-            # Front ends give every option, and most as it is by default.
-            if name in kinds and not (name in defaults and value is defaults[name]):
+            if name in kinds:
                 kinds[name].check(name, value)
         return await call(self, *arguments, **options)
 

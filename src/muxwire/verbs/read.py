@@ -60,19 +60,17 @@ def read_json(
             except _Mismatch as error:
                 complaints.append(f"{name}{error.where}: must be {error.must}")
     missing = [name for name, one in known.items() if one.required and given.get(name) is None]
-    if complaints or missing:
-        raise Misfit(
-            [f"{name} is missing" for name in missing]
-            + [text for text in complaints if text.partition(":")[0] not in missing]
-        )
+    complaints = [f"{name} is missing" for name in missing] + [
+        text for text in complaints if text.partition(":")[0] not in missing
+    ]
+    if complaints:
+        raise Misfit(complaints)
     return described(**values)
 
 
 def _is_absent(value: object, one: Parameter) -> bool:
     if one.default is None and one.least == 0 and value == -1:
         return True  # how earlier schemas said it
-    if value:
-        return False
     return any(value is nothing or (value == nothing and not isinstance(value, bool)) for nothing in _ABSENT)
 
 
