@@ -20,6 +20,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from muxwire.client.watchdog import process_table
+from muxwire.library.lifetime import GIVEN_UP_SECONDS
+from muxwire.mcp.lifespan import CLOSE_SECONDS
+from muxwire.mcp.wire import EOF_GRACE_SECONDS
 from tests.forked import start_muxwire
 from tests.mcp.child_client import END_SECONDS, ENDINGS, ChildClient
 from tests.processes import gone
@@ -28,6 +31,13 @@ pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
 SERVE = (sys.executable, "-m", "muxwire", "serve")
+# After so long clients kill a server whose stdin they have closed.
+CLIENT_SECONDS = 2.0
+
+
+def test_a_server_ends_before_its_client_kills_it() -> None:
+    """Also where a call connects to another machine just then."""
+    assert EOF_GRACE_SECONDS + GIVEN_UP_SECONDS + CLOSE_SECONDS <= CLIENT_SECONDS
 
 
 def environment(folder: Path) -> dict[str, str]:

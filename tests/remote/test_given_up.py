@@ -48,10 +48,17 @@ def servers(place: Path) -> list[Path]:
     return [path.parent for path in place.glob("*/*/s")]
 
 
+def there_is_one(place: Path) -> bool:
+    try:
+        return bool(servers(place) or list(place.glob("*/*")))
+    except FileNotFoundError:  # one is just being removed
+        return True
+
+
 async def ended(place: Path) -> None:
     """Nothing tells of another machine's processes: their directory is looked for."""
     with anyio.fail_after(DEADLINE):
-        while servers(place) or list(place.glob("*/*")):
+        while there_is_one(place):
             await anyio.sleep(0.05)
 
 

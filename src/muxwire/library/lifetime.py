@@ -313,7 +313,8 @@ _LOG = logging.getLogger("muxwire")
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
 # A call that is given up while it connects waits so long for the connection. What starts later ends by itself there.
-_GIVEN_UP_SECONDS = 2.0
+# With the time for a last answer and for closing that is within the 2 s after which MCP clients kill a server.
+GIVEN_UP_SECONDS = 0.2
 # How long shells in containers may take to end, all at the same time: MCP clients kill a server after 2 s.
 _INSIDE_SECONDS = 1.5
 
@@ -412,7 +413,9 @@ class ServerLifetime:
         while True:
             try:
                 server: TmuxServer = await (
-                    self._tasks.start(self._run_server, start) if self.host.is_local else self._start_there(start)
+                    self._start_there()
+                    if start and not self.host.is_local
+                    else self._tasks.start(self._run_server, start)
                 )
             except ServerEnding:
                 if anyio.current_time() > deadline:
@@ -421,7 +424,7 @@ class ServerLifetime:
             else:
                 return server
 
-    async def _start_there(self, start: bool) -> TmuxServer:
+    async def _start_there(self) -> TmuxServer:
         """Start the server on another machine, for a call that may be cancelled: then no new one is left running there.
 
         Only over the connection can a server be ended that this call has had started, so that is waited for a little.
@@ -433,7 +436,7 @@ class ServerLifetime:
         async def begin() -> None:
             try:
                 with opening:
-                    made.append(await self._tasks.start(self._run_server, start))
+                    made.append(await self._tasks.start(self._run_server, True))
             except Exception as error:  # noqa: BLE001 - raised again below, to the call
                 failed.append(error)
             finally:
@@ -447,7 +450,7 @@ class ServerLifetime:
         except anyio.get_cancelled_exc_class():
             with anyio.CancelScope(shield=True):
                 try:
-                    with anyio.move_on_after(_GIVEN_UP_SECONDS):
+                    with anyio.move_on_after(GIVEN_UP_SECONDS):
                         await done.wait()
                 finally:  # also where asyncio cancels it once more
                     opening.cancel()
