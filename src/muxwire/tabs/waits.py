@@ -386,7 +386,7 @@ class ScreenSearch:
             if not self._is_due():
                 return None
             if not await self._look():
-                return False
+                return None if self._late == "taken" else False
             await self._examined()
         return self.stood_there and self._newest is not None and end <= self._newest.end
 
