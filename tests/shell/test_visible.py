@@ -319,9 +319,8 @@ def test_the_end_of_a_log_of_short_commands_needs_little_before_it() -> None:
     log, near = command * 200, 2 * len(command)
     for index in range(len(log) - len(command), len(log)):
         assert known_from(log, index, index - near) >= index - near
-    end = len(log) - len(prompt)
-    opened = log[:end] + END[:-1] + prompt  # a directory that has not ended may hold all that follows
-    assert known_from(opened, len(opened), end + 1) == 0
+    opened = END[:-1] + START + b"seen" + END  # a directory that has not ended may hold all that follows
+    assert known_from(opened, len(opened) - 1, 1) == 0
 
 
 def test_a_line_is_found_without_a_look_for_each_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
