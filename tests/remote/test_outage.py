@@ -203,9 +203,9 @@ async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, mon
     printed = RemoteHost.print_mark
     dropped: list[bytes] = []
 
-    def print_mark(host: RemoteHost, tty: str, mark: bytes) -> None:
+    def print_mark(host: RemoteHost, tty: str, mark: bytes, leader: int) -> None:
         if dropped:
-            printed(host, tty, mark)
+            printed(host, tty, mark, leader)
         dropped.append(mark)
 
     tab = await box.opened.create_tab(host="box")

@@ -140,7 +140,7 @@ def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool, re
 
 
 def test_what_the_shell_draws_for_that_may_come_in_pieces() -> None:
-    """fish shows the line as selected before it is gone. The line was not drawn yet when its key was typed."""
+    """Fish shows the line as selected before it is gone. The line was not drawn yet when its key was typed."""
     world = at_prompt("fish", known=False)
     world.session.seen_asleep(True, 0.5)
     prompt = world.column
@@ -154,7 +154,7 @@ def test_what_the_shell_draws_for_that_may_come_in_pieces() -> None:
             pieces.extend([b"\r\x1b[2Cecho half", b"", b"\r\x1b[2C\x1b[K"])
 
     def submitted(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        """tmux reads one piece before each of its answers."""
+        """Tmux reads one piece before each of its answers."""
         if pieces:
             world.write(pieces.pop(0))
             world.column = prompt if not pieces else world.column

@@ -213,8 +213,11 @@ class Host(Protocol):
     def write_tty(self, tty: str, data: bytes) -> bool:
         """Write as a program there would, without waiting for a terminal that is stopped; False if not all went."""
 
-    def print_mark(self, tty: str, mark: bytes) -> None:
-        """Have a mark printed on a pane's terminal as soon as that takes it: one that is stopped (C-s), later."""
+    def print_mark(self, tty: str, mark: bytes, leader: int) -> None:
+        """Have a mark printed on a pane's terminal as soon as that takes it: one that is stopped (C-s), later.
+
+        Not once the pane's process, `leader`, has ended: the path may then be another terminal's.
+        """
 
     # -- signals
 

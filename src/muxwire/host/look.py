@@ -16,7 +16,16 @@ import time
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.host.descriptors import list_folder, open_file
-from muxwire.host.processes import HAS_PROC, KERNEL_THREAD, executable, foreground_pgrp, pids, read_proc, tty_modes
+from muxwire.host.processes import (
+    HAS_PROC,
+    KERNEL_THREAD,
+    device_of,
+    executable,
+    foreground_pgrp,
+    pids,
+    read_proc,
+    tty_modes,
+)
 from muxwire.shell.look import (
     PaneLook,
     Process,
@@ -135,7 +144,7 @@ def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLo
     first = _stat(leader)
     if first is None:
         return PaneLook(leader=leader, modes=modes, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
-    device = _device(first.tty)
+    device = device_of(first.tty)
     if near:
         table = {one.pid: one for pid in (leader, first.foreground) if (one := _stat(pid)) is not None}
         outside: list[_Stat] = []
@@ -199,11 +208,6 @@ def _table() -> Generator[None, None, dict[int, _Stat]]:
         if number % _STEP == 0:
             yield
     return table
-
-
-def _device(number: int) -> int:
-    """A device number as stat(2) has it, from the field `tty_nr` of proc(5): minor bits 31 to 20 and 7 to 0."""
-    return os.makedev((number >> 8) & 0xFFF, (number & 0xFF) | ((number >> 12) & 0xFFF00))
 
 
 @final
@@ -270,7 +274,7 @@ class _Viewer:
         if index < 0 or home not in self._own_devices() or len(self._entered) > _DEPTH:
             return None
         number = ((_PTS_MAJOR + index // _PTS_MINORS) << 8) | index % _PTS_MINORS
-        device = _device(number)
+        device = device_of(number)
         if device in self._entered:
             return None
         there = [one for one in self._table.values() if one.tty == number and self._may_be_here(one.pid, device)]

@@ -32,7 +32,7 @@ _PROC = Path("/proc")
 HAS_PROC = (_PROC / "self" / "stat").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
-_STAT_PPID, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 5, 6, 19
+_STAT_PPID, _STAT_TTY, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 4, 5, 6, 19
 # PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
 FORKED = 0x40
 # PF_KTHREAD: a thread of the kernel, which has no terminal and no files. All of them are children of the process 2.
@@ -105,6 +105,12 @@ def _asked(of: Callable[[int], int], pid: int) -> int:
         return of(pid)
     except OSError:
         return 0
+
+
+def _tty_of(pid: int) -> int:
+    """The device number of a process's controlling terminal; 0 if it has none, or there is no such process."""
+    fields = _stat_fields(pid)
+    return device_of(int(fields[_STAT_TTY])) if len(fields) > _STAT_TTY else 0
 
 
 def _parent_of(pid: int) -> int:
@@ -336,12 +342,24 @@ def write_tty(tty: str, data: bytes) -> bool:
         os.close(descriptor)
 
 
-def print_mark(tty: str, mark: bytes) -> None:
-    """Write to a terminal as soon as it takes it. One that is stopped, or full, is waited for in a thread."""
+def device_of(tty_nr: int) -> int:
+    """A device number as stat(2) has it, from the field `tty_nr` of proc(5): minor bits 31 to 20 and 7 to 0."""
+    return os.makedev((tty_nr >> 8) & 0xFFF, (tty_nr & 0xFF) | ((tty_nr >> 12) & 0xFFF00))
+
+
+def print_mark(tty: str, mark: bytes, leader: int) -> None:
+    """Write to the terminal of a pane whose process is `leader`, as soon as that takes it.
+
+    One that is stopped, or full, is waited for in a thread. Nothing is written once the pane has ended: the path may
+    then be another terminal's, which the open descriptor rules out for what comes after the comparison.
+    """
     try:
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return  # the pane is gone
+    if HAS_PROC and _tty_of(leader) != os.fstat(descriptor).st_rdev:
+        os.close(descriptor)
+        return
     with contextlib.suppress(OSError):
         mark = mark[os.write(descriptor, mark) :]
     if mark:

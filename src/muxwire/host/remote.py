@@ -488,8 +488,8 @@ class RemoteHost:
     def cursor(self, leader: int) -> tuple[int, int] | None:
         return self._answers.get(leader, _NOTHING).cursor
 
-    def print_mark(self, tty: str, mark: bytes) -> None:
-        self._helper.say("r", tty, _escaped(mark))
+    def print_mark(self, tty: str, mark: bytes, leader: int) -> None:
+        self._helper.say("r", tty, _escaped(mark), str(leader))
 
     async def spooled(self, pane: str, offset: int) -> tuple[int, bytes] | None:
         """What is kept there of a pane's output from an offset on, and its first offset: a later one if that is gone.

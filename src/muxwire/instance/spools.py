@@ -113,7 +113,8 @@ class StreamJoin:
         """Have R printed, unless it has come or may still come."""
         now = time.monotonic()
         if not self._is_live and now >= self._due:
-            self.tab.pane.host.print_mark(self.tab.pane.tty, self._mark)
+            pane = self.tab.pane
+            pane.host.print_mark(pane.tty, self._mark, pane.leader_pid)
             self._due, self._patience = now + self._patience, 2 * self._patience
 
     def _feed(self, data: bytes) -> None:
@@ -311,7 +312,7 @@ async def _spool_again(server: TmuxServer, tab: Tab) -> None:
 async def _printed(tab: Tab, mark: bytes) -> int:
     """Print a mark R; return the offset at which it came, -1 if it did not."""
     stream, begin = tab.pane.stream, tab.pane.stream.end
-    tab.pane.host.print_mark(tab.pane.tty, mark)
+    tab.pane.host.print_mark(tab.pane.tty, mark, tab.pane.leader_pid)
     await stream.until(lambda: stream.ring.find(mark, begin) >= 0, JOIN_SECONDS)
     return stream.ring.find(mark, begin)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +12,8 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.host.bootstrap import helper_script
+from muxwire.host.processes import print_mark
 from muxwire.instance.spools import KeptOutput, StreamJoin
 from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
 
@@ -78,6 +83,7 @@ async def test_a_client_can_close_while_a_stream_is_joined() -> None:
         session=SimpleNamespace(closed=False, nonce=NONCE),
         stream=SimpleNamespace(end=0, log=SimpleNamespace(late=lambda: None), rejoining=False),
         tty="",
+        leader_pid=0,
     )
     tab: Any = SimpleNamespace(pane=pane, pane_id="%1")
     client: Any = SimpleNamespace(attach_pane=lambda *_: None, closed=False)
@@ -89,6 +95,44 @@ async def test_a_client_can_close_while_a_stream_is_joined() -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(closes)
             assert not await StreamJoin(tab, Unanswered(), client, "").run()
+
+
+def printed_here(tty: str, mark: bytes, leader: int) -> None:
+    print_mark(tty, mark, leader)
+
+
+def printed_there(tty: str, mark: bytes, leader: int) -> None:
+    """As the helper of another machine does it."""
+    function = re.search(r"^print_mark\(\) \{$.*?^\}$", helper_script(), re.MULTILINE | re.DOTALL)
+    assert function is not None
+    words = (tty, "".join(f"\\0{byte:o}" for byte in mark), str(leader))
+    subprocess.run(["sh", "-c", f'{function[0]}; print_mark "$@"', "sh", *words], check=False)
+
+
+@pytest.mark.parametrize("printed", [printed_here, printed_there])
+def test_a_mark_is_printed_on_the_terminal_of_its_pane_only(printed: Any) -> None:
+    """Another terminal may have the path of one that is gone. A mark stood in the output of another instance."""
+    mark, other = (join_mark(bytes(random), NONCE) for random in (range(ID_RANDOM), range(1, 1 + ID_RANDOM)))
+    master, terminal = os.openpty()
+    try:
+        tty = os.ttyname(terminal)
+        takes = ["sh", "-c", 'exec <"$1"; echo; exec sleep 1000', "sh", tty]
+        with subprocess.Popen(takes, stdout=subprocess.PIPE, start_new_session=True) as leader:
+            assert leader.stdout is not None
+            leader.stdout.readline()
+            printed(tty, other, os.getpid())
+            printed(tty, mark, leader.pid)
+            leader.kill()
+        printed(tty, other, leader.pid)
+        printed(tty, other, 0)
+        os.write(terminal, b"end")
+        shown = b""
+        while not shown.endswith(b"end"):
+            shown += os.read(master, 4096)
+        assert shown == mark + b"end"
+    finally:
+        os.close(master)
+        os.close(terminal)
 
 
 def test_a_mark_of_this_tab_and_nothing_else() -> None:

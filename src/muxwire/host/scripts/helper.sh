@@ -470,6 +470,20 @@ spooled() {
 }
 command -v base64 >/dev/null && e64=base64 || e64='od -An -v -tx1'
 
+# Print the mark $2 on the terminal $1 of the pane whose process is $3. Once that has ended, the path may be another
+# terminal's: it is opened first, and stays the one that is compared with the field tty_nr of the process.
+print_mark() {
+  {
+    if [ -e /proc/self/stat ]; then
+      s= t=${1##*/}
+      IFS= read -r s <"/proc/$3/stat"
+      set -- "$1" "$2" ${s##*") "}
+      [ "${7:-0}" = "$((34816 + t % 256 + t / 256 * 1048576))" ] || return
+    fi
+    printf %b "$2"
+  } >"$1"
+}
+
 serve() {
   set -f
   set -- $1
@@ -482,7 +496,7 @@ serve() {
   k) kill -"$1" "$2" ;;
   K) signal_session "$@" ;;
   w) printf %b "$2" >"$1" ;;
-  r) printf %b "$2" >"$1" </dev/null & ;;
+  r) print_mark "$@" </dev/null & ;;
   s) spooled "$@" ;;
   # A file: what stores the output, or is about to, cannot do so then, and ends. Where no process can be started, what
   # is kept stays, and is not read any more.
