@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from muxwire import Tab
+from muxwire.shell.session import Typed
+from muxwire.tabs.waits import ScreenSearch, Wanted
+from muxwire.vt.drawn import Picture
 
 if TYPE_CHECKING:
     from muxwire import Terminals
-    from muxwire.vt.drawn import Picture
 
 pytestmark = pytest.mark.anyio
 
@@ -90,3 +93,29 @@ async def test_what_a_program_has_read_is_no_echo_of_a_line(terminals: Terminals
         begun = await tab.start_process("up\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
         assert begun.ready
         await tab.close(force=True)
+
+
+async def test_a_row_that_is_drawn_again_is_not_judged_by_a_picture_from_before() -> None:
+    """The shell takes the line between the request for the picture and its arrival: the next one shows it."""
+    rows = b"\x1b[Hserver up\r\nrow 2\r\n"
+    first = 100
+    stream = SimpleNamespace(
+        end=first + len(rows), last_output=0.0, ring=SimpleNamespace(read=lambda a, b: rows[a - first : b - first]),
+        holds=lambda _: True,
+    )  # fmt: skip
+    typed = Typed(first, "go\r", at_prompt=False)
+    session = SimpleNamespace(preexec_offset=0, at_prompt=False, last_input=typed, current=None)
+
+    def drawn(end: int) -> Picture:
+        return Picture(("server up", "row 2", ""), (0, 1, 2), 3, False, (0, 2), 0, end)
+
+    async def picture() -> Picture:
+        seen = drawn(stream.end)
+        stream.end += 40
+        session.preexec_offset = stream.end - 10
+        return seen
+
+    pane = SimpleNamespace(stream=stream, session=session, shell=SimpleNamespace(has_accept_mark=True))
+    tab: Any = SimpleNamespace(pane=pane, picture=picture, columns=80)
+    search = ScreenSearch(tab, Wanted.read(until="up"), first, awaited=None, before=drawn(first), keys=True)
+    assert await search.drawn_again(first + rows.index(b"up") + 2) is None
