@@ -122,6 +122,8 @@ async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals)
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab()
         await tab.execute("echo before")
+        while not tab.pane.drawn_prompt.endswith(b"$ "):  # what is written after the removal is not lost
+            await tab.pane.stream.changed()
         assert await tab.pane.stream.log.flushed()
         begins = tab.next_byte
         shutil.rmtree(alone.folders.state)
