@@ -319,8 +319,8 @@ class Resending:
         return [self._numbered(one) for one in commands]
 
     def _numbered(self, one: Command) -> Command:
-        # A line that begins with `if-shell` gets no number, so after a lost connection tmux may run it a second time.
-        # That does no harm, except for `_ONCE`.
+        # Lines that begin with `if-shell` are not numbered. After a lost connection it is not known whether tmux has
+        # run one, so it is sent again. A second run does no harm, except for `_ONCE`.
         if one.name == "if-shell" or _only_looks({one.name, *one.more}):
             return one
         self._count += 1

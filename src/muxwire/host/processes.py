@@ -100,7 +100,7 @@ def _members(of: Callable[[int], int], value: int) -> list[int]:
 
 
 def _asked(of: Callable[[int], int], pid: int) -> int:
-    """Return `of(pid)`, where `of` is `os.getsid` or `os.getpgid`; 0 if there is no such process."""
+    """The process's session or group, by `os.getsid` or `os.getpgid` (`of`); 0 if no process has that pid."""
     try:
         return of(pid)
     except OSError:
@@ -108,7 +108,7 @@ def _asked(of: Callable[[int], int], pid: int) -> int:
 
 
 def _tty_of(pid: int) -> int:
-    """The device number of a process's controlling terminal; 0 if it has none, or there is no such process."""
+    """The device number of a process's controlling terminal; 0 if it has none, or no process has that pid."""
     fields = _stat_fields(pid)
     return device_of(int(fields[_STAT_TTY])) if len(fields) > _STAT_TTY else 0
 

@@ -165,9 +165,10 @@ class StreamView:
         self._questions.append(Question(now, command))
 
     def received(self, event: Event, now: float) -> Seen | None:
-        """Take one event, and return what is shown of it: None for the answer to a sentinel.
+        """Take one event, and return what is shown of it.
 
-        And for the end of a stream that has not begun: at a person's server there is no connection before a call.
+        None for the answer to a sentinel, and for a lost connection that was never made: to a person's server muxwire
+        connects only when a call needs it.
         """
         if isinstance(event, ConnectionLost) and not (self.lines or self.sent_bytes):
             return None

@@ -21,7 +21,7 @@ class Verb:
     verb: ClassVar[str]
 
 
-# `Annotated` hashes what it is given. No two of these are compared: methods that do it would take 2 ms of a verb.
+# `eq=False`: `Annotated` hashes these, and no two are compared. To make their comparison methods takes 2 ms of a verb.
 
 
 @final

@@ -146,7 +146,7 @@ for s in "${SHELL-}" "$(command -v bash)" /bin/sh; do
 done
 [ -r /proc/self/wchan ] && p=1 || p=0
 mkfifo "$d/in$$" || fail directory "cannot make a FIFO in $d"
-# Whoever this server was started for has gone meanwhile: the helper ends it all (`end_all`).
+# Without a reader of this line no muxwire will use the new server: the helper is told to end it (`end_all`).
 trap '[ ! "$new" ] || t set-buffer -b muxwire-ask -- "0 q
 " \; paste-buffer -r -d -b muxwire-ask -t =hub:muxwire-keeper; exit 1' PIPE
 printf 'muxwire:%s\tok\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
