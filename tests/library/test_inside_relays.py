@@ -16,7 +16,7 @@ from muxwire.operations.kinds import Execute
 from muxwire.pane import state
 from muxwire.shell import examine, ready as listening
 from tests.library.opened import known_prompt, seen, tab_for
-from tests.processes import stopped
+from tests.processes import many_terminals, stopped
 from tests.users import needs
 
 if TYPE_CHECKING:
@@ -203,3 +203,12 @@ async def test_one_look_proves_that_input_is_waited_for(terminals: Terminals, mo
         asked = await tab.execute("script -qec 'printf \"name: \"; read x' /dev/null", timeout=DEADLINE)
         assert (asked.state, looks) == ("interactive", 0), (asked, looks)
         await tab.stop_process()
+
+
+async def test_a_terminal_with_a_high_number_is_seen_into(terminals: Terminals) -> None:
+    needs("script")
+    with many_terminals():
+        async with a_tab(terminals) as tab:
+            asked = await tab.execute("script -qec 'printf \"name: \"; read x' /dev/null", timeout=DEADLINE)
+            assert (asked.state, asked.running) == ("interactive", True), asked
+            await tab.stop_process()

@@ -48,8 +48,8 @@ SEES_WAITS = os.path.exists("/proc/self/wchan")  # noqa: PTH110 - at import
 _STATE, _PPID, _PGRP, _SESSION, _TTY, _TPGID, _FLAGS = range(7)
 # /dev/tty, a process's own controlling terminal, and /dev/ptmx, from which masters are made (devices.txt).
 _CONTROLLING, _MASTERS = os.makedev(5, 0), os.makedev(5, 2)
-# devices.txt: the inner ends of pseudoterminals have majors 136 to 143, 256 numbers each.
-_PTS_MAJOR, _PTS_MINORS = 136, 256
+# devices.txt: the major number of the inner ends of pseudoterminals. Linux counts all of them by the minor one (pty.c).
+_PTS_MAJOR = 136
 # A relay in a relay in a relay (ssh to itself under script under sudo) is deep enough.
 _DEPTH = 4
 # So many processes are examined in one step: about a millisecond.
@@ -273,11 +273,12 @@ class _Viewer:
         # The same number is another terminal's in the file system of a container.
         if index < 0 or home not in self._own_devices() or len(self._entered) > _DEPTH:
             return None
-        number = ((_PTS_MAJOR + index // _PTS_MINORS) << 8) | index % _PTS_MINORS
-        device = device_of(number)
+        device = os.makedev(_PTS_MAJOR, index)
         if device in self._entered:
             return None
-        there = [one for one in self._table.values() if one.tty == number and self._may_be_here(one.pid, device)]
+        there = [
+            one for one in self._table.values() if device_of(one.tty) == device and self._may_be_here(one.pid, device)
+        ]
         foreground = next((one.foreground for one in there if one.foreground > 0), 0)
         modes = tty_modes(path)
         processes = self.processes(there, device, foreground)

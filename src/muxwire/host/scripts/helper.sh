@@ -320,13 +320,17 @@ still() {
   [ "$v" = "$2" ] || printf '%s\tx\t%s\n' "$n" "$1"
 }
 
+# What the field tty_nr of proc(5) has for the terminal /dev/pts/$1: nr. All of them have the major number 136 (devices.txt);
+# bits 8 and up of the minor one are bits 20 and up here.
+number_of() { nr=$((34816 + $1 % 256 + $1 / 256 * 1048576)); }
+
 # Whether the process $1 may be on this machine's terminal /dev/pts/$2, and not on a container's, which counts its own
 # from 0: the file tells them apart. If it has neither open, it may be.
 may_be_here() {
   for h in "/proc/$1/fd"/*; do
     [ "$h" -ef "/dev/pts/$2" ] && return
   done
-  a="$((136 + $2 / 256)), $(($2 % 256))"
+  a="136, $2"
   set -f
   set -- $(LC_ALL=C ls -lnL "/proc/$1/fd")
   set +f
@@ -337,7 +341,8 @@ may_be_here() {
 inside() {
   modes_of "/dev/pts/$1"
   printf '%s\tI\t%s\t%s\n' "$n" "$1" "$a"
-  d1=$1 d2=$2 nr=$(((136 + $1 / 256) * 256 + $1 % 256))
+  d1=$1 d2=$2
+  number_of "$1"
   table "[A-Za-z] [0-9]* [0-9]* [0-9]* $nr"
   inner= IFS=$eol
   for r1 in $r; do
@@ -475,10 +480,11 @@ command -v base64 >/dev/null && e64=base64 || e64='od -An -v -tx1'
 print_mark() {
   {
     if [ -e /proc/self/stat ]; then
-      s= t=${1##*/}
+      s=
+      number_of "${1##*/}"
       IFS= read -r s <"/proc/$3/stat"
       set -- "$1" "$2" ${s##*") "}
-      [ "${7:-0}" = "$((34816 + t % 256 + t / 256 * 1048576))" ] || return
+      [ "${7:-0}" = "$nr" ] || return
     fi
     printf %b "$2"
   } >"$1"
@@ -511,10 +517,11 @@ serve() {
       printf '%s\tx\t%s\t%s\n' "$n" "$c" "$f"
     fi
     ;;
-  q) end_all asked </dev/null >/dev/null & ;;
   esac
   printf '%s\t%s\n' "$n" "${lost:-.}"
   n=
+  # Not beside the loop below: that would take the end for one that nobody asked for.
+  [ "$v" != q ] || end_all asked </dev/null >/dev/null
 }
 
 # What a sh takes for a fatal error, one that cannot start a process among them, ends no more than one answer: it begins
