@@ -103,10 +103,12 @@ def printed_here(tty: str, mark: bytes, leader: int) -> None:
 
 def printed_there(tty: str, mark: bytes, leader: int) -> None:
     """As the helper of another machine does it."""
-    function = re.search(r"^print_mark\(\) \{$.*?^\}$", helper_script(), re.MULTILINE | re.DOTALL)
-    assert function is not None
+    wanted = r"^number_of\(\) \{.*\}$|^print_mark\(\) \{\n(?:.*\n)*?\}$"
+    functions = re.findall(wanted, helper_script(), re.MULTILINE)
+    assert len(functions) == 2
     words = (tty, "".join(f"\\0{byte:o}" for byte in mark), str(leader))
-    subprocess.run(["sh", "-c", f'{function[0]}; print_mark "$@"', "sh", *words], check=False)
+    called = "\n".join((*functions, 'print_mark "$@"'))
+    subprocess.run(["sh", "-c", called, "sh", *words], check=False)
 
 
 @pytest.mark.parametrize("printed", [printed_here, printed_there])
