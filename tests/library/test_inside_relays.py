@@ -69,6 +69,17 @@ async def test_a_secret_that_is_asked_for_inside_is_seen(terminals: Terminals, c
         await tab.stop_process()
 
 
+async def test_a_secret_behind_a_relay_is_entered_at_once(terminals: Terminals) -> None:
+    needs("script")
+    async with a_tab(terminals) as tab:
+        asked = await tab.execute(
+            "script -qec \"bash -c 'read -rsp Pw: x; echo; exit \\${#x}'\" /dev/null", timeout=DEADLINE
+        )
+        assert "echo is off" in asked.note, asked
+        sent = await tab.send_keys(["secret", "Enter"], wait=DEADLINE)
+        assert (sent.taken, sent.note, sent.exit_code) == (None, "", 6), sent
+
+
 async def test_who_is_told_of_input_waits_on_at_such_a_question(terminals: Terminals, carrier: str) -> None:
     """As `muxwire run` does."""
     told: list[str] = []

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings, strategies
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable
 from muxwire.shell.driver import BEGINS_WITHIN, Stop, StopTarget, StopView, stopped
 from muxwire.shell.listener import PROMPT_GRACE
-from muxwire.shell.look import TtyModes
+from muxwire.shell.look import TtyModes, Waiting
 from muxwire.shell.prompt_line import EDITOR_GRACE
-from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL
+from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL, TAKEN_SECONDS
 from tests.shell.driven import PID, osc
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import LEADER, PROGRAM, World, at_prompt
@@ -59,6 +59,17 @@ def test_a_text_that_is_not_seen_before_enter_is_said(alternate: bytes, told: bo
     assert ("see with snapshot" in note) == told  # there many texts are commands, which are not shown
     world.pressed = world.write
     assert send(world, "fix it", "Enter")[2:] == ("", True)
+
+
+@pytest.mark.parametrize(("waiting", "asked"), [("password", b"Pw: "), ("raw", b"Password: ")])
+def test_enter_after_a_secret_waits_for_nothing(waiting: Waiting, asked: bytes) -> None:
+    """A relay has the terminal raw; the echo is off in the one behind it, or the question says so."""
+    world = program(KEYS)
+    world.runs("sudo", waiting)
+    world.write(asked)
+    begun = world.time
+    assert send(world, "secret", "Enter")[2:] == ("", None)
+    assert world.time - begun < TAKEN_SECONDS / 2
 
 
 def test_after_a_command_its_prompt_comes_first() -> None:

@@ -246,10 +246,12 @@ class Keys:
         """Whether what is typed goes to a program that reads keys and shows them itself, as input boxes do.
 
         The tab's own shell takes a text and its Enter at once, and a terminal in line mode keeps both for any program.
+        So does the one behind a relay (`sudo`, `script`) where its echo is off: nothing will be shown.
         """
-        if modes is None or modes.icanon or self._pane.session.at_prompt:
+        pane = self._pane
+        if modes is None or modes.icanon or pane.session.at_prompt or pane.shell_in_front():
             return False
-        return not self._pane.shell_in_front() and not self._pane.asks_secret()
+        return not pane.asks_secret() and pane.waits_for_input() != "password"
 
     def _taken(self, text: str, before: Picture) -> Request[bool]:
         """Wait until a program shows `text`, which was typed on the screen `before`; False if the tab ends first."""
