@@ -58,6 +58,25 @@ async def test_a_job_that_outlives_its_command_is_named(terminals: Terminals, sh
         assert command.output.split() == ["/bin/sleep", "77"]
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_a_job_of_the_line_that_ended_last_is_named(terminals: Terminals, shell: str, ends: list[int]) -> None:
+    """Each line ends some ticks (10 ms) after its job has begun."""
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute("/bin/sleep 74 & /bin/sleep 0.05")
+        by_command = await tab.stop_process()
+        await tab.send_keys(["Enter"])  # no line has run since
+        again = await tab.stop_process()
+        await tab.send_keys(["/bin/sleep 75 & /bin/sleep 0.05; echo u''p", "Enter"], wait=0)
+        await terminals.wait_for([tab.key], regex="^up", timeout=DEADLINE)
+        by_keys = await tab.stop_process()
+        ends += [one.pid for stopped in (by_command, by_keys) for one in stopped.left]
+        assert (names(by_command), by_command.success, by_command.signal_sent) == (["sleep"], False, "")
+        if tab.pane.session.has_preexec_mark:  # elsewhere an empty line is not distinguished
+            assert again.left == by_command.left
+        assert (names(by_keys), by_keys.success) == (["sleep"], False)
+        assert by_keys.left != by_command.left
+
+
 @pytest.mark.parametrize("how", ["stopped", "timed out", "typed by keys"])
 async def test_zsh_that_waits_for_its_jobs_is_stopped_by_ending_them(terminals: Terminals, how: str) -> None:
     async with tab_for(DEADLINE, terminals, "zsh") as tab:

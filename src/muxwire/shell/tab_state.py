@@ -150,6 +150,26 @@ def keys_ran_from(session: ShellSession, first_pressed_at: float) -> float:
     return first_pressed_at if taken is not None and ended < first_pressed_at <= taken else ended
 
 
+def last_ran_from(session: ShellSession, first_pressed_at: float) -> float:
+    """As `keys_ran_from`, where the shell is back at its prompt: since when a job of its last line can run.
+
+    The job began before the line ended, so what counts is when the line was typed: by a command of ours, or by keys.
+    """
+    newest = session.current
+    if newest is not None and not newest.running and _took_none_since(session, newest):
+        return newest.typed_time
+    if idle_since(session) < first_pressed_at < session.prompt_time:
+        return first_pressed_at
+    return max(session.prompt_time, idle_since(session))
+
+
+def _took_none_since(session: ShellSession, ended: Execution) -> bool:
+    """Whether the tab's shell has run no line since that command; an empty one, and C-c, begin a new prompt as well."""
+    if session.has_preexec_mark:
+        return session.preexec_offset <= ended.end
+    return session.prompt_seq <= ended.prompt_seq + 1
+
+
 def _typed(session: ShellSession, kernel: Kernel) -> bool:
     """Whether the line of a command is typed, and has not begun to run, where a line is edited."""
     return not_begun(session) is not None and kernel.waits_for_input() == "editor"
