@@ -13,18 +13,25 @@ from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabU
 from muxwire.host.shells import shell_for
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
+from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
 from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, LOOK_MIN, PROMPT_SOON, line_keys
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from muxwire.shell.request import SILENCE_WITHIN
 from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
-from tests.shell.driven import NESTED_PID, OTHER, osc
+from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc, prompt
 from tests.shell.world import PROMPT, Over, World, at_prompt
 
 # DECSET 2004: by it bash says that its line editor is on.
 EDITS = b"\x1b[?2004h"
 # A call's own timeout, longer than whatever is decided earlier.
 PATIENT = 10.0
+# A command of another process begins, also in a nested shell, and ends.
+_OTHERS = own_id(bytes.fromhex(OTHER)[:ID_RANDOM], NONCE)
+BEGUN, ENDED = osc(f"C;{NONCE};1") + osc(f"S;{_OTHERS}"), osc(f"E;{_OTHERS};0;/;{_OTHERS}")
+NESTED = osc(f"C;{NONCE};1") + osc(f"T;{_OTHERS}") + osc(f"S;{_OTHERS}")
+# The next prompt, and a person's line.
+LINE = prompt(2) + PROMPT + osc(f"C;{NONCE};2")
 
 
 def reached(world: World, seconds: float = PATIENT) -> ForegroundShell:
@@ -377,6 +384,11 @@ def test_what_a_person_started_is_given_a_moment() -> None:
         pytest.param(lambda w: w.runs("vim"), BUSY_GRACE, "busy", id="a person's program"),
         pytest.param(lambda w: w.runs("cat", "line"), BUSY_GRACE, "interactive", id="one that waits"),
         pytest.param(lambda w: w.begins(w.typed()) or w.runs("make"), PATIENT, "running", id="a command of ours"),
+        pytest.param(lambda w: w.write(BEGUN) or w.runs("make"), PATIENT, "busy", id="one of another process"),
+        pytest.param(lambda w: w.write(BEGUN) or w.runs("cat", "line"), 0.15, "interactive", id="another's that waits"),
+        pytest.param(lambda w: w.write(BEGUN + ENDED) or w.runs("make"), PATIENT, "busy", id="its prompt is to come"),
+        pytest.param(lambda w: w.write(NESTED + ENDED) or w.runs("vim"), BUSY_GRACE, "busy", id="after a nested one"),
+        pytest.param(lambda w: w.write(BEGUN + LINE) or w.runs("vim"), BUSY_GRACE, "busy", id="a person's after it"),
         pytest.param(
             lambda w: w.begins(w.typed()) or w.runs("cat", "line"), 0.15, "interactive", id="one of ours that waits"
         ),

@@ -367,7 +367,8 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
         remedy = "wait with `command_result`, stop it with `stop_process`, or use another tab"
     elif session.preexec_time is not None:
         since = f" {now - session.preexec_time:.1f} s ago" if seen.heard else ""  # the log has no times
-        what = f"{program} runs in the foreground, from a line that was typed{since}"
+        line = "a command that another muxwire typed" if session.runs_others else "a line that was typed"
+        what = f"{program} runs in the foreground, from {line}{since}"
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
     if seen.lacking:

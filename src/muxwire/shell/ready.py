@@ -197,9 +197,9 @@ class Ready:
         return found
 
     def _in_vain(self, waited: float) -> Request[bool]:
-        """Whether more waiting is no use: what runs is not ours, or waits for somebody's input itself."""
+        """Whether more waiting is no use: no muxwire runs what runs, or that waits for somebody's input itself."""
         pane = self._pane
-        if pane.session.running is None:
+        if pane.session.running is None and not pane.session.runs_others:
             no_use = yield from self._line.in_vain(waited)
         else:
             no_use = waited >= QUIET and pane.quiet() and (yield from proved(pane, self._waits))

@@ -200,6 +200,7 @@ class ShellSession:
         self.prompt_end = -1
         self.prompt_time = 0.0
         self.preexec_time: float | None = None  # when it took a line, until its next prompt
+        self.runs_others = False  # whether a command runs, or its prompt is to come, that another process typed
         self.preexec_offset = -1  # the offset after the newest C mark: there the answer to a typed line begins
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
         self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
@@ -216,6 +217,7 @@ class ShellSession:
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
         self.hidden_begin = -1  # where its B mark is, as soon as that has come
         self._hidden_anew = False  # whether the marks T that come before that B are of what was hidden before
+        self._echoed_id = ""  # of the newest line that was typed out of sight, by any process
         self._open: dict[str, Execution] = {}
         self._replaced: set[str] = set()  # commands in whose shell's place another answered: their end may come
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
@@ -307,6 +309,7 @@ class ShellSession:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.phase != "typed":
             self._is_recalled(mark.command_id, mark)
+            self.runs_others = self.runs_others or (execution is None and self.running is None)
             self._tell(OutputBegan(None, mark.begin))
             return
         if self._is_own(execution):
@@ -319,6 +322,8 @@ class ShellSession:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.ending:
             self._is_recalled(mark.command_id, mark)
+            if mark.command_id == self._echoed_id:  # after a command in a nested shell no prompt mark comes
+                self.runs_others = False
             if mark.command_id in self._replaced:
                 self._replaced.remove(mark.command_id)
                 self._is_ours(mark)
@@ -366,7 +371,7 @@ class ShellSession:
         self._move(Input.PROMPT_START)
         self.prompt_seq, self.prompt_end = mark.seq, mark.end
         self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
-        self.preexec_time, self.sleeps_since = None, None
+        self.preexec_time, self.sleeps_since, self.runs_others = None, None, False
 
     def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
         if mark.nonce != self.nonce or self.shell_pid not in (0, mark.pid) or mark.seq <= self.prompt_seq:
@@ -400,7 +405,7 @@ class ShellSession:
         if mark.nonce != self.nonce or mark.seq != self.prompt_seq:
             return
         self.has_preexec_mark = True
-        self.preexec_time, self.preexec_offset = now, mark.end
+        self.preexec_time, self.preexec_offset, self.runs_others = now, mark.end, False
         typed_at = self.current.typed_at if self.current is not None else 0
         # What stands before it is the echo of the input, unless a command was typed after that: the line is its.
         if self._input_recalled and typed_at <= self.last_input.offset < mark.end:
@@ -522,6 +527,7 @@ class ShellSession:
 
     def _on_echo(self, mark: EchoStart | EchoEnd) -> None:
         """Lines that muxwire types out of sight begin or end: they are no output of what runs around them."""
+        self._echoed_id = mark.command_id
         ended = isinstance(mark, EchoEnd)
         begin = mark.begin if self.hidden_begin < 0 and self._hidden_anew else self.hidden_begin
         found = [(begin, mark.end)] if ended and begin >= 0 else []
@@ -604,7 +610,7 @@ class ShellSession:
         """
         if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
             self._move(Input.PROMPT_FOUND)
-            self.preexec_time, self.status_at_prompt = None, None
+            self.preexec_time, self.status_at_prompt, self.runs_others = None, None, False
         self._give_up(Input.PROMPT_FOUND, note, before, now, end)
 
     def close(self, reason: str, now: float, *, end: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,28 @@ async def test_both_type_into_one_tab(instance: Instance) -> None:
                         + content.count(b"\x07%s %d\r\n" % (word, number))
                         == 1
                     )
+
+
+@pytest.mark.parametrize("shell", ["bash", "dash"])
+async def test_a_command_of_another_process_is_waited_for_and_a_persons_is_not(instance: Instance, shell: str) -> None:
+    """A command that it types after both attached is in no record that they have read."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as owner:
+            tab = await owner.create_tab(name="shared", shell=shell)
+            await tab.execute("true")
+            async with instance.open() as follower:
+                mine = await follower.tab("shared")
+                begun = tab.next_byte
+                async with anyio.create_task_group() as both:
+                    both.start_soon(functools.partial(tab.execute, "echo be''gins; sleep 1", timeout=DEADLINE))
+                    await mine.wait_for(until="begins", from_byte=begun)
+                    assert (await mine.execute("echo next", timeout=DEADLINE)).output == "next\n"
+                await tab.runner.settled()
+                begun = mine.next_byte
+                instance.tmux("send-keys", "-t", tab.pane_id, "echo be''gins; sleep 100", "Enter")
+                await mine.wait_for(until="begins", from_byte=begun)
+                with pytest.raises(muxwire.TabUnavailable, match=r"from a line that was typed|not started"):
+                    await mine.execute("echo never", timeout=DEADLINE)
 
 
 async def test_a_follower_succeeds_the_owner(instance: Instance) -> None:
