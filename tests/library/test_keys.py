@@ -17,10 +17,11 @@ import pytest
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.ids import pane_id
 from muxwire.shell import prompt_line, ready, send_keys
-from muxwire.shell.keys import KeyModes, key_bytes, mistaken, strokes
+from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
 from muxwire.shell.send_keys import LINE_MAX, OpenLine
 from tests.library.opened import known_prompt, tab_for
+from tests.users import needs
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -131,6 +132,53 @@ def test_names_of_keys_stay_keys_among_texts_that_are_pasted() -> None:
     assert [(stroke.data, stroke.bracketed) for stroke in found] == [(b"Enter", True)]
 
 
+@pytest.mark.parametrize(
+    ("keys", "written"),
+    [
+        (("Escape", "ddiecho a", "Enter"), [(b"\x1b", False), (b"ddiecho a", False), (b"\r", False)]),
+        (("C-r", "ech", "Enter"), [(b"\x12", False), (b"ech", False), (b"\r", False)]),
+        (("Escape", "dd", "iif a\nthen", "Enter"),
+         [(b"\x1b", False), (b"dd", False), (b"iif a", False), (b"\rthen", True), (b"\r", False)]),
+        (("C-c", "echo a", "Enter"), [(b"\x03", False), (b"echo a", True), (b"\r", False)]),
+        (("x", "BSpace", "echo a", "Enter"), [(b"x\x7f", False), (b"echo a", True), (b"\r", False)]),
+    ],
+)  # fmt: skip
+def test_a_text_after_keys_is_typed_up_to_its_first_line_end(
+    keys: tuple[str, ...], written: list[tuple[bytes, bool]]
+) -> None:
+    """A line editor may take it for commands, as vi's do."""
+    found = strokes(keys, KeyModes(), paste=False)
+    assert [(stroke.data, stroke.bracketed) for stroke in found] == written
+    assert [stroke.submits for stroke in found] == [False] * (len(written) - 1) + [True]
+    found = strokes(keys, KeyModes(), paste=True)
+    assert (written[-2][0], True) in [(stroke.data[-len(written[-2][0]) :], stroke.bracketed) for stroke in found]
+
+
+@pytest.mark.parametrize(
+    ("before", "typed", "then"),
+    [
+        (False, b"ls\x7f", False), (False, b"\x1bdd", True), (True, b"dd", True), (True, b"dd\r", False),
+        (True, b"\x03", False), (True, b"\r\x12", True), (False, b"\x1b[A", True), (False, b"a\tb", False),
+    ],
+)  # fmt: skip
+def test_which_keys_may_leave_an_editor_in_another_mode(before: bool, typed: bytes, then: bool) -> None:
+    assert after_keys(before, typed) is then
+
+
+@pytest.mark.parametrize("mode", [("bash", "set -o vi"), ("zsh", "bindkey -v"), ("fish", "fish_vi_key_bindings")])
+async def test_a_vi_mode_takes_text_after_escape_for_commands(terminals: Terminals, mode: tuple[str, str]) -> None:
+    """In the same call, and in the next one."""
+    needs(mode[0])
+    async with tab_for(DEADLINE, terminals, shell=mode[0]) as tab:
+        await tab.execute(mode[1], timeout=DEADLINE)
+        for calls in ([["Escape", "ddiecho abcs", "Enter"]], [["xs", "Escape"], ["ddiecho abcs", "Enter"]]):
+            for keys in calls[:-1]:
+                await tab.send_keys(keys)
+            sent = await tab.send_keys(calls[-1], wait=DEADLINE)
+            assert ("\nabcs" in sent.output, sent.exit_code) == (True, 0), sent
+            await known_prompt(tab)
+
+
 def test_the_mouse_is_reported_as_the_program_asked() -> None:
     sgr, x10 = KeyModes(mouse=True, sgr=True), KeyModes(mouse=True)
     assert key_bytes("Click@0,0", sgr) == b"\x1b[<0;1;1M\x1b[<0;1;1m"
@@ -151,7 +199,7 @@ def test_the_mouse_is_reported_as_the_program_asked() -> None:
 
 
 def test_a_pause_is_made_only_behind_an_escape_that_something_follows() -> None:
-    assert [stroke.pause for stroke in strokes(["i", "Escape", ":w", "Escape"], KeyModes(), paste=False)] == [
+    assert [stroke.pause for stroke in strokes(["i", "C-[", ":w", "Escape"], KeyModes(), paste=False)] == [
         True,
         False,
     ]

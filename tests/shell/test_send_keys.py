@@ -110,6 +110,11 @@ def test_an_escape_stands_alone() -> None:
     send(world, "Escape", "x")
     assert pressed(world) == ["b'\\x1b'", "b'x'"]
     assert world.time - begun >= ESCAPE_PAUSE
+    begun = world.time
+    send(world, "Escape")
+    assert world.time - begun < ESCAPE_PAUSE
+    send(world, "x")
+    assert world.time - begun >= ESCAPE_PAUSE
 
 
 def test_a_line_that_the_terminal_would_cut_is_refused() -> None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PASTE_END = b"\x1b[201~"
 # The interrupt character of every terminal in its usual modes (termios(3), VINTR).
 CTRL_C = b"\x03"
+ESCAPE = b"\x1b"
 _ENTER = "Enter"
 # Keys whose sequence has no place for a modifier.
 _PLAIN = {
@@ -231,15 +232,31 @@ class Stroke:
     submits: bool = False  # an Enter: pressed once the program has taken the text of the stroke before
 
 
+# What begins a command of a line editor, or changes its mode, and what begins the next line, in the usual mode.
+_COMMAND = pattern(rb"[\x01\x02\x04-\x08\x0b\x0c\x0e-\x1f]")
+_NEXT_LINE = pattern(rb"[\r\n\x03]")
+
+
+def after_keys(before: bool, typed: bytes) -> bool:
+    """Whether a line editor may take what comes next for commands (vi) or a search, once `typed` was typed.
+
+    `before`: whether that was so before.
+    """
+    *ended, last = _NEXT_LINE.split(typed)
+    return (before and not ended) or _COMMAND.search(last) is not None
+
+
 def strokes(
-    keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool = False, enter: bool = False
-) -> list[Stroke]:
+    keys: Sequence[str], modes: KeyModes, *, paste: bool, literal: bool = False, enter: bool = False,
+    keyed: bool = False,
+) -> list[Stroke]:  # fmt: skip
     """Translate `keys`, and Enter after them, into writes; InvalidArgument for what tmux cannot carry.
 
     A text with Enter after it is handed over as a paste, so that a program that reads both at once does not take
     Enter for a part of the text, and that Enter `submits` it. Not on the alternate screen: there text is commands (vim
-    would insert `:w`). And not after an Enter: which program reads what comes then is not known yet. A C-c ends a
-    write, as an Enter does.
+    would insert `:w`). And not after an Enter: which program reads what comes then is not known yet. Nor after keys
+    (`keyed`: before these), up to its first line end: bash's vi mode would take the marks of a paste for commands, zsh
+    and fish would insert what is meant as commands. A C-c ends a write, as an Enter does.
     """
     found: list[Stroke] = []
     plain = bytearray()
@@ -252,6 +269,7 @@ def strokes(
         data = None if index < texts else key_bytes(key, modes)
         if data is not None:
             ends = names[index]
+            keyed = after_keys(keyed, data)
             if after_text and ends == _ENTER:
                 found += [Stroke(bytes(plain)), Stroke(data, submits=True)]
                 plain.clear()
@@ -259,8 +277,8 @@ def strokes(
                 continue
             after_text = False
             plain += data
-            if (ends in (_ENTER, "Escape") or data == CTRL_C) and index + 1 < len(keys):
-                found.append(Stroke(bytes(plain), pause=ends == "Escape"))
+            if (ends == _ENTER or data in (ESCAPE, CTRL_C)) and index + 1 < len(keys):
+                found.append(Stroke(bytes(plain), pause=data == ESCAPE))
                 plain.clear()
             continue
         text = key.encode("utf-8", "surrogateescape")
@@ -269,9 +287,11 @@ def strokes(
         if paste or entered:
             found.append(Stroke(bytes(plain)))
             plain.clear()
-            found.append(Stroke(_pasted(text), bracketed=True))
+            typed = _NEXT_LINE.split(text)[0] if keyed and not paste else b""
+            found += [Stroke(typed), Stroke(_pasted(text.removeprefix(typed)), bracketed=True)]
         else:
-            plain += text.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
+            plain += _lines(text)
+            keyed = after_keys(keyed, _lines(text))
     if enter and literal:
         found += [Stroke(bytes(plain)), Stroke(_PLAIN[_ENTER], submits=after_text)]
         plain.clear()
@@ -279,13 +299,17 @@ def strokes(
     return [stroke for stroke in found if stroke.data]
 
 
+def _lines(text: bytes) -> bytes:
+    """Text as it is typed, by any line ends of its own: Enter is CR."""
+    return text.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
+
+
 def _pasted(text: bytes) -> bytes:
     if PASTE_END in text:
         raise InvalidArgument(
             "the text holds the sequence that ends a paste", remedy="leave ESC [201~ out, or write the text to a file"
         )
-    # As terminals do: Enter is CR, and a program that knows pastes takes either.
-    return text.replace(b"\r\n", b"\r").replace(b"\n", b"\r")
+    return _lines(text)  # as terminals do; a program that knows pastes takes either
 
 
 def mistaken(keys: Sequence[str]) -> str:

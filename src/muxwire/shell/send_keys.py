@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.shell.keys import CTRL_C, PASTE_END, KeyModes, Stroke, mistaken, strokes
+from muxwire.shell.keys import CTRL_C, ESCAPE, PASTE_END, KeyModes, Stroke, after_keys, mistaken, strokes
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.request import (
     AnswerOf,
@@ -130,6 +130,8 @@ class Keys:
         self._line = OpenLine()
         self._until = 0.0  # the time of the call whose turn it is
         self._entered = -TAKEN_BY_SHELL  # when a line was last ended at the prompt
+        self._escaped = -ESCAPE_PAUSE  # when an Escape ended a call
+        self._keyed = -1  # the prompt at which keys were typed that may have left a line editor in a mode of its own
 
     def send(
         self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool, until: float
@@ -149,7 +151,8 @@ class Keys:
         yield from self._prompt_line.editor_up()
         yield from self._begun()
         modes = yield from self._modes()
-        found = strokes(keys, modes, paste=paste, literal=literal, enter=enter)
+        keyed = self._keyed == pane.session.prompt_seq and pane.front_shell() is not None
+        found = strokes(keys, modes, paste=paste, literal=literal, enter=enter, keyed=keyed)
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
@@ -167,6 +170,9 @@ class Keys:
         next_byte = pane.stream.end
         pane.session.input_typed(data, next_byte)
         pane.entered |= b"\r" in data and pane.shell_in_front()
+        for stroke in found:
+            keyed = keyed if stroke.bracketed else after_keys(keyed, stroke.data)
+        self._keyed = pane.session.prompt_seq if keyed else -1
         yield NoteInput()
         taken = yield from self._type(found, modes)
         notes = ["" if literal or paste else mistaken(keys)]
@@ -212,6 +218,8 @@ class Keys:
         answers: list[Asked] = []
         before: Picture | None = None  # the screen, where the next stroke is an Enter for a text
         taken: bool | None = None
+        if (left := self._escaped + ESCAPE_PAUSE - pane.now) > 0:
+            yield Pause(left)
         for number, stroke in enumerate(found):
             yield from self._line_taken()
             if stroke.submits and before is not None and not session.dead:
@@ -238,6 +246,8 @@ class Keys:
                 answers.append((yield Press(stroke.data, bracketed=stroke.bracketed)))
             if stroke.pause:
                 yield Pause(ESCAPE_PAUSE)
+        if found and found[-1].data.endswith(ESCAPE):
+            self._escaped = pane.now
         for answer in answers:
             yield AnswerOf(answer, self._left())
         return taken
