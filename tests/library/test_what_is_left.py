@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from contextlib import suppress
 from dataclasses import replace
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Terminals
-    from muxwire.results import ProcessStop
+    from muxwire.results import ExecutionResult, ProcessStop
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not HAS_PROC, reason="the kernel's account is not to be had")]
 
@@ -75,6 +76,42 @@ async def test_a_job_of_the_line_that_ended_last_is_named(terminals: Terminals, 
             assert again.left == by_command.left
         assert (names(by_keys), by_keys.success) == (["sleep"], False)
         assert by_keys.left != by_command.left
+
+
+@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell != "zsh"])
+async def test_what_a_command_leaves_that_its_timeout_ended_is_named(
+    terminals: Terminals, shell: str, ends: list[int]
+) -> None:
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        for command in ("sh -c '/bin/sleep 72 & /bin/sleep 73'", "/bin/sleep 72 & /bin/sleep 73"):
+            ran = await tab.execute(command, timeout=0.2)
+            found = re.fullmatch(r"what it began still runs: sleep \(pid ([0-9]+)\)", ran.note)
+            assert ran.timed_out, ran
+            assert found is not None, ran
+            ends.append(int(found[1]))
+        assert (await tab.execute("/bin/sleep 73", timeout=0.2)).note == ""  # what earlier ones began is not its
+        listed = await tab.execute(f"ps -o args= -p {ends[0]} -p {ends[1]}")
+        assert listed.output.split() == ["/bin/sleep", "72", "/bin/sleep", "72"]
+
+
+async def test_what_the_next_command_runs_is_not_left_of_the_one_before(terminals: Terminals, ends: list[int]) -> None:
+    """It waits for its turn, and is typed as soon as the prompt is there."""
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        ran: list[ExecutionResult] = []
+
+        async def run(command: str, timeout: float) -> None:
+            ran.append(await tab.execute(command, timeout=timeout))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(run, "/bin/sleep 70 & /bin/sleep 71", 0.5)
+            while tab.pane.session.running is None:
+                await anyio.lowlevel.checkpoint()
+            tasks.start_soon(run, "/bin/sleep 1 | /bin/cat", DEADLINE)
+        found = re.fullmatch(r"what it began still runs: sleep \(pid ([0-9]+)\)", ran[1].note or ran[0].note)
+        assert found is not None, ran
+        ends.append(int(found[1]))
+        assert sorted(one.exit_code or 0 for one in ran) == [0, 130], ran
+        assert "" in (ran[0].note, ran[1].note), ran
 
 
 @pytest.mark.parametrize("how", ["stopped", "timed out", "typed by keys"])

@@ -11,6 +11,7 @@ if it surely failed.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, final
 
 from muxwire.values import dataclass
@@ -193,8 +194,8 @@ class Host(Protocol):
     def started(self, pid: int) -> str:
         """What distinguishes a process from a later one of the same number; "" if there is no such process."""
 
-    def session_since(self, leader: int, since: float) -> list[tuple[int, str]]:
-        """Number and name of each process of a pane that began at `since` or later; empty where it cannot be known."""
+    def session_since(self, leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
+        """Number and name of each process of a pane that began between the two; empty where it cannot be known."""
 
     def files_limit(self, pid: int) -> float:
         """How many files a process may have open; infinity where the kernel does not tell."""

@@ -146,19 +146,21 @@ def session_processes(session_leader: int, tty: str) -> list[int]:
     return sorted(mine, key=lambda pid: pid == session_leader)
 
 
-def session_since(session_leader: int, since: float) -> list[tuple[int, str]]:
-    """The number and the name of each process of a session that began at `since` or later, on the monotonic clock.
+def session_since(session_leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
+    """The number and the name of each process of a session that began between two times of the monotonic clock.
 
-    The kernel rounds down to a tick (10 ms): one that began in the tick of `since` counts. Empty without /proc.
+    The kernel rounds down to a tick (10 ms): one that began in the tick of `since` counts, in that of `until` not.
+    Empty without /proc.
     """
     if not HAS_PROC:
         return []
     ticks = os.sysconf("SC_CLK_TCK")
-    since += time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()  # proc(5): starttime counts from boot
+    boot = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()  # proc(5): starttime counts from boot
+    first, end = (since + boot) * ticks, (until + boot) * ticks
     found = []
     for pid in _members(os.getsid, session_leader):
         fields = _stat_fields(pid)
-        if fields and fields[0] not in b"ZX" and int(fields[_STAT_STARTED]) + 1 > since * ticks:
+        if fields and fields[0] not in b"ZX" and first < int(fields[_STAT_STARTED]) + 1 <= end:
             found.append((pid, shown_name(pid) or executable(pid)))
     return found
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import math
 import secrets
 import time
 from dataclasses import field, replace
@@ -608,9 +609,9 @@ class RemoteHost:
         found = self._process(pid)
         return found is not None and any(one.state == "T" for one in found.sleeps[:1])
 
-    def session_since(self, leader: int, since: float) -> list[tuple[int, str]]:
+    def session_since(self, leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
         """Its clock is another one: not known."""
-        del leader, since
+        del leader, since, until
         return []
 
     def started(self, pid: int) -> str:

@@ -22,6 +22,7 @@ from muxwire.operations.operation import (
 )
 from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs import waits
+from muxwire.tabs.hand_over import with_note
 from muxwire.tabs.maker import PANE_FORMAT, checked_request, window_name
 from muxwire.tabs.targets import check_tab_name
 from muxwire.tabs.waits import Wanted
@@ -888,7 +889,7 @@ class Execute(Compound):
         step.output, step.exit_code = result.output, result.exit_code
         if result.timed_out:
             interrupted = f"it was interrupted after {said}; give more time"
-            step.fail(result.note if result.running and result.note else interrupted)
+            step.fail(result.note if result.running and result.note else with_note(interrupted, result.note))
         elif result.running and result.state == "running":  # whether it waits cannot be seen (over ssh, in a container)
             step.end("unknown", result.note)
         elif result.exit_code == 0:

@@ -5,6 +5,7 @@ What a person started at their own tmux server is never stopped.
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from dataclasses import replace
@@ -50,6 +51,9 @@ _TYPED_WITHIN = 2.0
 
 # What a shell starts for its prompt, and what a signal was sent to, has ended by then.
 _GONE_WITHIN = 0.5
+
+# How many of them a note names: a build may leave hundreds.
+_NAMED = 5
 
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
@@ -112,7 +116,9 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         asked = ends_readers and running is not None and running.asked_at >= 0
         readers = await asking_strangers(tab.pane) if asked else {}
         stopped, since = await _stop(tab.pane, tab.runner, first, grace)
-        stopped = await _with_left(tab.pane, stopped, since)
+        if stopped.success:
+            left = await _left(tab.pane, since, time.monotonic())
+            stopped = replace(stopped, left=left, success=not left)
         if stopped.success and ends_readers:
             await _without_strangers(tab, readers)
     tab.pane.session.told_of()  # no later note on a nested shell that ended: the caller wanted it
@@ -130,19 +136,30 @@ async def _without_strangers(tab: LiveTab, seen: Mapping[int, str]) -> None:
         await tab.runner.settled()
 
 
-async def _with_left(pane: PaneState, stopped: ProcessStop, since: float) -> ProcessStop:
-    """Add to the result which processes of the job (begun at `since` or later) still run after a moment."""
-    if not stopped.success:
-        return stopped
-    began = time.monotonic()
+async def note_left(pane: PaneState, execution: Execution) -> None:
+    """Have the note of a command that was interrupted say what it began and still runs."""
+    if execution.ending and (left := await _left(pane, execution.typed_time, execution.end_time)):
+        names = ", ".join(f"{one.name} (pid {one.pid})" for one in left[:_NAMED])
+        more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+        execution.explain(f"what it began still runs: {names}{more}")
+
+
+async def _left(pane: PaneState, since: float, ended: float) -> tuple[ProcessLeft, ...]:
+    """The processes of the job that still run after a moment: begun from `since` on, before a key typed since `ended`.
+
+    Another call may have its command typed as soon as the prompt is there.
+    """
+    began, until = time.monotonic(), math.inf
     own = (pane.leader_pid, pane.session.shell_pid)
     while True:
         # What runs for a prompt (git, pyenv) is no part of the job: it has ended when the shell waits for keys.
         drawing = pane.session.at_prompt and not pane.shell_sleeps()
-        since_then = pane.host.session_since(pane.leader_pid, since)
+        if pane.pressed_at > ended:
+            until = min(until, pane.pressed_at)
+        since_then = pane.host.session_since(pane.leader_pid, since, until)
         left = tuple(ProcessLeft(name, pid) for pid, name in since_then if pid not in own)
         if not left or time.monotonic() - began > (_PROMPT_WITHIN if drawing else _GONE_WITHIN):
-            return replace(stopped, left=left, success=not left)
+            return left
         await pane.stream.changed_within(LOOK_SECONDS)
 
 

@@ -35,7 +35,7 @@ from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.parameters import checks_types
-from muxwire.tabs.processes import started_process, stop_process
+from muxwire.tabs.processes import note_left, started_process, stop_process
 from muxwire.tabs.record import note_name
 from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
@@ -412,6 +412,7 @@ class Tab:
                 execution.overdue(on_timeout)
                 if on_timeout == "interrupt":
                     await self.runner.interrupt_overdue(execution)
+                    await note_left(self.pane, execution)
         except anyio.get_cancelled_exc_class():
             if not self._book.leaves_running:
                 self._book.spawn(lambda: self.runner.interrupt(execution))
