@@ -44,4 +44,4 @@ def test_what_is_said_early_is_not_taken_back(typed: str, seen: str, end: int) -
 
 
 def test_behind_a_key_that_is_not_text_nothing_is_known() -> None:
-    assert Typed.of(7, b"ab\rcd\x1b[Aef\r", at_prompt=False) == Typed(7, "ab\ncd", at_prompt=False)
+    assert Typed.of(7, b"ab\rcd\x1b[Aef\r", at_prompt=False) == Typed(7, "ab\ncd", at_prompt=False, lines=2)

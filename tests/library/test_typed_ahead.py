@@ -36,6 +36,27 @@ async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
         await tab.close(force=True)
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ["sleep 0.2", "Enter", "sleep 0.2; echo sec''ond; sh -c 'exit 7'", "Enter"],
+        ["sleep 0.2\nsleep 0.2; echo sec''ond; sh -c 'exit 7'\n"],
+        ["read go", "Enter", "text", "Enter", "echo sec''ond; sh -c 'exit 7'", "Enter"],
+    ],
+)
+@pytest.mark.parametrize("shell", [*EDITORS, "dash", "ksh"])
+async def test_the_answer_to_several_lines_comes_when_all_have_run(
+    terminals: Terminals, shell: str, keys: list[str]
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        tab = await terminals.create_tab(shell=shutil.which(shell))
+        await tab.execute("true")
+        told = await tab.send_keys(keys, wait=DEADLINE)
+        assert (told.outcome, told.exit_code, told.note) == ("ended", 7, "")
+        assert "second" in told.output
+        await tab.close(force=True)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 async def test_nor_where_the_terminal_still_echoes_at_the_prompt(terminals: Terminals, shell: str) -> None:
     """Between the prompt's mark and its line editor, the terminal echoes the line, and the editor draws it again."""

@@ -15,7 +15,7 @@ from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, Fo
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
-from muxwire.shell.prompt_line import BUSY_GRACE, LATE_GRACE, LOOK_MIN, PROMPT_SOON, line_keys
+from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MIN, PROMPT_SOON, line_keys
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from muxwire.shell.request import SILENCE_WITHIN
 from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
@@ -555,6 +555,54 @@ def test_a_c_c_that_no_shell_sees_to_is_not_waited_for_for_ever(program: str, se
         world.runs(program)
     world.run(world.ready.interrupt_taken())
     assert seconds <= world.time - begun < seconds + PROMPT_GRACE
+
+
+def accepts(world: World) -> None:
+    """The shell takes the next of the lines that were typed."""
+    accept(world)
+    world.runs("sleep")
+
+
+@pytest.mark.parametrize(
+    ("shell", "prepare", "read", "seconds"),
+    [
+        pytest.param("bash", lambda w: None, "read", 0.0, id="it waits for keys"),
+        pytest.param("bash", lambda w: w.runs("git"), "", EDITOR_GRACE, id="a program of its prompt"),
+        pytest.param("bash", lambda w: w.later(0.1, w.wakes) or w.naps(), "read", 0.1, id="it comes to read"),
+        pytest.param("bash", lambda w: w.later(0.1, lambda: accepts(w)) or w.naps(), "", 0.1, id="it takes a line"),
+        pytest.param("dash", lambda w: w.runs("sleep"), "", EDITOR_GRACE, id="one that does not say so"),
+        pytest.param(
+            "bash", lambda w: w.later(0.1, lambda: accepts(w)) or w.later(0.2, w.comes_back) or w.naps(), "", 0.1,
+            id="and ends it",
+        ),
+        pytest.param("bash", lambda w: w.naps(LATE_GRACE), "unseen", EDITOR_GRACE, id="it is not seen to wait"),
+        pytest.param("bash", lambda w: w.naps(LATE_GRACE) or w.runs("git"), "", EDITOR_GRACE, id="a slow program"),
+    ],
+)  # fmt: skip
+def test_the_prompt_at_which_all_typed_lines_are_read(
+    shell: str, prepare: Callable[[World], object], read: str, seconds: float
+) -> None:
+    world = World(shell)
+    world.prompt()
+    prepare(world)
+    begun = world.time
+    assert world.run(world.ready.lines_read()) == read
+    assert seconds <= world.time - begun <= seconds + 0.1
+
+
+def test_a_line_that_the_shell_takes_during_the_look_is_no_read_prompt() -> None:
+    """What tmux had not passed on yet: the shell sleeps until keys come, and it has run a line meanwhile."""
+    world = World()
+    world.prompt()
+
+    def answer(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        if world.session.at_prompt:
+            accept(world)
+        return ()
+
+    world.submitted = answer
+
+    assert world.run(world.ready.lines_read()) == ""
 
 
 def test_a_line_that_never_ran_is_typed_again() -> None:

@@ -170,6 +170,14 @@ class World:
         """A program is in front."""
         self.front_group, self.program, self.found, self.sleeps = PROGRAM, program, Judgement(waiting, hidden), ""
 
+    def naps(self, seconds: float = 0.0) -> None:
+        """So many seconds pass in which the tab's shell, in front, does not wait for keys; nor does it afterwards."""
+        self.sleeps, self.time = "", self.time + seconds
+
+    def wakes(self) -> None:
+        """The tab's shell waits for keys."""
+        self.sleeps = "editor"
+
     def comes_back(self, status: int = 0) -> None:
         """The tab's shell is in front, at its prompt."""
         self.front_group, self.found, self.sleeps = PID, Judgement("editor"), "editor"

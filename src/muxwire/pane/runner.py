@@ -239,6 +239,10 @@ class Runner:
         """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
         return self.loop.run(self._examiner.awaits_input())
 
+    def lines_read(self) -> Awaitable[Literal["read", "unseen", ""]]:
+        """Whether the shell has read, at its prompt, what was typed ahead; as `Ready.lines_read`."""
+        return self.loop.run(self.ready.lines_read())
+
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
     ) -> bool:

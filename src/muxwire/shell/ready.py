@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import ConnectionClosed, TabUnavailable, TmuxSilent
 from muxwire.shell.driver import AskReads, CatchUp, Ended, Retry, RetryView, Retype
@@ -23,6 +23,7 @@ from muxwire.shell.listener import (
 )
 from muxwire.shell.look import descends, strangers
 from muxwire.shell.nesting import check_reach
+from muxwire.shell.prompt_line import EDITOR_GRACE, LATE_GRACE
 from muxwire.shell.request import (
     LOOK_SECONDS,
     LookAll,
@@ -242,6 +243,28 @@ class Ready:
             if answered or (yield from reads_on(pane)):
                 return
             yield Wait(LOOK_SECONDS)
+
+    def lines_read(self) -> Request[Literal["read", "unseen", ""]]:
+        """Whether the tab's own shell, at its prompt, has read all lines that were typed ahead, and runs none of them.
+
+        It reads them after the mark of its prompt, so that mark proves nothing. `unseen`: it is not seen to wait for
+        keys for so long that this may not be visible.
+
+        Raises: TmuxSilent, ConnectionClosed.
+        """
+        pane, session = self._pane, self._pane.session
+        end = pane.now + EDITOR_GRACE
+
+        def at_prompt(seq: int) -> bool:
+            return session.at_prompt and session.prompt_seq == seq
+
+        while at_prompt(seq := session.prompt_seq) and pane.now < end:
+            if not (yield from reads_on(pane)):
+                yield Wait(self._line.look_again())
+            elif at_prompt(seq):
+                return "read"
+        late = session.at_prompt and pane.now - session.prompt_time >= LATE_GRACE
+        return "unseen" if late and pane.shell_in_front() else ""
 
     def unstick(self, execution: Execution) -> Request[None]:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""

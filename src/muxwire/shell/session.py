@@ -129,17 +129,26 @@ _CONTROL = pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 @final
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What was typed last: where the pane's output ended then, the text with LF for Enter, whether at the prompt."""
+    """What was typed last: where the pane's output ended then, the text with LF for Enter, whether at the prompt.
+
+    `lines`: how many line ends were among it.
+    """
 
     offset: int
     text: str
     at_prompt: bool
+    lines: int = 0
 
     @classmethod
     def of(cls, offset: int, data: bytes, *, at_prompt: bool) -> Typed:
         """Return what is known of typed bytes; after a key that is not text it is not known what is shown."""
         text = data.decode("utf-8", "replace").replace("\r", "\n")
-        return cls(offset, _CONTROL.split(text, maxsplit=1)[0], at_prompt)
+        return cls(offset, _CONTROL.split(text, maxsplit=1)[0], at_prompt, text.count("\n"))
+
+    @property
+    def ahead(self) -> bool:
+        """Whether a line of it was typed before the prompt at which the tab's shell may read it."""
+        return self.lines > self.at_prompt
 
 
 NOTHING = Typed(-1, "", at_prompt=False)

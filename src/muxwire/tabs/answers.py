@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Outcome = Literal["met", "ended", "silent", "timed_out", "closed"]
 
+_UNSEEN = "it could not be seen whether the shell has read all lines that were typed: a later one may still run"
+
 # What comes back of an answer: a screen or two; the log has the rest.
 ANSWER_CHARACTERS = 4000
 # A program that answers at all has begun within that time; then its silence counts.
@@ -50,16 +52,17 @@ async def answered(
     Ended: the command did, or the line that was typed; what is wanted did not come before.
     """
     try:
-        outcome = await _outcome(tab, sent, command, wanted, timeout, before)
+        reached = await _outcome(tab, sent, command, wanted, timeout, before)
     except InvalidArgument as error:
         raise InvalidArgument(f"the keys were sent, and {error}", remedy=error.remedy) from None
+    outcome: Outcome = "ended" if reached == "unseen" else reached
     end = tab.pane.stream.end
     seen = await shown_text(tab.pane.stream, sent.next_byte, end, tab.columns)
     marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state
     if not marked and (outcome != "met" or wanted is not None):  # else the state was just asked for
         await tab.pane.refresh_soon()
     status = None
-    if outcome == "ended":
+    if reached == "ended":
         status = tab.pane.session.status_at_prompt if command is None else command.exit_code
     return replace(
         sent,
@@ -69,7 +72,7 @@ async def answered(
         exit_code=status,
         screen=await tab.screen(),
         next_byte=end,
-        note="; ".join(filter(None, (sent.note, seen.note))),
+        note="; ".join(filter(None, (sent.note, seen.note, _UNSEEN if reached == "unseen" else ""))),
     )
 
 
@@ -140,7 +143,7 @@ def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
 async def _outcome(
     tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
     before: Picture | None,
-) -> Outcome:  # fmt: skip
+) -> Outcome | Literal["unseen"]:  # fmt: skip
     stream, begun = tab.pane.stream, time.monotonic()
     watch = Watch(tab, wanted, sent.next_byte, before=before, typed=True) if wanted is not None else None
     looks, examined = iter(LOOKS), stream.end
@@ -154,13 +157,13 @@ async def _outcome(
                 continue  # what came meanwhile is examined before the end of the command counts
             if tab.pane.session.dead:
                 return "closed"
-            if _ended(tab, sent, command):
-                return "ended"
+            if over := await _over(tab, sent, command):
+                return over
             due = watch.until_due() if watch is not None else math.inf
             idle = watch.until_idle() if watch is not None else math.inf
             found_out = "met" if idle <= 0 else await _waits(tab, sent, begun) if watch is None else ""
             if found_out:
-                return "ended" if _ended(tab, sent, command) else found_out
+                return await _over(tab, sent, command) or found_out
             if stream.end != examined:
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.
@@ -175,6 +178,17 @@ def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
     if command is not None:
         return not command.running and (pane.listens or time.monotonic() - command.end_time > _BEGINS_WITHIN)
     return pane.session.at_prompt and pane.session.prompt_end > sent.next_byte
+
+
+async def _over(tab: LiveTab, sent: KeysSent, command: Execution | None) -> Literal["ended", "unseen", ""]:
+    """Whether that is so of all lines that were typed; `unseen` if the shell may not have read them all."""
+    if not _ended(tab, sent, command):
+        return ""
+    typed = tab.pane.session.last_input
+    if command is not None or typed.offset < sent.next_byte or not typed.ahead:
+        return "ended"
+    read = await tab.runner.lines_read()
+    return "ended" if read == "read" else read
 
 
 async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
