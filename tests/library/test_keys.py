@@ -155,6 +155,39 @@ def test_a_text_after_keys_is_typed_up_to_its_first_line_end(
 
 
 @pytest.mark.parametrize(
+    ("keys", "literal", "written"),
+    [
+        (["a\tb\n"], False, [(b"a\tb\r", True)]),
+        (["x", "cat\n\ta\nb"], True, [(b"x", False), (b"cat\r", False), (b"\ta\r", True), (b"b", False)]),
+        (["ls a\t"], False, [(b"ls a\t", False)]),
+        (["a\tb\t"], False, [(b"a\tb", True), (b"\t", False)]),
+        (["a\t\t"], True, [(b"a\t\t", True)]),
+        (["\t"], True, [(b"\t", False)]),
+        (["a", "Tab", "b"], False, [(b"a\tb", False)]),
+        (["Escape", "ia\tb", "Enter"], False, [(b"\x1b", False), (b"ia\tb", True), (b"\r", False)]),
+    ],
+)  # fmt: skip
+def test_tabs_inside_of_a_text_are_no_keys(keys: list[str], literal: bool, written: list[tuple[bytes, bool]]) -> None:
+    found = strokes(keys, KeyModes(), paste=False, literal=literal)
+    assert [(stroke.data, stroke.tabs) for stroke in found] == written
+    found = strokes(keys, KeyModes(alternate_screen=True), paste=False, literal=literal)
+    assert not any(stroke.tabs for stroke in found)  # an editor takes them as they are typed
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_tabs_of_a_here_document_arrive_at_a_line_editor(
+    terminals: Terminals, tmp_path: Path, shell: str
+) -> None:
+    needs(shell)
+    made = "".join(f"target{number}:\n\tcc\t-c {number}.c\n" for number in range(9))
+    async with tab_for(DEADLINE, terminals, shell=shell) as tab:
+        await known_prompt(tab)
+        sent = await tab.send_keys([f"cat > {tmp_path}/Makefile << 'E'\n{made}E\n"], literal=True, wait=DEADLINE)
+        assert (sent.exit_code, sent.note) == (0, ""), sent
+        assert (tmp_path / "Makefile").read_text() == made
+
+
+@pytest.mark.parametrize(
     ("before", "typed", "then"),
     [
         (False, b"ls\x7f", False), (False, b"\x1bdd", True), (True, b"dd", True), (True, b"dd\r", False),

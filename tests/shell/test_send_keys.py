@@ -72,6 +72,40 @@ def test_enter_after_a_secret_waits_for_nothing(waiting: Waiting, asked: bytes) 
     assert world.time - begun < TAKEN_SECONDS / 2
 
 
+PASTED, LEFT = b"\x1b[?2004h", b"\x1b[?1;2004l"
+
+
+@pytest.mark.parametrize(
+    ("shell", "said", "modes", "wanted"),
+    [
+        ("bash", PASTED, KEYS, b"a\x1b[200~\t\t\x1b[201~b\r"), ("bash", PASTED + LEFT, KEYS, None),
+        ("ksh", b"", KEYS, None), ("dash", b"", LINES, b"a\t\tb\r"), ("fish", PASTED, KEYS, None),
+    ],
+)  # fmt: skip
+def test_tabs_of_a_text_are_pasted_or_it_is_said_that_they_may_be_lost(
+    shell: str, said: bytes, modes: TtyModes, wanted: bytes | None
+) -> None:
+    world = at_prompt(shell)
+    world.modes = modes
+    world.write(said)
+    note = send(world, "a\t\tb\n")[2]
+    assert ("TABs" in note) == (wanted is None)
+    assert wanted is None or world.input == wanted
+
+
+def test_tabs_after_a_line_end_wait_for_the_line_editor() -> None:
+    world = at_prompt("bash")
+    world.write(PASTED)
+
+    def pressed(keys: bytes) -> None:
+        world.write(LEFT)
+        world.later(TAKEN_BY_SHELL * 2, lambda: world.write(b"> " + PASTED))
+
+    world.pressed = lambda keys: pressed(keys) if keys.endswith(b"\r") else None
+    assert send(world, "cat << E\n\ta\nE\n")[2] == ""
+    assert world.input == b"cat << E\r\x1b[200~\t\x1b[201~a\rE\r"
+
+
 def test_after_a_command_its_prompt_comes_first() -> None:
     world = at_prompt("zsh")
     ran = world.typed()

@@ -229,12 +229,14 @@ class Stroke:
     data: bytes
     bracketed: bool = False
     pause: bool = False  # it ends in Escape, which must not become one key with the next stroke
+    tabs: bool = False  # its TABs are no keys: marked as pasted where the program asked for that
     submits: bool = False  # an Enter: pressed once the program has taken the text of the stroke before
 
 
 # What begins a command of a line editor, or changes its mode, and what begins the next line, in the usual mode.
 _COMMAND = pattern(rb"[\x01\x02\x04-\x08\x0b\x0c\x0e-\x1f]")
 _NEXT_LINE = pattern(rb"[\r\n\x03]")
+_LINE = pattern(rb"[^\r]*\r|[^\r]+")
 
 
 def after_keys(before: bool, typed: bytes) -> bool:
@@ -288,7 +290,10 @@ def strokes(
             found.append(Stroke(bytes(plain)))
             plain.clear()
             typed = _NEXT_LINE.split(text)[0] if keyed and not paste else b""
-            found += [Stroke(typed), Stroke(_pasted(text.removeprefix(typed)), bracketed=True)]
+            found += [Stroke(typed, tabs=b"\t" in typed), Stroke(_pasted(text.removeprefix(typed)), bracketed=True)]
+        elif b"\t" in text[:-1] and not modes.alternate_screen:
+            found += [Stroke(bytes(plain)), *_with_tabs(_lines(text), literal=literal)]
+            plain.clear()
         else:
             plain += _lines(text)
             keyed = after_keys(keyed, _lines(text))
@@ -297,6 +302,13 @@ def strokes(
         plain.clear()
     found.append(Stroke(bytes(plain)))
     return [stroke for stroke in found if stroke.data]
+
+
+def _with_tabs(text: bytes, *, literal: bool) -> list[Stroke]:
+    """A text that has TABs in it, a stroke for each line. What ends in a TAB is a line to be completed."""
+    inside = text if literal else text.rstrip(b"\t")
+    lines = [Stroke(line, tabs=b"\t" in line) for line in _LINE.findall(inside)]
+    return [*lines, Stroke(text[len(inside) :])]
 
 
 def _lines(text: bytes) -> bytes:

@@ -64,11 +64,16 @@ _NOT_SEEN = (
     " the program has it before you type more"
 )
 
+_TABS_LOST = "the line editor may have left out the TABs of the text, or completed words there"
+
 _CTRL_C_ECHO = b"^C"
 
 _PASTE_BEGIN = b"\x1b[200~"
+_TABS = pattern(rb"\t+")
 # DECSET and DECRST 2004, alone or among others.
 _PASTE_MODE = pattern(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
+# Longer than such a sequence with all modes that programs set at once.
+_SEQUENCE_MAX = 64
 _MODES = (
     "#{keypad_cursor_flag} #{keypad_flag} #{alternate_on} #{pane_in_mode} #{pane_input_off} #{mouse_any_flag}"
     " #{mouse_sgr_flag} #{mouse_utf8_flag} #{pane_width} #{pane_height}"
@@ -130,6 +135,12 @@ class Keys:
         self._line = OpenLine()
         self._until = 0.0  # the time of the call whose turn it is
         self._entered = -TAKEN_BY_SHELL  # when a line was last ended at the prompt
+        self._asked, self._asked_to = (
+            b"",
+            0,
+        )  # whether it asked for marks of pastes, as known from the output up to there
+        self._tabs_lost = False  # whether this call has typed TABs that may not arrive as text
+        self._editor_comes = True  # whether the line editor came back after each line end of this call
         self._escaped = -ESCAPE_PAUSE  # when an Escape ended a call
         self._keyed = -1  # the prompt at which keys were typed that may have left a line editor in a mode of its own
 
@@ -144,7 +155,7 @@ class Keys:
         Raises: InvalidArgument; TabUnavailable for a dead tab; ConnectionClosed; TmuxSilent if tmux does not answer
         until then, or in what it may take to any call.
         """
-        self._until = until
+        self._until, self._tabs_lost, self._editor_comes = until, False, True
         pane = self._pane
         yield from self._prompt_to_come()
         # Before the prompt is drawn the terminal may still have the modes of a program that reads by lines.
@@ -178,6 +189,8 @@ class Keys:
         notes = ["" if literal or paste else mistaken(keys)]
         if taken is False and not modes.alternate_screen:
             notes.append(_NOT_SEEN)
+        if self._tabs_lost:
+            notes.append(_TABS_LOST)
         if not data.strip(CTRL_C):
             notes.append((yield from self._overtaken(next_byte)))
         if modes.in_mode:
@@ -218,6 +231,7 @@ class Keys:
         answers: list[Asked] = []
         before: Picture | None = None  # the screen, where the next stroke is an Enter for a text
         taken: bool | None = None
+        ended = -1  # the stream's end when a line was last ended
         if (left := self._escaped + ESCAPE_PAUSE - pane.now) > 0:
             yield Pause(left)
         for number, stroke in enumerate(found):
@@ -240,10 +254,9 @@ class Keys:
                 # The shell takes the line now; only its next prompt says that it is free again.
                 session.line_entered()
                 self._entered = pane.now
-            if stroke.bracketed and modes.in_mode:
-                answers.append((yield Press(self._marked(stroke.data))))
-            else:
-                answers.append((yield Press(stroke.data, bracketed=stroke.bracketed)))
+            data = yield from self._marked(stroke, modes, ended)
+            ended = pane.stream.end if b"\r" in data and not stroke.bracketed else ended
+            answers.append((yield Press(data, bracketed=stroke.bracketed and not modes.in_mode)))
             if stroke.pause:
                 yield Pause(ESCAPE_PAUSE)
         if found and found[-1].data.endswith(ESCAPE):
@@ -299,11 +312,52 @@ class Keys:
             return ""
         return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
 
-    def _marked(self, text: bytes) -> bytes:
-        """A paste for a pane in copy mode: tmux would mark it by the modes of copy mode, not by the program's."""
+    def _marked(self, stroke: Stroke, modes: KeyModes, ended: int) -> Request[bytes]:
+        """What is typed for a stroke, after a line that was ended at that offset; -1: none was.
+
+        In copy mode tmux would mark a paste by the modes of copy mode, not by the program's.
+        """
+        data = stroke.data
+        if stroke.tabs or (stroke.bracketed and b"\t" in data):
+            yield from self._editor_back(ended)
+            self._tabs_lost = self._tabs_lost or self._loses_tabs(modes)
+        if not (stroke.tabs or (stroke.bracketed and modes.in_mode)) or self._paste_mode() != b"h":
+            return data
+        if not stroke.tabs:
+            return _PASTE_BEGIN + data + PASTE_END
+        return _TABS.sub(lambda tabs: _PASTE_BEGIN + tabs[0] + PASTE_END, data)
+
+    def _paste_mode(self) -> bytes:
+        """What the program said last: b"h" if it asked for marks of pastes, b"l" if for none, b"" if neither."""
         ring = self._pane.stream.ring
-        asked = _PASTE_MODE.findall(ring.read(ring.start, ring.end))
-        return _PASTE_BEGIN + text + PASTE_END if asked[-1:] == [b"h"] else text
+        begin = self._asked_to if ring.start < self._asked_to <= ring.end else ring.start
+        # A sequence may have come in two parts.
+        self._asked = self._paste_mode_since(begin - _SEQUENCE_MAX) or self._asked
+        self._asked_to = ring.end
+        return self._asked
+
+    def _paste_mode_since(self, begin: int) -> bytes:
+        ring = self._pane.stream.ring
+        asked: list[bytes] = _PASTE_MODE.findall(ring.read(max(begin, ring.start), ring.end))
+        return asked[-1] if asked else b""
+
+    def _editor_back(self, ended: int) -> Request[None]:
+        """Let a line editor come back, if it does, after a line that was ended at that offset; -1: none was."""
+        if ended < 0 or not self._editor_comes:
+            return
+        pane = self._pane
+        if (yield from until(pane, lambda: bool(self._paste_mode_since(ended)), TAKEN_BY_SHELL)):
+            yield from until(pane, lambda: self._paste_mode_since(ended) == b"h", BEGIN_SECONDS)
+        self._editor_comes = self._paste_mode_since(ended) == b"h"
+
+    def _loses_tabs(self, modes: KeyModes) -> bool:
+        """Whether a text that has TABs may not arrive whole: fish drops them also where they are pasted."""
+        pane, shell, tty = self._pane, self._pane.front_shell(), self._pane.tty_modes()
+        if modes.alternate_screen or (self._paste_mode() == b"h" and (shell is None or shell.name != "fish")):
+            return False
+        if shell is not None and tty is not None and tty.icanon:  # dash, which has no line editor
+            return False
+        return pane.waits_for_input() not in ("line", "password")
 
     def _line_taken(self) -> Request[None]:
         """Let the shell take a line that was just typed: until then the terminal has its editor's modes.
