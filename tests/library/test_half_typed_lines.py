@@ -40,6 +40,14 @@ LINES = {
     "quotes": ("echo 'a  b' \\\\ \"$NONE\" '%s*'", 14, "a  b \\X  %s*"),
 }
 
+# Of each editor: what sets it, the keys that go to the last word, how far they move the cursor, and keys that wait for
+# more: for the name of a command, a number's object, the rest of a key, a character as it is; and in vi's command mode,
+# of which the cursor tells, none too.
+KEYS_THAT_WAIT = {
+    "zsh emacs": ("bindkey -e", b"\x1bb", -3, [b"\x1bx", b"\x1b3", b"\x18", b"\x16", b"\x1b"]),
+    "zsh vi": ("bindkey -v", b"\x1bb", -3, [b"", b":", b"3", b"d", b"f", b'"']),
+}
+
 
 async def typed(tab: Tab, text: str, left: int = 0) -> Snapshot:
     """Type as a person does, and return what is seen once the cursor is where it then is."""
@@ -183,6 +191,31 @@ async def test_it_does_so_in_the_editing_modes_of_vi(terminals: Terminals, shell
         wanted = at_cursor(await typed(tab, "echo half", 2))
         assert (await tab.execute("echo hi")).output == "hi\n"
         await back(tab, wanted)
+
+
+@pytest.mark.parametrize("mode", KEYS_THAT_WAIT)
+async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: Terminals, mode: str) -> None:
+    """The line was run behind ESC x, lost behind a number, changed or given a part of our key behind the others."""
+    shell, *_ = mode.split()
+    setup, first, moved, waiting = KEYS_THAT_WAIT[mode]
+    async with tab_for(len(waiting) * DEADLINE, terminals, shell, PS1="> ") as tab:
+        await tab.execute(setup)
+        for keys in waiting:
+            await known_prompt(tab)
+            since = tab.next_byte
+            row, column = at_cursor(await typed(tab, "echo half way"))
+            wanted = (row, column + moved)
+            await tab.runner.keyboard.type(first)
+            await back(tab, wanted)
+            await tab.runner.keyboard.type(keys)
+            for word in ("hi", "there"):
+                result = await tab.execute(f"echo {word}")
+                assert (result.output, result.exit_code) == (f"{word}\n", 0), keys
+                await back(tab, wanted)
+            await tab.runner.keyboard.type(b"x")
+            await row_ends(tab, "echo half ay" if mode.endswith("vi") else "echo half xway")
+            assert b"\nhalf way" not in tab.pane.stream.ring.read(since, tab.next_byte)
+            await tab.runner.keyboard.type(b"\x03")
 
 
 async def test_what_is_typed_to_a_line_as_it_comes_back_to_fish_stays_though_it_was_not_seen(

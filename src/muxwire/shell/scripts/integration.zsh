@@ -123,8 +123,10 @@ __muxwire_l() {
 }
 
 # What a person has half typed comes back at the next prompt, with the cursor where it was. What is typed after it was set
-# aside goes in at that place: lines that are set aside one after the other would come back one at a time.
+# aside goes in at that place: lines that are set aside one after the other would come back one at a time. A number that
+# was typed for the next key is not for this one. Behind C-x, C-v, ESC, or a question, our first key was taken for text.
 __muxwire_y() {
+  [[ $LBUFFER != *'[7771~' ]] || LBUFFER=${${LBUFFER%'[7771~'}%$'\e'}
   [[ -n $BUFFER ]] || \builtin return 0
   if (( __muxwire_at >= 0 )); then
     local more=$BUFFER
@@ -134,14 +136,15 @@ __muxwire_y() {
     LBUFFER+=$more
   fi
   __muxwire_at=$CURSOR
-  zle .push-input
+  zle .push-input -n 1
 }
 
 # The private key. Out of an unfinished line (PS2) zsh only
 # returns to a new prompt; the line did not start then, and is typed again.
 __muxwire_k() {
-  [[ $CONTEXT == start ]] || { zle push-input; \builtin return }
+  [[ $CONTEXT == start ]] || { zle .push-input -n 1; \builtin return }
   __muxwire_y
+  [[ $KEYMAP != vicmd ]] || zle -U $'\e[7773~'          # read at the next prompt
   BUFFER=' { { \builtin \. "$__muxwire";} 2>$_muxn&&:;\builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;}'
   BUFFER+=';{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
   # Plugins that colour the line take 10 to 30 ms for ours, which nobody is to see: they leave alone what is too long.
@@ -154,11 +157,15 @@ __muxwire_k() {
 # before it if the cursor is about to move.
 __muxwire_z() {
   local moves=$(( CURSOR > 0 ))
-  if [[ $CONTEXT == start ]]; then __muxwire_y; else zle .push-input; fi
+  if [[ $CONTEXT == start ]]; then __muxwire_y; else zle .push-input -n 1; fi
   { if (( moves )); then \builtin printf '\033[0;0m\033[m'; else \builtin printf '\033[m'; fi >/dev/tty } 2>/dev/null
 }
 
-# (Re-)install; E calls it.
+# After the command: back in the command mode of vi, which leaves the cursor one column to the left.
+__muxwire_w() { zle .vi-cmd-mode }
+
+# (Re-)install; E calls it. Where keys are not for the line (`command`: what M-x asks for; `viopp`: what d waits for), ours
+# first end that. Where vi waits for a character, ESC ends that, and the rest of our key is for the line.
 __muxwire_i() {
   (( ${precmd_functions[(I)__muxwire_p]-0} && ${zshaddhistory_functions[(I)__muxwire_l]-0} )) && \builtin return
   emulate -L zsh
@@ -168,8 +175,16 @@ __muxwire_i() {
   (( $zshaddhistory_functions[(I)__muxwire_l] )) || zshaddhistory_functions=(__muxwire_l $zshaddhistory_functions)
   zle -N __muxwire_k
   zle -N __muxwire_z
+  zle -N __muxwire_w
   local m
-  for m in emacs viins vicmd; do bindkey -M $m '\e[7770~' __muxwire_k '\e[7771~' __muxwire_z; done
+  for m in emacs viins vicmd; do
+    bindkey -M $m '\e[7770~' __muxwire_k '\e[7771~' __muxwire_z '\e[7773~' __muxwire_w
+  done
+  bindkey -M vicmd '[7771~' __muxwire_z
+  for m in command viopp; do
+    bindkey -M $m '\e[7772~' send-break
+    bindkey -M $m -s '\e[7770~' '\e[7772~\e[7770~' '\e[7771~' '\e[7772~\e[7771~'
+  done 2>/dev/null                                  # before zsh 5.0.8 there is no `viopp`
 }
 __muxwire_i
 
