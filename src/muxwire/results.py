@@ -117,9 +117,9 @@ class KeysSent:
 
     The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
     Where an answer was waited for, `output` is what was shown since the keys, `next_byte` follows it, and
-    `outcome` says why it ended: `met`, `ended` (the command, or the last line; `exit_code`), `timed_out`, `closed`;
-    `silent`: a text that reads like a question stands there, and whether its program waits cannot be seen (over ssh,
-    in a container).
+    `outcome` says why it ended: `met`, `ended` (the command, or the last line; `exit_code`, None if none ran),
+    `timed_out`, `closed`; `silent`: a text that reads like a question stands there, and whether its program waits
+    cannot be seen (over ssh, in a container).
     `screen`: where a program is on the alternate screen then, the rows that it shows, empty ones left out.
     `asked`: of `answers`, what was asked before each that was typed; `output` is then what came after the last.
     `taken`: whether a program that reads keys showed the text before Enter was pressed; None where that is not asked.

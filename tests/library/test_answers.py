@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
     from pathlib import Path
 
-    from muxwire import Tab
+    from muxwire import Tab, Terminals
     from muxwire.results import KeysSent
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
@@ -72,6 +73,16 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
         await tab.send_keys(answers=["x"], wanted=Wanted.read(until="x"), wait=1)
     with pytest.raises(InvalidArgument):
         await tab.send_keys("")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+async def test_a_line_without_a_command_has_no_exit_code(terminals: Terminals, shell: str) -> None:
+    tab = await terminals.create_tab(shell=shutil.which(shell))
+    assert (await tab.send_keys("sh -c 'exit 9'", "Enter", wait=DEADLINE)).exit_code == 9
+    for _ in range(2):
+        told = await tab.send_keys("Enter", wait=DEADLINE)
+        assert (told.outcome, told.state, told.exit_code) == ("ended", "prompt", None)
+    assert (await tab.send_keys("sh -c 'exit 3'", "Enter", "Enter", wait=DEADLINE)).exit_code == 3
 
 
 async def test_answers_that_the_time_did_not_suffice_for(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from muxwire.shell.tab_state import (
     keys_ran_from,
     last_ran_from,
     line_lost,
+    line_status,
     not_begun,
     prompt_due,
     ran_last,
@@ -225,3 +226,28 @@ def test_a_job_of_the_line_that_ended_last_began_once_that_was_typed(says: bool)
     driven.prompt()
     assert last_ran_from(driven.session, pressed) == pressed
     assert last_ran_from(driven.session, before) == driven.session.prompt_time  # a person typed it
+
+
+@pytest.mark.parametrize(
+    ("shell", "steps", "status"),
+    [
+        ("zsh", "type prompt", None),  # Enter alone
+        ("zsh", "type accept prompt", 9),
+        ("zsh", "type accept prompt prompt", 9),  # and Enter once more
+        ("zsh", "accept type prompt", 9),  # typed while a line ran
+        ("dash", "type prompt", 9),  # it does not say whether a line has a command in it
+    ],
+)
+def test_the_status_after_typed_lines_is_of_one_that_ran(shell: str, steps: str, status: int | None) -> None:
+    driven = Driven(shell)
+    driven.prompt()
+    for step in steps.split():
+        if step == "type":
+            since = len(driven.data)
+            driven.session.input_typed(b"\r", since)
+            driven.session.line_entered()
+        elif step == "accept":
+            driven.accept()
+        else:
+            driven.prompt(status=9)
+    assert line_status(driven.session, since) == status

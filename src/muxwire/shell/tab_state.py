@@ -124,6 +124,16 @@ def ran_last(session: ShellSession, execution: Execution) -> bool:
     return session.prompt_seq == execution.prompt_seq + 1
 
 
+def line_status(session: ShellSession, since: int) -> int | None:
+    """What `$?` is after lines that were typed from that offset on; None where they ran nothing, as Enter alone does.
+
+    A shell that says when it takes a line with a command in it has not said so since. What it is then is older.
+    """
+    typed = session.last_input
+    taken = not session.has_preexec_mark or session.preexec_offset > since
+    return session.status_at_prompt if taken or not typed.at_prompt or typed.offset < since else None
+
+
 def unhooked(session: ShellSession) -> bool:
     """Whether a shell that we know has printed no prompt mark, and runs no command (rule 14)."""
     return not session.integrated and session.shell is not None and session.running is None

@@ -17,6 +17,7 @@ from muxwire.pane.output import cut_middle, shown_text
 from muxwire.results import KeysSent
 from muxwire.shell.driver import LOOK_EVERY, LOOKS
 from muxwire.shell.session_table import ShellState
+from muxwire.shell.tab_state import line_status
 from muxwire.tabs.waits import Watch, current_start
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ async def answered(
         await tab.pane.refresh_soon()
     status = None
     if reached == "ended":
-        status = tab.pane.session.status_at_prompt if command is None else command.exit_code
+        status = line_status(tab.pane.session, sent.next_byte) if command is None else command.exit_code
     return replace(
         sent,
         output=cut_middle(seen.text, ANSWER_CHARACTERS, sent.next_byte, end),
