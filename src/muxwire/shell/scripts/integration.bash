@@ -248,9 +248,17 @@ __muxwire_k() {
         \builtin bind -m "$map" '"\e[w": "\e[}"'
         \builtin bind -m "$map" -x '"\e[x": { __muxwire_aside "$_"; } &>/dev/null' ;;
       *)
+        # A macro, for C-r ends by our ESC, and what -x binds is unknown then. ESC and C-x wait for more, which is ours.
+        \builtin bind -m "$map" '"\e[z": "\e[t"'
         \builtin bind -m "$map" '"\e[w": "\e[}\e[x"'
-        \builtin bind -m "$map" -x '"\e[z": { __muxwire_aside "$_"; } &>/dev/null'
-        \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null' ;;
+        case $map in
+          emacs-standard) \builtin bind -m "$map" '"\e\e[z": "\e[t"'; \builtin bind -m "$map" '"\C-x\e[z": "\e[t"' ;;
+          vi-insert) \builtin bind -m "$map" '"\e[u": vi-movement-mode' ;;  # which goes one column to the left
+          *) \builtin bind -m "$map" '"\e[w": "\e[}\e[r\e[u"' ;;
+        esac
+        \builtin bind -m "$map" -x '"\e[t": { __muxwire_aside "$_"; } &>/dev/null'
+        \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null'
+        \builtin bind -m "$map" -x '"\e[r": { __muxwire_back "$_"; READLINE_POINT=$((READLINE_POINT + 1)); } &>/dev/null' ;;
     esac
     \builtin bind -m "$map" '"\e[|": beginning-of-line'
     \builtin bind -m "$map" '"\e[~": accept-line'
