@@ -325,3 +325,19 @@ async def test_a_raw_tty_alone_is_no_wait_for_a_key(terminals: Terminals, shell:
             assert result.note == ""
         assert (result.running, result.exit_code) == (False, 0), result
         assert (await tab.execute("echo ok")).output == "ok\n"
+
+
+@pytest.mark.parametrize(("shell", "status"), [("bash", None), ("ksh", 129)])  # ksh says how its program ended
+async def test_what_runs_in_a_tab_that_another_call_closes_is_told_of_that(
+    terminals: Terminals, shell: str, status: int | None
+) -> None:
+    async with a_tab(terminals, shell) as tab, anyio.create_task_group() as tasks:
+
+        async def run() -> None:
+            ran = await tab.execute("sleep 60", timeout=DEADLINE)
+            assert (ran.exit_code, ran.note, ran.running) == (status, "the tab was closed", False), ran
+
+        tasks.start_soon(run)
+        while tab.pane.session.running is None or not tab.pane.session.running.started:
+            await anyio.lowlevel.checkpoint()
+        await tab.close(force=True)

@@ -90,6 +90,13 @@ def starting(_: Driven) -> None:
     """Nothing came of the shell yet."""
 
 
+def hung_up(driven: Driven) -> None:
+    """The tab is being closed, and its shell has ended."""
+    driven.prompt()
+    driven.session.hang_up()
+    driven.exit()
+
+
 def front(
     name: str, waiting: Waiting = "editor", *, pid: int = NESTED_PID, found: Judgement | None = None, **more: object
 ) -> InFront:
@@ -336,6 +343,7 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
     ("before", "seen", "what", "remedy", "state"),
     [
         (starting, Refused("dead"), "has ended", "create_tab", "dead"),
+        (hung_up, Refused("dead"), "the tab was closed", "create_tab", "dead"),
         (running, Refused("running", unanswered="box"), "box does not answer", "link is up", "running"),
         (starting, Refused("starting"), "first prompt yet", "read the tab's log", "starting"),
         (starting, Refused("starting", asks=True), "start-up files wait", "answer with `send_keys`", "starting"),

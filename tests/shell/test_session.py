@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given, strategies as st
 
-from muxwire.shell.execution import INTERRUPTED, Execution, OnTimeout
+from muxwire.shell.execution import HUNG_UP, INTERRUPTED, Execution, OnTimeout
 from muxwire.shell.listener import may_be_read
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.session_table import (
@@ -743,3 +743,15 @@ def test_a_command_waits_no_longer_once_keys_were_typed_though_nothing_was_writt
     assert not command.silent_since(end)
     command.asks(end, "a line")  # by a new look
     assert command.waits_at(end)
+
+
+def test_a_command_is_told_that_its_tab_was_closed_and_not_that_it_ended_its_shell() -> None:
+    for closed, expected in ((False, ("the command ended its shell; the tab is closed", 3)), (True, (HUNG_UP, None))):
+        driven = Driven()
+        driven.prompt()
+        command = driven.type()
+        driven.begin()
+        if closed:
+            driven.session.hang_up()
+        driven.exit()
+        assert (command.note, command.exit_code) == expected

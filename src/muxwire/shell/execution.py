@@ -45,6 +45,9 @@ SHELL_NOTES = {
     2: "the shell's DEBUG trap also ran for muxwire's own words: what it wrote then is part of the output",
 }
 
+# What a command is told whose tab `close_tab` ends.
+HUNG_UP = "the tab was closed"
+
 
 @final
 @dataclass(slots=True, eq=False)

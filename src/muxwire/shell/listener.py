@@ -21,6 +21,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import MORE_FILES, TabUnavailable
+from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, prompt_due, starting, takes_line, unhooked
@@ -343,7 +344,8 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
     if state == "dead":
         status = f" with status {session.exit_status}" if session.exit_status is not None else ""
         remedy = "its log stays readable; create a new tab with `create_tab`"
-        return TabUnavailable("the tab's program has ended" + status, state=state, remedy=remedy)
+        what = HUNG_UP if session.hung_up else "the tab's program has ended" + status
+        return TabUnavailable(what, state=state, remedy=remedy)
     if seen.unanswered:
         return unanswered(seen.unanswered, state)
     if state == "starting":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.execution import INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
+from muxwire.shell.execution import HUNG_UP, INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
 from muxwire.shell.left_shell import UNKNOWN_SHELL, LeftShell, exit_status, gone_note, leaves_shell
 from muxwire.shell.marks import (
     CommandFinished,
@@ -228,6 +228,7 @@ class ShellSession:
         self._hidden_anew = False  # whether the marks T that come before that B are of what was hidden before
         self._echoed_id = ""  # of the newest line that was typed out of sight, by any process
         self._open: dict[str, Execution] = {}
+        self.hung_up = False  # whether we are ending it
         self._replaced: set[str] = set()  # commands in whose shell's place another answered: their end may come
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
         self._name = shell.name if shell is not None else ""
@@ -438,7 +439,9 @@ class ShellSession:
             if not execution.ending:
                 note: str = "the command ended its shell; the tab is closed"
                 status: int | None = mark.status
-                if not self._is_own(execution):
+                if self.hung_up:
+                    note, status = HUNG_UP, None
+                elif not self._is_own(execution):
                     note, status = "the shell it ran in has ended, and the tab with it", None
                     if leaves_shell(execution.command):
                         status = exit_status(execution.command, mark.status)
@@ -622,6 +625,10 @@ class ShellSession:
             self.preexec_time, self.status_at_prompt, self.runs_others = None, None, False
         self._give_up(Input.PROMPT_FOUND, note, before, now, end)
 
+    def hang_up(self) -> None:
+        """The pane is about to be ended: that is why its shell exits, and not what runs in it."""
+        self.hung_up = self.hung_up or not self.dead
+
     def close(self, reason: str, now: float, *, end: int) -> None:
         """The pane is gone: whatever was open will never end by itself."""
         if not self.closed:
@@ -686,6 +693,7 @@ class ShellSession:
         if ending := ending_of(execution.phase, what):
             if what is Input.LINE_INTERRUPTED:  # what came since it was typed is its line's echo, and no output
                 execution.start(end, execution.typed_time)
+            note = note or (HUNG_UP if self.hung_up else "")
             execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd, note=note, took=took)
             self._tell(CommandEnded(execution))
 

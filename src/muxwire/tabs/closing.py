@@ -88,6 +88,7 @@ async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id:
         return False
     if pane.host.detects_pid_reuse and (pane.session.running is not None or may_be_read(pane.session)):
         await end_strangers(pane, {})
+    pane.session.hang_up()
     if not pane.session.dead:
         await runner.hang_up_inside()
     if not pane.session.dead:

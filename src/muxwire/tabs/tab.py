@@ -28,6 +28,7 @@ from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
 from muxwire.pane.snapshots import ScreenView, Zones
+from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.marks import without_join_marks
 from muxwire.tabs.answers import answered, answered_each
 from muxwire.tabs.attached import attached, attaching
@@ -744,7 +745,7 @@ class Tab:
     async def _end(self, reason: str = "") -> bool:
         """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
         status = self.pane.session.exit_status
-        reason = reason or "the tab was closed" if status is None else f"its program ended with status {status}"
+        reason = reason or HUNG_UP if status is None else f"its program ended with status {status}"
         with anyio.CancelScope(shield=True):
             async with self._ending:
                 if self.pane.session.closed:
