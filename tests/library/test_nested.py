@@ -246,6 +246,59 @@ REPLACED = {
 }
 
 
+async def runs_next(tab: Tab) -> None:
+    """The tab is at a prompt, and takes commands."""
+    with anyio.fail_after(LONG):
+        while tab.state != "prompt":  # of a prompt without a mark nothing tells
+            await anyio.sleep(0.05)
+    for text in ("first", "second"):
+        done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=LONG)
+        assert (done.output, done.exit_code) == (f"{text}\n", 3), done
+
+
+@pytest.mark.parametrize("line", ["exec bash --norc", "exec env A=1 zsh -f", "exec sh"])
+async def test_a_line_that_was_typed_and_becomes_another_shell_leaves_one_that_takes_commands(
+    tab: Tab, line: str
+) -> None:
+    await tab.send_keys([line, "Enter"])
+    await runs_next(tab)
+
+
+@pytest.mark.parametrize(
+    ("shell", "line"),
+    [("bash", "unset PROMPT_COMMAND"), ("bash", "PROMPT_COMMAND='echo hi'"), ("zsh", "precmd_functions=()")],
+)
+async def test_a_typed_line_that_takes_the_prompts_hook_away_leaves_a_shell_that_takes_commands(
+    terminals: Terminals, shell: str, line: str
+) -> None:
+    tab = await terminals.create_tab(shell=shell)
+    await tab.send_keys([line, "Enter"])
+    await runs_next(tab)
+    await tab.close(force=True)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_a_question_of_a_typed_line_is_no_prompt_and_a_second_line_proves_one(
+    terminals: Terminals, shell: str
+) -> None:
+    tab = await terminals.create_tab(shell=shell)
+    await tab.send_keys([ASKS[shell], "Enter"])
+    await tab.wait_for(regex=r"\nGo on\? $", timeout=LONG)
+    with pytest.raises(TabUnavailable) as refused:
+        await tab.execute("echo no", timeout=1)
+    assert "`:` and Enter" in refused.value.remedy
+    await tab.send_keys(["yes", "Enter"])
+    await tab.wait_for(prompt=True, timeout=LONG)
+    hook = "PROMPT_COMMAND=" if shell == "bash" else "precmd_functions=()"
+    await tab.send_keys([f"{hook}; PS1='new: '", "Enter"])
+    await tab.wait_for(regex=r"\nnew: $", timeout=LONG)
+    with pytest.raises(TabUnavailable):
+        await tab.execute("echo no", timeout=1)
+    await tab.send_keys([":", "Enter"])
+    await runs_next(tab)
+    await tab.close(force=True)
+
+
 @pytest.mark.parametrize("command", REPLACED)
 async def test_a_shell_that_becomes_another_one_takes_commands(terminals: Terminals, command: str) -> None:
     """As to read a configuration again: the command has ended when the new shell is at its prompt."""

@@ -177,6 +177,9 @@ class Machine:
 
         return asked
 
+    def began_with(self, *_: object) -> None:
+        """It is not recorded, and so not known."""
+
     async def look_all(self, *args: Any) -> Any:
         if (found := self._replay.looked) is None:
             return self._replay.asked("look", args, {})

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given, strategies as st
 
+from muxwire.host.shells import shell_for
 from muxwire.shell.execution import HUNG_UP, INTERRUPTED, Execution, OnTimeout
 from muxwire.shell.listener import may_be_read
 from muxwire.shell.marks import ID_RANDOM, own_id
@@ -22,6 +23,7 @@ from muxwire.shell.session_table import (
     ShellGone,
     ShellState,
 )
+from muxwire.shell.tab_state import starting, unhooked
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, PID, Driven, osc, prompt
 
 
@@ -713,6 +715,31 @@ def test_a_command_timed_out_if_it_runs_on_after_its_time_or_was_ended_for_it(
     assert command.timed_out is running
     driven.finish()
     assert command.timed_out is ended
+
+
+def test_after_a_line_that_took_its_hook_away_the_shell_is_at_its_prompt() -> None:
+    driven = Driven()
+    driven.prompt()
+    driven.accept()
+    driven.feed(b"$ ")
+    session, begin = driven.session, len(driven.data) - len(b"$ ")
+    session.prompt_seen(begin, driven.now())
+    assert (session.at_prompt, session.prompt_end, session.preexec_time) == (True, begin, None)
+    driven.accept()
+    assert (session.state, session.lines_taken) == (ShellState.ACCEPTED, 2)
+    driven.prompt()
+    assert (session.state, session.lines_taken) == (ShellState.PROMPT, 0)
+
+
+def test_a_line_that_became_another_shell_leaves_a_tab_that_does_not_start() -> None:
+    driven = Driven()
+    driven.prompt()
+    driven.accept()
+    other = shell_for("dash")
+    assert other is not None
+    driven.session.became(other)
+    assert (driven.session.shell, driven.session.adopted, unhooked(driven.session)) == (other, True, True)
+    assert not starting(driven.session)
 
 
 def test_the_status_at_a_prompt_is_known_if_its_mark_said_so() -> None:

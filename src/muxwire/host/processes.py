@@ -226,6 +226,15 @@ def arguments(pid: int) -> list[str]:
     return rows[0][1:] if rows else []
 
 
+def began_with(pid: int, name: str, value: str) -> bool | None:
+    """Whether what a process runs was started with that variable; None if the kernel does not tell."""
+    try:
+        found = Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:
+        return None
+    return f"{name}={value}".encode() in found.split(b"\0") if found else None
+
+
 def runs_script(pid: int) -> bool:
     return is_script(arguments(pid))
 

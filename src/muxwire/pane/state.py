@@ -14,6 +14,7 @@ from muxwire.errors import TabUnavailable
 from muxwire.host.descriptors import OURS
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds, round_trip
+from muxwire.pane.typed_line import settle_line
 from muxwire.shell.driver import StopTarget
 from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import (
@@ -330,6 +331,7 @@ class PaneState:
 
     def tab_state(self) -> State:
         """The state now; asks the kernel where the marks alone cannot tell."""
+        settle_line(self)
         return tab_state(self.session, self, self._judged_at)
 
     @property
@@ -348,6 +350,7 @@ class PaneState:
         A command of ours whose line seems unfinished, or whose shell seems to read, is `running` all the same where a
         start mark or an end mark may still be on its way.
         """
+        settle_line(self)
         running = self.session.running
         state = tab_state(self.session, self, self._judged_at, waits=self._waits_lately)
         if running is None or state not in ("interactive", "incomplete"):
@@ -614,6 +617,7 @@ class PaneState:
 
         `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
         """
+        settle_line(self)
         front, found = self.front(), self.judgement()
         # What is judged must be what is in front: between the two a command may begin or end.
         if front is None or not (found.waiting or found.hidden) or self.front() != front:
@@ -784,6 +788,7 @@ class PaneState:
             heard=heard,
             unanswered="" if self.reachable else self.host.prefix[:-1],
             asks=state == "starting" and self.waits_for_input() in ("line", "password"),
+            edits=state == "busy" and self.waits_for_input() == "editor" and self.reads(),
         )
         return refusal(self.session, seen, time.monotonic())
 

@@ -210,6 +210,7 @@ class ShellSession:
         self.prompt_time = 0.0
         self.preexec_time: float | None = None  # when it took a line, until its next prompt
         self.runs_others = False  # whether a command runs, or its prompt is to come, that another process typed
+        self.lines_taken = 0  # since its newest prompt that a mark announced: after the first its hook is missing
         self.preexec_offset = -1  # the offset after the newest C mark: there the answer to a typed line begins
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
         self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
@@ -381,7 +382,7 @@ class ShellSession:
         self._move(Input.PROMPT_START)
         self.prompt_seq, self.prompt_end = mark.seq, mark.end
         self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
-        self.preexec_time, self.sleeps_since, self.runs_others = None, None, False
+        self.preexec_time, self.sleeps_since, self.runs_others, self.lines_taken = None, None, False, 0
 
     def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
         if mark.nonce != self.nonce or self.shell_pid not in (0, mark.pid) or mark.seq <= self.prompt_seq:
@@ -415,6 +416,7 @@ class ShellSession:
         if mark.nonce != self.nonce or mark.seq != self.prompt_seq:
             return
         self.has_preexec_mark = True
+        self.lines_taken += 1
         self.preexec_time, self.preexec_offset, self.runs_others = now, mark.end, False
         typed_at = self.current.typed_at if self.current is not None else 0
         # What stands before it is the echo of the input, unless a command was typed after that: the line is its.
@@ -604,12 +606,22 @@ class ShellSession:
 
     def shell_replaced(self, execution: Execution, shell: Shell, now: float, *, end: int) -> None:
         """The command was `exec` of another shell, which has shown its prompt: it has none of our hooks (rule 10)."""
+        self.became(shell)
+        self._end(execution, Input.SHELL_REPLACED, now, end=end, exit_code=0)
+
+    def became(self, shell: Shell) -> None:
+        """The tab's own process runs another shell, which waits for a line: it has none of our hooks (rule 10)."""
         self.status_at_prompt = None
         self._move(Input.SHELL_REPLACED)
         self.adopt(self.shell_pid)
         self.shell, self._name = shell, shell.name
         self.prompt_seq, self.has_preexec_mark, self.preexec_time = 0, False, None
-        self._end(execution, Input.SHELL_REPLACED, now, end=end, exit_code=0)
+
+    def prompt_seen(self, begin: int, now: float) -> None:
+        """After a person's line the shell waits at the prompt at `begin`: it has lost the hook that marks it."""
+        self._move(Input.PROMPT_FOUND)
+        self.prompt_end, self.prompt_time = begin, now
+        self.preexec_time, self.status_at_prompt, self.sleeps_since = None, None, None
 
     def prompt_seen_again(self, execution: Execution, offset: int) -> None:
         """A nested shell gave a command up without saying so: its prompt is at that offset."""

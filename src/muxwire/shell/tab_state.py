@@ -140,8 +140,8 @@ def unhooked(session: ShellSession) -> bool:
 
 
 def starting(session: ShellSession) -> bool:
-    """Whether such a shell has been given no command either."""
-    return unhooked(session) and session.current is None
+    """Whether such a shell has been given no command either, and did not take another one's place."""
+    return unhooked(session) and session.current is None and not session.adopted
 
 
 def idle_since(session: ShellSession) -> float:

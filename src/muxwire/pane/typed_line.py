@@ -1,0 +1,72 @@
+"""After a person's line: whether the shell waits for the next one, of which no mark will come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from muxwire.shell.listener import PROMPT_REACH, is_prompt_again
+from muxwire.shell.session_table import ShellState
+from muxwire.shell.tab_state import takes_line
+
+if TYPE_CHECKING:
+    from muxwire.host.host import Host
+    from muxwire.pane.stream import PaneStream
+    from muxwire.shell.look import Foreground, Waiting
+    from muxwire.shell.redraw import PromptColumns
+    from muxwire.shell.session import ShellSession
+    from muxwire.shell.shell import Shell
+
+
+class Pane(Protocol):
+    """What is asked of the pane (`PaneState`)."""
+
+    host: Host
+    session: ShellSession
+    stream: PaneStream
+    prompts: PromptColumns
+
+    @property
+    def now(self) -> float: ...
+
+    def front(self) -> Foreground | None: ...
+
+    def replacing_shell(self) -> Shell | None: ...
+
+    def waits_for_input(self) -> Waiting: ...
+
+    def reads(self) -> bool: ...
+
+
+def settle_line(pane: Pane) -> None:
+    """Move the session on if the line took the hook of the shell's prompt away, or runs another shell in its place.
+
+    That one is known by its environment: the tab's own shell was started with the nonce, and exports it no more. The
+    prompt is known by how it looks; that a `read` of the shell asks with the very same text is not distinguished.
+    """
+    session, front, again = pane.session, pane.front(), pane.session.lines_taken > 1
+    if session.state is not ShellState.ACCEPTED or session.running is not None or session.runs_others:
+        return
+    if front is None or front.pgrp != session.shell_pid:
+        return
+    waiting = pane.waits_for_input()
+    if not waiting:
+        return
+    ours = pane.host.began_with(front.pgrp, "MUXWIRE_NONCE", session.nonce)
+    if ours is False:
+        shell = pane.replacing_shell()
+        if shell is not None and takes_line(shell, waiting):
+            session.became(shell)
+    elif (ours or again) and waiting == "editor" and pane.reads():
+        _settle_prompt(pane, again=again)
+
+
+def _settle_prompt(pane: Pane, *, again: bool) -> None:
+    session, ring, end = pane.session, pane.stream.ring, pane.stream.end
+    if not pane.stream.holds(session.prompt_end):
+        return
+    taken = session.preexec_offset
+    row = ring.read(max(taken, end - PROMPT_REACH), end).rpartition(b"\n")[2]
+    accepted = ring.read(max(session.prompt_end, taken - PROMPT_REACH), taken)
+    if is_prompt_again(row, accepted, pane.prompts, again=again):
+        session.prompt_seen(end - len(row), pane.now)
+        pane.stream.wake()
