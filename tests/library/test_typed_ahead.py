@@ -57,6 +57,27 @@ async def test_the_answer_to_several_lines_comes_when_all_have_run(
         await tab.close(force=True)
 
 
+async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_has_not_answered(
+    tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look at what waits may take so long that the shell has read that line meanwhile."""
+    session, stream, looks = tab.pane.session, tab.pane.stream, tab.runner.awaits_input
+    await tab.execute("true")
+    await tab.runner.settled()
+    seq = session.prompt_seq
+
+    async def awaits_input() -> str:
+        monkeypatch.setattr(tab.runner, "awaits_input", looks)
+        while session.prompt_seq == seq or session.at_prompt:
+            await stream.changed()
+        return "met"
+
+    monkeypatch.setattr(tab.runner, "awaits_input", awaits_input)
+    with anyio.fail_after(DEADLINE):
+        told = await tab.send_keys("sleep 0.4", "Enter", "sleep 0.4; sh -c 'exit 7'", "Enter", wait=DEADLINE)
+    assert (told.outcome, told.exit_code) == ("ended", 7)
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 async def test_nor_where_the_terminal_still_echoes_at_the_prompt(terminals: Terminals, shell: str) -> None:
     """Between the prompt's mark and its line editor, the terminal echoes the line, and the editor draws it again."""

@@ -162,9 +162,15 @@ async def _outcome(
                 return over
             due = watch.until_due() if watch is not None else math.inf
             idle = watch.until_idle() if watch is not None else math.inf
-            found_out = "met" if idle <= 0 else await _waits(tab, sent, begun) if watch is None else ""
-            if found_out:
-                return await _over(tab, sent, command) or found_out
+            if idle <= 0:
+                return await _over(tab, sent, command) or "met"
+            # What is seen to wait may be the shell, at a prompt before a line that was typed ahead.
+            seq, looks_on = tab.pane.session.prompt_seq, watch is None and not _unread(tab, sent, command)
+            found_out = await _waits(tab, sent, begun) if looks_on else ""
+            if found_out and (over := await _over(tab, sent, command)):
+                return over
+            if found_out and tab.pane.session.prompt_seq == seq:
+                return found_out
             if stream.end != examined:
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.
@@ -179,6 +185,11 @@ def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
     if command is not None:
         return not command.running and (pane.listens or time.monotonic() - command.end_time > _BEGINS_WITHIN)
     return pane.session.at_prompt and pane.session.prompt_end > sent.next_byte
+
+
+def _unread(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
+    """Whether the shell is in front, at a prompt that is not the end: lines that were typed ahead are still to run."""
+    return _ended(tab, sent, command) and tab.pane.shell_in_front()
 
 
 async def _over(tab: LiveTab, sent: KeysSent, command: Execution | None) -> Literal["ended", "unseen", ""]:
