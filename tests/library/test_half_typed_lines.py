@@ -44,8 +44,8 @@ LINES = {
 # more: for the name of a command, a number's object, the rest of a key, a character as it is; and in vi's command mode,
 # of which the cursor tells, none too.
 KEYS_THAT_WAIT = {
-    "zsh emacs": ("bindkey -e", b"\x1bb", -3, [b"\x1bx", b"\x1b3", b"\x18", b"\x16", b"\x1b"]),
-    "bash emacs": ("set -o emacs", b"\x1bb", -3, [b"\x18", b"\x1b", b"\x1b3"]),
+    "zsh emacs": ("bindkey -e", b"\x1bb", -3, [b"\x1bx", b"\x1b3", b"\x18", b"\x16", b"\x12", b"\x1b"]),
+    "bash emacs": ("set -o emacs", b"\x1bb", -3, [b"\x18", b"\x1b", b"\x12", b"\x1b3"]),
     "bash vi": ("set -o vi", b"\x1bb", -3, [b"", b"d", b"f", b"3"]),
     "zsh vi": ("bindkey -v", b"\x1bb", -3, [b"", b":", b"3", b"d", b"f", b'"']),
 }
