@@ -71,8 +71,10 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
     assert told.asked == ()
     with pytest.raises(InvalidArgument):
         await tab.send_keys(answers=["x"], wanted=Wanted.read(until="x"), wait=1)
-    with pytest.raises(InvalidArgument):
-        await tab.send_keys("")
+    for paste, names_keys in ((False, True), (True, False)):
+        with pytest.raises(InvalidArgument) as refused:
+            await tab.send_keys("", paste=paste)
+        assert ("Enter" in refused.value.remedy) is names_keys
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -130,7 +130,7 @@ async def cut_short(tab: Tab, timeout: float) -> ExecutionResult | None:
     try:
         return await tab.execute("echo out; sleep 1000", timeout=timeout)
     except TabUnavailable as refused:
-        if "has not drawn its prompt yet" not in str(refused):
+        if "does not wait at its prompt" not in str(refused):
             raise
         return None
 

@@ -381,7 +381,7 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
         (
             at_prompt,
             Refused("prompt", "git"),
-            "not drawn its prompt yet: git, which its prompt started",
+            "not wait at its prompt: git runs, started by its prompt or its line editor",
             "more time",
             "busy",
         ),

@@ -45,7 +45,8 @@ class KeySender:
         until = pane.now + within
         keys = [keys] if isinstance(keys, str) else keys
         if not any(keys):
-            raise InvalidArgument("there is nothing to type", remedy="name keys, such as Enter or C-c, or give a text")
+            remedy = "give a text" if paste else "name keys, such as Enter or C-c, or give a text"
+            raise InvalidArgument("there is nothing to type", remedy=remedy)
         if sum(map(len, keys)) > KEYS_MAX:
             raise InvalidArgument(f"the keys have more than {KEYS_MAX} characters", remedy="type less in one call")
         typing = self._keys.send(keys, paste=paste, literal=literal, enter=enter, until=until)

@@ -387,9 +387,9 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
         )
     if state == "prompt":
         return TabUnavailable(
-            f"the shell has not drawn its prompt yet: {program}, which its prompt started, still runs",
+            f"the shell does not wait at its prompt: {program} runs, started by its prompt or its line editor",
             state="busy",
-            remedy="give it more time, or stop it with `send_keys` C-c",
+            remedy="give it more time, or end it with `send_keys`: by C-c, or as that program is left",
         )
     running = session.running
     remedy = "wait for it, stop it with `stop_process`, or use another tab"
