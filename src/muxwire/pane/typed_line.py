@@ -24,6 +24,7 @@ class Pane(Protocol):
     session: ShellSession
     stream: PaneStream
     prompts: PromptColumns
+    logged: tuple[int, bytes]
 
     @property
     def now(self) -> float: ...
@@ -61,12 +62,21 @@ def settle_line(pane: Pane) -> None:
 
 
 def _settle_prompt(pane: Pane, *, again: bool) -> None:
-    session, ring, end = pane.session, pane.stream.ring, pane.stream.end
-    if not pane.stream.holds(session.prompt_end):
+    session, end, (until, logged) = pane.session, pane.stream.end, pane.logged
+    # Since that prompt, all of it must be known: from memory, or up to `until` from the log.
+    if not pane.stream.holds(until if until - len(logged) <= session.prompt_end < until else session.prompt_end):
         return
     taken = session.preexec_offset
-    row = ring.read(max(taken, end - PROMPT_REACH), end).rpartition(b"\n")[2]
-    accepted = ring.read(max(session.prompt_end, taken - PROMPT_REACH), taken)
+    row = _written(pane, max(taken, end - PROMPT_REACH), end).rpartition(b"\n")[2]
+    accepted = _written(pane, max(session.prompt_end, taken - PROMPT_REACH), taken)
     if is_prompt_again(row, accepted, pane.prompts, again=again):
         session.prompt_seen(end - len(row), pane.now)
         pane.stream.wake()
+
+
+def _written(pane: Pane, begin: int, end: int) -> bytes:
+    until, logged = pane.logged
+    first, ring = until - len(logged), pane.stream.ring
+    if begin >= until:
+        return ring.read(begin, end)
+    return logged[begin - first : end - first] + (ring.read(until, end) if end > until else b"")

@@ -63,6 +63,29 @@ async def test_tabs_are_found_again(instance: Instance) -> None:
             assert "called" in (await third.read_logs(window)).content
 
 
+@pytest.mark.parametrize(
+    ("shell", "line"), [("bash", "PROMPT_COMMAND='echo hi'"), ("bash", "exec bash"), ("zsh", "precmd_functions=()")]
+)
+async def test_a_line_that_took_the_prompts_hook_away_before_this_process_came(
+    instance: Instance, shell: str, line: str
+) -> None:
+    """The prompt behind it was drawn before, and is in no memory."""
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(shell=shell)
+            await known_prompt(tab)
+            end = tab.pane.stream.end
+            await tab.send_keys([line, "Enter"])
+            while tab.pane.stream.ring.read(end, tab.pane.stream.end).count(b"\n") < 1:
+                await tab.pane.stream.changed()
+            window = tab.window_id
+        async with instance.open() as second:
+            tab = await second.tab(window)
+            done = await tab.execute("echo next; (exit 4)")
+            assert (done.output, done.exit_code) == ("next\n", 4), done
+            assert (await tab.execute("echo again")).output == "again\n"
+
+
 async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tab that tmux tells of in the middle of that is reattached once, and has the size that it was told."""
     async with instance.open() as first:
