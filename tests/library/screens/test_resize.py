@@ -106,6 +106,10 @@ async def test_a_size_that_another_client_gives_while_a_program_writes_is_not_su
                 while tab.columns != int(columns):
                     await tab.pane.stream.changed()
     await resized(terminals, tab, (60, 20))
+    with anyio.fail_after(30):
+        while tab.columns != 60:
+            await tab.pane.stream.changed()
+    assert await tab.pane.stream.log.flushed()
     await tab.close(force=True)
     assert [size.sure for size in layout_of(tab.log_path).sizes if size.columns == 60] == [True]
 
