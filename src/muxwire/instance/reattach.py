@@ -23,7 +23,6 @@ from muxwire.logs import read as log_read
 from muxwire.shell.listener import PROMPT_REACH
 from muxwire.shell.marks import INTRODUCER, MarkScanner
 from muxwire.shell.prompt_line import LOOK_MIN
-from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord, name_of
@@ -349,7 +348,7 @@ async def restore(tab: Tab, book: TabBook) -> None:
             pane.on_mark(mark)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
     end, begin = pane.stream.end, pane.session.prompt_end
-    if pane.session.state is ShellState.ACCEPTED and begin >= 0 and end - begin <= PROMPT_REACH:
+    if begin >= 0 and end - begin <= PROMPT_REACH:
         pane.logged = end, log_read.read_raw(tab.log_path, begin, end)
 
 

@@ -86,6 +86,20 @@ async def test_a_line_that_took_the_prompts_hook_away_before_this_process_came(
             assert (await tab.execute("echo again")).output == "again\n"
 
 
+async def test_a_line_that_takes_the_hook_away_at_a_prompt_that_was_drawn_before_this_process_came(
+    instance: Instance,
+) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            window = (await first.create_tab(shell="bash")).window_id
+            await (await first.tab(window)).execute("true")
+        async with instance.open() as second:
+            tab = await second.tab(window)
+            await tab.send_keys(["PROMPT_COMMAND='echo hi'", "Enter"])
+            done = await tab.execute("echo next; (exit 4)")
+            assert (done.output, done.exit_code) == ("next\n", 4), done
+
+
 async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tab that tmux tells of in the middle of that is reattached once, and has the size that it was told."""
     async with instance.open() as first:
