@@ -203,7 +203,7 @@ class PaneState:
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
-        self.logged = 0, b""  # what the log has since the newest prompt, up to that offset, where we came later
+        self.logged = 0, b""  # where the output that only the log has ends, and the last bytes of it
         self._next_id = ""  # of a mark, made ahead; "" if none is
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()

@@ -1,4 +1,4 @@
-"""After a person's line: whether the shell waits for the next one, of which no mark will come."""
+"""Whether the shell is at a prompt again after a person's line, where no mark announces that prompt."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ class Pane(Protocol):
 def settle_line(pane: Pane) -> None:
     """Move the session on if the line took the hook of the shell's prompt away, or runs another shell in its place.
 
-    That one is known by its environment: the tab's own shell was started with the nonce, and exports it no more. The
-    prompt is known by how it looks; that a `read` of the shell asks with the very same text is not distinguished.
+    Such a shell is known by its environment: only the tab's own shell was started with the nonce, which it does not
+    export. The prompt is known by its text; a `read` of the shell that asks with the same text is taken for it.
     """
-    session, front, again = pane.session, pane.front(), pane.session.lines_taken > 1
+    session = pane.session
     if session.state is not ShellState.ACCEPTED or session.running is not None or session.runs_others:
         return
+    front, again = pane.front(), session.lines_taken > 1
     if front is None or front.pgrp != session.shell_pid:
         return
     waiting = pane.waits_for_input()
@@ -63,8 +64,8 @@ def settle_line(pane: Pane) -> None:
 
 def _settle_prompt(pane: Pane, *, again: bool) -> None:
     session, end, (until, logged) = pane.session, pane.stream.end, pane.logged
-    # Since that prompt, all of it must be known: from memory, or up to `until` from the log.
-    if not pane.stream.holds(until if until - len(logged) <= session.prompt_end < until else session.prompt_end):
+    from_log = until - len(logged) <= session.prompt_end < until
+    if not pane.stream.holds(until if from_log else session.prompt_end):  # some output since that prompt is not known
         return
     taken = session.preexec_offset
     row = _written(pane, max(taken, end - PROMPT_REACH), end).rpartition(b"\n")[2]
