@@ -45,7 +45,7 @@ SHELL_NOTES = {
     2: "the shell's DEBUG trap also ran for muxwire's own words: what it wrote then is part of the output",
 }
 
-# What a command is told whose tab `close_tab` ends.
+# The note of a command that was ended by closing its tab.
 HUNG_UP = "the tab was closed"
 
 

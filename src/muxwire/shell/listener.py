@@ -242,7 +242,7 @@ def shows_prompt(last_line: bytes) -> bool:
 
 
 def is_prompt_again(row: bytes, accepted: bytes, known: Iterable[bytes], *, again: bool) -> bool:
-    """Whether `row`, the cursor's after a person's line, is a prompt of the tab's own shell, of which no mark came.
+    """Whether `row`, where the cursor is after a person's line, is a prompt of the tab's own shell without its mark.
 
     `accepted`: what was written from the prompt's mark until the shell took that line; `known`: prompts as they were
     drawn. `again`: after that mark the shell had taken another line before, so the last row there began with a prompt

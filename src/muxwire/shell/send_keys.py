@@ -135,7 +135,7 @@ class Keys:
         self._line = OpenLine()
         self._until = 0.0  # the time of the call whose turn it is
         self._entered = -TAKEN_BY_SHELL  # when a line was last ended at the prompt
-        # Whether it asked for marks of pastes, as known from the output up to `_asked_to`.
+        # Whether the program asked for marks of pastes (see `_paste_mode`), by the output up to `_asked_to`.
         self._asked, self._asked_to = b"", 0
         self._tabs_lost = False  # whether this call has typed TABs that may not arrive as text
         self._editor_comes = True  # whether the line editor came back after each line end of this call

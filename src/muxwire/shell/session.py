@@ -148,7 +148,7 @@ class Typed:
     @property
     def ahead(self) -> bool:
         """Whether a line of it was typed before the prompt at which the tab's shell may read it."""
-        return self.lines > self.at_prompt
+        return self.lines > int(self.at_prompt)
 
 
 NOTHING = Typed(-1, "", at_prompt=False)

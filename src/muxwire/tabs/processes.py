@@ -145,9 +145,10 @@ async def note_left(pane: PaneState, execution: Execution) -> None:
 
 
 async def _left(pane: PaneState, since: float, ended: float) -> tuple[ProcessLeft, ...]:
-    """The processes of the job that still run after a moment: begun from `since` on, before a key typed since `ended`.
+    """The processes of the job that still run a moment later, begun at `since` or later.
 
-    Another call may have its command typed as soon as the prompt is there.
+    What began after the first key that was typed after `ended` does not count: another call may have its command typed
+    as soon as the prompt is there.
     """
     began, until = time.monotonic(), math.inf
     own = (pane.leader_pid, pane.session.shell_pid)

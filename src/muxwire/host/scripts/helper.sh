@@ -520,7 +520,7 @@ serve() {
   esac
   printf '%s\t%s\n' "$n" "${lost:-.}"
   n=
-  # Not beside the loop below: that would take the end for one that nobody asked for.
+  # Not in the background: the loop below would see the pane go, and note that something else has ended the server.
   [ "$v" != q ] || end_all asked </dev/null >/dev/null
 }
 
