@@ -221,6 +221,28 @@ def test_every_part_has_a_floor() -> None:
     assert not homeless, f"no floor for {sorted(homeless)}"
 
 
+def misplaced(picture: str) -> list[str]:
+    """The parts that the design's picture does not show on their floor."""
+    drawn, number = dict[int, str](), FLOORS["__main__"]
+    for line in picture.splitlines():
+        said = re.search(r" F([0-9]+)$", line)
+        number = int(said[1]) if said else number  # a line that names no floor continues the one above it
+        drawn[number] = drawn.get(number, "") + line
+    # `__main__`, which starts everything, is not drawn.
+    return [
+        part
+        for part, floor in FLOORS.items()
+        if part != "__main__" and not re.search(rf"\b{part}\b", drawn.get(floor, ""))
+    ]
+
+
+def test_the_design_draws_every_part_on_its_floor() -> None:
+    picture = (ROOT / "docs" / "design.md").read_text().split("```")[1]
+    assert not misplaced(picture)
+    assert misplaced(picture.replace("adapters/", "")) == ["adapters"]
+    assert misplaced(picture.replace(" F12", " F11")) == ["mcp", "cli", "repl", "demo"]
+
+
 def test_imports_go_down() -> None:
     found = [breach for name, source in sources().items() for breach in every_breach(name, source)]
     assert not found, "\n".join(found)
