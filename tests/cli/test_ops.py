@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from muxwire.cli.printing import packed
 from tests.cli.user import Place
 
 LIST = [
@@ -50,6 +51,25 @@ def test_a_rollback_leaves_nothing(place: Place) -> None:
     # The instance has become older meanwhile.
     tabs_before, tabs_after = (shown.stdout.partition(b"\n\n")[2] for shown in (before, after))
     assert (after.returncode, tabs_after, after.stderr) == (0, tabs_before, before.stderr)
+
+
+def test_an_error_names_the_verbs_of_the_command_line(place: Place) -> None:
+    given = json.dumps([{"kind": "kill_pane", "target": "%77"}]).encode()
+    error = json.loads(place.run("ops", "-", "--json", given=given).stdout)["steps"][0]["error"]
+    assert "muxwire ls shows every tab; muxwire new makes one" in error
+    assert error in place.run("ops", "-", given=given).stdout.decode()
+
+
+def test_a_document_translates_what_muxwire_says_and_nothing_else() -> None:
+    says, spoken = "see `list_tabs`, `df -h`", "see muxwire ls, `df -h`"
+    fields = {
+        "note": says, "output": says, "lines": (says,), "rollback_errors": (says,),
+        "dispatches": ({"error": says, "commands": (says,)},), "findings": [{"remedy": says, "said": says}],
+    }  # fmt: skip
+    assert json.loads(packed(fields)) == {
+        "schema_version": 1, "note": spoken, "output": says, "lines": [says], "rollback_errors": [spoken],
+        "dispatches": [{"error": spoken, "commands": [says]}], "findings": [{"remedy": spoken, "said": says}],
+    }  # fmt: skip
 
 
 def test_a_wrong_list_is_a_wrong_command_line(place: Place) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_all, add_no_colours, add_target, add_verb, named_tabs, positive
-from muxwire.cli.printing import FAILED, Colours, document, packed, say, shown, warn, write_soon
+from muxwire.cli.printing import FAILED, Colours, document, packed, say, shown, spoken, warn, write_soon
 from muxwire.cli.sentences import sentence
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import SendKeys, WaitFor, WatchEvents
@@ -139,7 +139,7 @@ def _report(sent: KeysSent, arguments: argparse.Namespace) -> int:
     if arguments.json:
         document(asdict(sent))
     elif sent.note:
-        warn(f"muxwire: {sent.note}")
+        warn(f"muxwire: {spoken(sent.note)}")
     return 0
 
 

@@ -57,6 +57,8 @@ WORDS: Mapping[str, str] = {
     "show_terminal": "muxwire attach",
     "run_tmux_operations": "muxwire ops",
 }
+# The fields of documents that hold texts of muxwire, which may name verbs.
+_SENTENCES = frozenset(("error", "note", "remedy", "rollback_errors"))
 
 
 def guard_descriptors() -> None:
@@ -114,7 +116,20 @@ def document(fields: Mapping[str, object]) -> None:
 
 
 def packed(fields: Mapping[str, object]) -> bytes:
-    return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, separators=(",", ":")).encode() + b"\n"
+    told = _told({"schema_version": SCHEMA_VERSION, **fields}, "")
+    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
+
+
+def _told(value: object, field: str) -> object:
+    """A value with the texts of muxwire in it as the command line says them; what programs wrote stays as it is."""
+    if isinstance(value, dict):
+        return {name: _told(item, name) for name, item in value.items()}
+    if isinstance(value, str):
+        return spoken(value) if field in _SENTENCES else value
+    # Lists of rows and of cells are long, and hold no texts of muxwire.
+    if isinstance(value, list | tuple) and value and (field in _SENTENCES or isinstance(value[0], dict)):
+        return [_told(item, field) for item in value]
+    return value
 
 
 def shown(text: str) -> str:
