@@ -132,6 +132,15 @@ def test_a_name_that_does_not_exist_is_made_by_new_only(two: Place) -> None:
     assert "typo" not in _instances(two)
 
 
+@pytest.mark.parametrize("verb", [("run", "true"), ("ops", "-"), ("repl",)])
+def test_a_name_of_the_environment_is_made_by_verbs_that_need_no_tab(place: Place, verb: tuple[str, ...]) -> None:
+    environ = {"MUXWIRE_NAME": "fresh"}
+    given = b'[{"kind": "new_window"}]' if verb[0] == "ops" else b""
+    assert place.run(*verb, environ=environ, given=given).returncode == 0
+    assert "fresh" in _instances(place)
+    assert place.run("kill", "--all", environ=environ).returncode == 0
+
+
 def test_kill_without_a_tab_says_how_to_close_the_one_that_it_names(two: Place) -> None:
     done = two.run("kill", "--name", "webshop")
     assert done.returncode == 2
