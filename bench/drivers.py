@@ -125,7 +125,8 @@ def wait_channel(folder: Path, _pause: float) -> Iterator[Run]:
         shell.call("wait-for", "done", seconds=seconds)
         now = shell.call("capture-pane", "-p", "-S", "-")
         before, last = last, now.strip()
-        return now.partition(before)[2] if before in now else now, None
+        # The first capture is empty where the shell had not drawn its prompt yet.
+        return now.partition(before)[2] if before and before in now else now, None
 
     yield run
 
