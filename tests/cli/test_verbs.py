@@ -343,3 +343,23 @@ def test_every_verb_has_help(place: Place) -> None:
 
 def test_the_version(place: Place) -> None:
     assert place.ok("--version") == f"muxwire {muxwire.__version__}\n"
+
+
+def test_panes_that_were_moved_or_left_are_found_by_the_next_verb(place: Place) -> None:
+    """What `ls` prints is a target, and `kill --all` closes it."""
+    name = ("--name", "moved")
+    window = place.ok("new", *name, "-n", "a").strip()
+    split = [{"kind": "split_pane", "target": "a", "ref": one} for one in ("s", "t", "u")]
+    moved = {"kind": "break_pane", "target": "ref:s", "name": "b"}
+    place.ok("ops", *name, "-", given=json.dumps([*split, moved]).encode())
+    place.ok("run", *name, "-t", "b", "echo in b")
+    place.run("run", *name, "-t", window, "exit")
+    listed = [line.split()[:2] for line in place.ok("ls", *name).splitlines()[1:]]
+    ids = [one.removesuffix("*") for one, _ in listed]
+    assert [called for _, called in listed] == ["a", "a", "b"]
+    assert [one[0] for one in ids] == ["%", "%", "@"]
+    for one in ids:
+        assert place.ok("run", *name, "-t", one, "echo found") == "found\n"
+    assert "in b" in place.ok("logs", *name, ids[2])
+    assert "exit" in place.ok("logs", *name, window)
+    assert place.document("kill", *name, "--all", "--json")["closed"] == ids

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,8 +35,11 @@ from muxwire.errors import (
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
+    from muxwire.results import TabInfo
 
 # The colours of states: those that wait for a person stand out.
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
@@ -148,18 +152,16 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
         within = f" in the session {arguments.session!r}" if arguments.session else ""
         warn(f"muxwire: there is no tab{within}{_where(arguments)}\n  muxwire new makes one")
         return 0
-    firsts = {tab.window_id: tab.pane_id for tab in reversed(tabs)}
     rows = [
         (
-            # A further pane of a window goes by its own id.
-            (tab.window_id if tab.pane_id == firsts[tab.window_id] else tab.pane_id) + ("*" if tab.active else ""),
+            called + ("*" if tab.active else ""),
             tab.name,
             tab.session,
             "closed" if tab.closed else tab.state,
             tab.current_command,
             tab.cwd,
         )
-        for tab in tabs
+        for tab, called in zip(tabs, await _called(terminals, tabs), strict=True)
     ]
     for line in table(_HEAD, rows, Colours.of(arguments), {"STATE": lambda state: _STATES.get(state, "")}):
         say(line)
@@ -167,6 +169,19 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
         if session.attached_client_count:
             say(f"attached to {shown(session.name)}: {session.attached_client_count}")
     return 0
+
+
+async def _called(terminals: Terminals, tabs: Sequence[TabInfo]) -> list[str]:
+    """What each tab is called: a further pane of a window goes by its own id, also when the first one has ended."""
+    firsts = {(tab.window_id, tab.closed): tab.pane_id for tab in reversed(tabs)}
+    called = []
+    for tab in tabs:
+        name = tab.window_id if tab.pane_id == firsts[tab.window_id, tab.closed] else tab.pane_id
+        if not (tab.closed or tab.host or terminals.role == "adopted"):
+            with suppress(NoSuchTarget):  # it has ended since
+                name = (await terminals.known_tab(tab.pane_id)).key
+        called.append(name)
+    return called
 
 
 def _where(arguments: argparse.Namespace) -> str:
@@ -266,13 +281,14 @@ async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if used is None:
         raise InvalidArgument("no tab is named, and none is open", remedy="muxwire ls shows the tabs")
     runs = ", ".join(filter(None, (used.state, used.current_command)))
-    called = used.window_id if used.name == used.window_id else f"{used.window_id} {used.name}"
+    (tab,) = await _called(terminals, (used,))
+    called = tab if used.name == tab else f"{tab} {used.name}"
     shown = f"{called} ({runs}, in {used.cwd})"
     remedy = "tmux kill-window closes a window of yours"
     if terminals.role != "adopted":
         # Without the name the line would close a tab of another instance.
         there = "" if chosen_name(arguments) == DEFAULT_NAME else f" --name {chosen_name(arguments)}"
-        remedy = f"muxwire kill {used.window_id}{there} closes it, muxwire kill --all{there} closes every tab"
+        remedy = f"muxwire kill {tab}{there} closes it, muxwire kill --all{there} closes every tab"
     raise InvalidArgument(f"no tab is named; the one used last{_where(arguments)} is {shown}", remedy=remedy)
 
 
@@ -280,7 +296,7 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
     targets = arguments.targets
     if arguments.all or arguments.session:
         listed = await terminals.list_tabs(closed=False, session=arguments.session)
-        targets = [tab.window_id for tab in listed.tabs]
+        targets = await _called(terminals, listed.tabs)
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:

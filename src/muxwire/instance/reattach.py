@@ -26,8 +26,8 @@ from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
 from muxwire.tabs.record import TabRecord, name_of
-from muxwire.tabs.windows import restore_sizes
-from muxwire.tmux.server import RECORD_OPTION
+from muxwire.tabs.windows import give_ids, restore_sizes
+from muxwire.tmux.server import FIRST_OPTION, RECORD_OPTION
 from muxwire.values import dataclass, pattern
 from muxwire.vt.text import strip_ansi
 from muxwire.vt.widths import guessed_width
@@ -154,8 +154,8 @@ _READS = pattern(rb"\b(?:read|readline|vared|select|zle)\b")
 # A prompt has no more rows than that.
 PROMPT_ROWS = 24
 
-# The option is empty for most panes; `=` before it keeps it a word of the answer all the same.
-_PANES = f"{PANE_FORMAT} #{{session_id}} =#{{{RECORD_OPTION}}} #{{pane_start_command}}"
+# The options are empty for most panes; `=` before one keeps it a word of the answer all the same.
+_PANES = f"{PANE_FORMAT} #{{session_id}} =#{{{FIRST_OPTION}}} =#{{{RECORD_OPTION}}} #{{pane_start_command}}"
 # The label among the words of a supervisor, whatever version of us wrote its script.
 _LABEL = pattern(r"(?<!\S)[0-9a-f]{16}(?!\S)")
 _NOTED = pattern(r": muxwire-tab ([\w=-]+); ")
@@ -174,6 +174,7 @@ class RunningPane:
     place: PanePlace
     session_id: str
     record: TabRecord
+    first: str = ""  # as the window option says (`FIRST_OPTION`)
     is_adopted: bool = False
 
 
@@ -183,12 +184,12 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     found: dict[str, RunningPane] = {}
     for line in await server.client.command("list-panes", *where, "-F", _PANES):
         place = PanePlace.parse((line,))
-        *_, session, packed, command = line.decode("utf-8", "replace").split(" ", 8)
+        *_, session, first, packed, command = line.decode("utf-8", "replace").split(" ", 9)
         records = (TabRecord.load(server.record(label)) for label in _LABEL.findall(command))
         record = next(filter(None, records), None) or _recorded(server, packed[1:] or _noted(command))
         # A window that is linked into several sessions is listed for each.
         if record is not None and place.pane not in found:
-            found[place.pane] = RunningPane(place, session, record)
+            found[place.pane] = RunningPane(place, session, record, first[1:])
     return list(found.values())
 
 
@@ -232,12 +233,18 @@ async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Se
     """Have tabs go by the names that a person gave their windows while no process was attached."""
     rows = await server.client.command("list-windows", "-a", "-F", "#{window_id} #{window_name}")
     printed = dict(row.decode("utf-8", "replace").partition(" ")[::2] for row in rows)
+    led = {tab.window_id: tab for tab in tabs if not tab.is_split}
     for pane, tab in zip(panes, tabs, strict=True):
-        if tab.is_split or tab.window_id not in printed:
+        if tab.window_id not in printed:
             continue
         name = name_of(pane.record, tab.window_id, printed[tab.window_id])
-        if name != tab.name:
+        if tab.window_id not in led:
+            tab.name = name
+        elif not tab.is_split and name != tab.name:
             tab.keep_name(name)
+    for tab in tabs:
+        if tab.window_id in led:  # what was split off goes by the name of the first pane
+            tab.name = led[tab.window_id].name
 
 
 async def sign_client(server: TmuxServer) -> None:
@@ -275,8 +282,7 @@ async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
     await server.host.look_up((), {pane.record.shell for pane in panes if pane.record.shell})
     assert server.rejoin is not None
     maker, live = TabMaker(server, book), []
-    for pane in panes:
-        tab = maker.build(pane.record, pane.place, pane.session_id)
+    for tab in _tabs_of(server, book, panes):
         await restore(tab, book)
         maker.introduce(tab)
         live.append(server.rejoin(tab))
@@ -288,6 +294,15 @@ async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
     await anyio.to_thread.run_sync(lambda: remove_folders(server.records, spare=labels))
 
 
+def _tabs_of(server: TmuxServer, book: TabBook, panes: Sequence[RunningPane]) -> list[Tab]:
+    """A tab for each of these panes, called as is right where the pane is now; they are in no book yet."""
+    maker = TabMaker(server, book)
+    tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
+    if server.access.role != "adopted":  # there a window is one tab
+        give_ids(book, tabs, {pane.place.window: pane.first for pane in panes if pane.first})
+    return tabs
+
+
 async def reattach_panes(
     server: TmuxServer, book: TabBook, panes: Sequence[RunningPane], *, just_made: bool = False
 ) -> list[Tab]:
@@ -296,7 +311,7 @@ async def reattach_panes(
     `just_made`: their logs are empty, and the connection has heard them from their first byte on.
     """
     maker = TabMaker(server, book)
-    tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
+    tabs = _tabs_of(server, book, panes)
     for pane, tab in zip(panes, tabs, strict=True):
         if pane.is_adopted:
             tab.is_adopted = True

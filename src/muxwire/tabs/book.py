@@ -72,6 +72,11 @@ def _last_use(panes: Iterable[Tab]) -> float:
     return max(max(one.pane.use.last, one.pane.stream.last_output) for one in panes)
 
 
+def _within_window(tab: Tab) -> tuple[bool, int]:
+    """The order of a window's panes, which is the same in all processes: its first, the others as they were made."""
+    return tab.is_split, int(tab.pane_id[1:])
+
+
 _LOG = logging.getLogger("muxwire")
 # How many commands are remembered for command_result: an agent asks about the last few.
 REMEMBERED_COMMANDS = 1000
@@ -92,6 +97,8 @@ class TabBook:
         """With `parent`, events and commands are remembered there: those of all machines of one instance together."""
         self.open: dict[str, Tab] = {}
         self.closed: dict[str, Tab] = {}
+        # Of each window, the pane that goes by its id, also after that pane has ended; "": one that was not known here.
+        self.first: dict[str, str] = {}
         self.coming: set[str] = set()  # the labels of panes that we are making
         # (session, window) that muxwire selected, until tmux reports the change: that report counts as no use.
         self.shown_by_us: set[tuple[str, str]] = set()
@@ -160,6 +167,8 @@ class TabBook:
         if tab.key in self.open and self.open[tab.key] is not tab:
             tab.is_split = True  # its pane was moved into a window whose id is the key of another tab
         self.open[tab.key] = tab
+        if not tab.is_split:
+            self.first[tab.window_id] = tab.pane_id
         # Further panes of its window may have been found again before it.
         if (first := self.open.get(tab.prefix + tab.window_id)) is not None:
             for split in self.panes(tab.window_id)[1:]:
@@ -193,12 +202,12 @@ class TabBook:
 
     def in_order(self) -> list[Tab]:
         """The open tabs as their windows were made, each followed by the further panes of its window."""
-        return sorted(self.open.values(), key=lambda tab: (int(tab.window_id[1:]), tab.is_split))
+        return sorted(self.open.values(), key=lambda tab: (int(tab.window_id[1:]), *_within_window(tab)))
 
     def panes(self, window: str) -> list[Tab]:
         """The open tabs in a window, first the one whose key is the window's id."""
         found = [tab for tab in self.open.values() if tab.window_id == window]
-        return sorted(found, key=lambda tab: tab.is_split)
+        return sorted(found, key=_within_window)
 
     def _window_of(self, tab: Tab) -> list[Tab]:
         return self.panes(tab.window_id) if self.open.get(tab.key) is tab else []
@@ -215,6 +224,8 @@ class TabBook:
         del self.open[old]
         tab.window_id, tab.is_split = window, is_split
         self.open[tab.key] = tab
+        if not is_split:
+            self.first[window] = tab.pane_id
         self._used.pop(old, None)
         if was_latest:
             self.latest = tab.key
@@ -244,6 +255,8 @@ class TabBook:
         if self.open.get(tab.key) is not tab:
             return
         del self.open[tab.key]
+        if not self.panes(tab.window_id):
+            self.first.pop(tab.window_id, None)
         self._used.pop(tab.key, None)
         if was_latest and self.open and not persistent and self.on_latest is not None:
             self.on_latest()

@@ -6,7 +6,6 @@ where a pane went, all panes are looked up: one round trip, for an event that a 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, final
@@ -28,12 +27,12 @@ from muxwire.protocol.events import (
     WindowRenamed,
 )
 from muxwire.tabs.event_log import EventFilter
-from muxwire.tmux.server import DOING, DOING_CHARS, PREFIX_PRESSED
+from muxwire.tmux.server import DOING, DOING_CHARS, FIRST_OPTION, PREFIX_PRESSED
 from muxwire.tmux.start import COLUMNS, ROWS
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
@@ -209,7 +208,7 @@ def _read(value: bytes) -> dict[str, _Front]:
     return fronts
 
 
-_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{window_id} #{pane_width} #{pane_height}")
+_PANES = ("list-panes", "-a", "-F", f"#{{pane_id}} #{{window_id}} #{{pane_width}} #{{pane_height}} #{{{FIRST_OPTION}}}")
 # tmux gives a program its new size within 0.25 s, and only one size of several that follow each other.
 RESIZE_SECONDS = 0.5
 
@@ -276,18 +275,39 @@ async def look_up(book: TabBook) -> None:
     except (CommandError, ConnectionClosed):
         return  # the server is gone: all of its tabs are retired where the end of the connection is handled
     rows = [line.decode().split(" ") for line in answer]
-    settle(book, known, {pane: window for pane, window, *_ in rows})
-    sizes = {pane: map(int, size) for pane, _, *size in rows}
+    noted = {window: first for _, window, *_, first in rows if first}
+    settle(book, known, {pane: window for pane, window, *_ in rows}, noted)
+    sizes = {pane: map(int, size) for pane, _, *size, _ in rows}
     for tab in known:
         if tab.pane_id in sizes:
             tab.was_resized(*sizes[tab.pane_id], reported=False)
 
 
-def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
-    """`windows` says in which window each pane is; a tab of `known` that it does not name is gone."""
-    left: set[str] = set()
+# Which pane of a window goes by the window's id, `@N`; the others go by their own, `%M`. Every process decides the same
+# from the panes that there are, from the log that is named after the window alone (that of the pane that the window was
+# made with), and from a window option that is set when another pane takes the id (`FIRST_OPTION`).
+
+
+def pane_of_window(inside: Collection[str], first: str | None, running: Collection[str]) -> str | None:
+    """The pane that goes by a window's id: `first`, or if that was moved away, the one that was made before the others.
+
+    `inside` are the panes of the window, `first` is the one that went by its id so far, None if none did, and `running`
+    are those of all windows. None if `first` has ended: `@N` stays the id of its log, of which callers have offsets.
+    """
+    if first in inside:
+        return first
+    if first is not None and first not in running:
+        return None
+    return min(inside, key=lambda pane: int(pane[1:]), default=None)
+
+
+def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str], noted: Mapping[str, str]) -> None:
+    """`windows` says in which window each pane is; a tab of `known` that it does not name is gone.
+
+    `noted` says of windows which pane tmux holds as their first one: another process may have decided that.
+    """
+    changed = {window for window, first in noted.items() if first != book.first.get(window)}
     names = {tab.window_id: tab.name for tab in known}
-    arrived: defaultdict[str, list[Tab]] = defaultdict(list)
     for tab in known:
         if book.open.get(tab.key) is not tab:
             continue  # closed, or moved by another client, while tmux was asked
@@ -295,25 +315,49 @@ def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
         if window is None:
             tab.lost("its pane was closed" if tab.window_id in windows.values() else "the window was closed")
         elif window != tab.window_id:
-            arrived[window].append(tab)
-            if not tab.is_split:
-                left.add(tab.window_id)
+            changed |= {window, tab.window_id}
             book.rename_key(tab, window=window, is_split=True)
             tab.name = names.get(window, tab.name)
-    for window in left | set(arrived):
-        _name(book, window, left_by_first=window in left)
+    for window in changed:
+        inside = {tab.pane_id: tab for tab in book.panes(window) if windows.get(tab.pane_id) == window}
+        first = pane_of_window(inside, noted.get(window, book.first.get(window)), windows)
+        # The one that takes the id comes last: another one gives it up before.
+        for tab in sorted(inside.values(), key=lambda one: one.pane_id == first):
+            if tab.is_split == (tab.pane_id == first):
+                book.rename_key(tab, window=window, is_split=tab.pane_id != first)
+                _note_first(tab, noted)
+        if not book.panes(window):
+            book.first.pop(window, None)
 
 
-def _name(book: TabBook, window: str, *, left_by_first: bool) -> None:
-    """Give the id of a window whose first pane moved away, or that is new, to another of its panes as its key.
+def give_ids(book: TabBook, tabs: Sequence[Tab], noted: Mapping[str, str]) -> None:
+    """Say of panes that were found, and are in no book yet, which of them go by the ids of their windows."""
+    running = {tab.pane_id: tab for tab in (*book.open.values(), *tabs)}
+    made_with = {tab.log_path.name: tab.pane_id for tab in running.values()}
+    for window in {tab.window_id for tab in tabs}:
+        log = tabs[0].log_path.with_name(f"pane-{window}.log")
+        known = noted.get(window) or book.first.get(window) or made_with.get(log.name)
+        if known is None and log.exists():
+            known = ""  # it has ended, and is not known here
+        inside = {pane: tab for pane, tab in running.items() if tab.window_id == window}
+        first = pane_of_window(inside, known, running)
+        if first is None:
+            book.first[window] = known or ""
+        for tab in tabs:
+            if tab.window_id == window:
+                tab.is_split = tab.pane_id != first
+                _note_first(tab, noted)
 
-    Not if its first pane has ended: `@N` remains the id of that pane's log, of which callers have offsets.
-    """
-    inside = book.panes(window)
-    ended = any(tab.window_id == window and not tab.is_split and tab.generation == book.generation
-                for tab in book.closed.values())  # fmt: skip
-    if inside and all(tab.is_split for tab in inside) and (left_by_first or not ended):
-        book.rename_key(inside[0], window=window, is_split=False)
+
+def _note_first(tab: Tab, noted: Mapping[str, str]) -> None:
+    """Have tmux hold that this pane goes by its window's id, for other processes, if it does and they cannot know."""
+    known, server = noted.get(tab.window_id, ""), tab.server
+    if tab.is_split or known == tab.pane_id or not server.lists_records or server.access.role == "adopted":
+        return
+    if not known and tab.log_path.name == f"pane-{tab.window_id}.log":
+        return
+    with suppress(ConnectionClosed):  # the next process decides as we did
+        tab.client.submit(("set-option", "-w", "-t", tab.window_id, FIRST_OPTION, tab.pane_id))
 
 
 def restore_sizes(tabs: Iterable[Tab]) -> None:

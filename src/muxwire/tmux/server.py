@@ -96,6 +96,9 @@ PREVIOUS_TAB = "@muxwire-previous-tab"
 # The pane option with what a later process must know of a tab (`tabs/record.py`). Only who may use tmux's socket can
 # read a user option (tmux(1), OPTIONS).
 RECORD_OPTION = "@muxwire-record"
+# The window option with the pane that goes by the window's id, where that is not the one that it was made with
+# (`pane_of_window` of `tabs/windows.py`).
+FIRST_OPTION = "@muxwire-first"
 
 # What the agent does now, in words; kept up to date while a person is attached.
 DOING = "@muxwire-doing"

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.operations import Ref, RenameWindow, SplitPane
+from muxwire.errors import NoSuchTarget
+from muxwire.operations import BreakPane, JoinPane, Ref, RenameWindow, SplitEvenly, SplitPane
+from muxwire.tabs.windows import pane_of_window
 
 if TYPE_CHECKING:
+    import muxwire
     from tests.library.named.conftest import Instance
 
 pytestmark = pytest.mark.anyio
@@ -79,3 +82,98 @@ async def test_a_split_that_is_reattached_first_is_still_the_further_pane(instan
         finally:
             termios.tcflow(tty, termios.TCOON)
             os.close(tty)
+
+
+@pytest.mark.parametrize(
+    ("inside", "first", "running", "named"),
+    [
+        (["%3", "%1"], "%3", ["%1", "%3"], "%3"),  # it is there still
+        (["%10", "%9"], "%1", ["%1", "%9", "%10"], "%9"),  # it was moved away
+        (["%2", "%3"], "%1", ["%2", "%3"], None),  # it has ended
+        (["%2", "%3"], "", ["%2", "%3"], None),  # it had ended before
+        (["%3", "%2"], None, ["%1", "%2", "%3"], "%2"),  # a window that a pane was moved into
+        ([], "%1", ["%1"], None),
+    ],
+)
+def test_which_pane_goes_by_the_id_of_its_window(
+    inside: list[str], first: str | None, running: list[str], named: str | None
+) -> None:
+    assert pane_of_window(inside, first, running) == named
+
+
+async def _names(terminals: muxwire.Terminals) -> dict[str, tuple[str, str, str]]:
+    """What each pane is called: its key, its window and its name."""
+    rows = (await terminals.list_tabs(closed=False)).tabs
+    tabs = [await terminals.known_tab(row.pane_id) for row in rows]
+    return {tab.pane_id: (tab.key, tab.window_id, tab.name) for tab in tabs}
+
+
+async def test_a_pane_that_was_moved_is_the_tab_of_its_window_in_every_process(instance: Instance) -> None:
+    with anyio.fail_after(50):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="a")
+            made = await first.run_operations([SplitPane(target="a", ref="s"), BreakPane(target=Ref("s"), name="b")])
+            assert made.succeeded, made.steps
+            before, moved = await _names(first), await first.tab("b")
+            assert moved.key == moved.window_id != tab.window_id
+            await moved.execute("echo of b")
+            async with instance.open() as follower:
+                assert await _names(follower) == before
+        async with instance.open() as second:
+            assert await _names(second) == before
+            again = await second.tab(moved.window_id)
+            assert (await second.tab("b")) is again
+            assert again.log_path == moved.log_path
+            assert "of b" in (await second.read_logs(moved.window_id)).content
+            assert "of b" not in (await second.read_logs(tab.window_id)).content
+            await second.close_tab(moved.window_id, force=True)
+            assert set(await _names(second)) == {tab.pane_id}
+
+
+async def test_panes_that_outlive_the_first_of_their_window_keep_their_own_ids(instance: Instance) -> None:
+    with anyio.fail_after(50):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="a")
+            made = await first.run_operations([SplitEvenly(target="a", count=3)])
+            assert made.succeeded, made.steps
+            await tab.execute("echo of the first")
+            await tab.close(force=True)
+            before = await _names(first)
+            assert before == {pane: (pane, tab.window_id, "a") for pane in made.steps[0].created_pane_ids}
+        async with instance.open() as second:
+            assert await _names(second) == before
+            with pytest.raises(NoSuchTarget):
+                await second.tab(tab.window_id)
+            assert "of the first" in (await second.read_logs(tab.window_id)).content
+            other = await second.create_tab(name="other")
+            joined = await second.run_operations(
+                [JoinPane(target="other", into=made.steps[0].created_pane_ids[0], horizontal=True)]
+            )
+            assert joined.succeeded, joined.steps
+            assert (other.window_id, other.key) == (tab.window_id, other.pane_id)
+
+
+async def test_who_takes_the_id_of_a_pane_that_moved_away_has_it_in_every_process(instance: Instance) -> None:
+    with anyio.fail_after(50):
+        async with instance.open() as first:
+            tab = await first.create_tab(name="a")
+            window = tab.window_id
+            made = await first.run_operations(
+                [SplitEvenly(target="a", count=3), BreakPane(target=tab.pane_id, name="away")]
+            )
+            assert made.succeeded, made.steps
+            left, last = sorted(made.steps[0].created_pane_ids)  # the one that was made first takes the id
+            before = await _names(first)
+            assert (before[left][0], before[last][0]) == (window, last)
+            assert tab.key == tab.window_id != window
+        async with instance.open() as second:
+            assert await _names(second) == before
+            await second.close_tab(tab.window_id, force=True)  # the id stays with the pane that has it now
+            del before[tab.pane_id]
+            assert await _names(second) == before
+        async with instance.open() as third:
+            assert await _names(third) == before
+            await (await third.tab(left)).close(force=True)
+            assert await _names(third) == {last: (last, window, "a")}
+        async with instance.open() as fourth:
+            assert await _names(fourth) == {last: (last, window, "a")}
