@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import State as State  # noqa: PLC0414, TC001 - the fields of a dataclass
@@ -328,7 +329,8 @@ class SessionInfo:
 @final
 @dataclass(frozen=True, slots=True)
 class TabList:
-    """`list_tabs`."""
+    """`list_tabs`. `unreached`: the machines whose tabs are left out, each with its reason."""
 
     tabs: tuple[TabInfo, ...]
     sessions: tuple[SessionInfo, ...]
+    unreached: dict[str, str] = field(default_factory=dict)

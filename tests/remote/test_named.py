@@ -17,6 +17,7 @@ import pytest
 import muxwire
 from muxwire.errors import NoSuchTarget
 from muxwire.host.hosts_file import links_of
+from muxwire.library import lifetime
 from tests.forked import muxwire_beside, run_muxwire
 from tests.sshd import ssh_server
 
@@ -31,6 +32,8 @@ DEADLINE = 60
 PATIENT = 30.0
 NAME = "dev"
 FAILED = 1
+# A machine that answers nothing for so long.
+SLOW_SECONDS = 20
 # Numbered lines, which a program goes on printing while nobody is connected.
 LINES = 20_000
 # A process that makes a tab, has it print, and is killed in the middle.
@@ -169,6 +172,37 @@ async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], st
     assert links_of(state / NAME) == []  # without a tab the server there ends with the verb
 
 
+async def test_a_list_names_the_machine_that_it_leaves_out(
+    user: dict[str, str], state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It claims nothing about what is there; with the machine its tabs are listed again."""
+    hosts = {name: folder / f"{name}.toml" for name in ("down", "slow")}
+    given_up = state.parent / "given-up"
+    hosts["down"].write_text("""[hosts.box]\nvia = ["sh", "-c", "echo no route to box >&2; exit 255"]\n""")
+    hosts["slow"].write_text(f"""[hosts.box]\nvia = ["sh", "-c", "sleep {SLOW_SECONDS}; touch {given_up}"]\n""")
+    down, slow = (user | {"MUXWIRE_HOSTS": str(hosts[name])} for name in ("down", "slow"))
+    made = await muxwire_verb(user, state, "new", "--host", "box", "--shell", "bash")
+    assert made.returncode == 0, made
+    said = await muxwire_verb(down, state, "ls")
+    assert (said.stdout, said.returncode) == ("", 0), said
+    assert re.fullmatch(r"muxwire: box is left out: connect: .*no route to box.*\n", said.stderr), said
+    told = json.loads((await muxwire_verb(down, state, "ls", "--json")).stdout)
+    assert (told["tabs"], list(told["unreached"])) == ([], ["box"])
+    assert "no route to box" in told["unreached"]["box"]
+    unnamed = await muxwire_verb(down, state, "kill")
+    assert "no tab is named\n" in unnamed.stderr, unnamed
+    assert "box is left out" in (await muxwire_verb(down, state, "kill", "--all")).stderr
+    monkeypatch.setattr(lifetime, "_FOUND_SECONDS", 0.0)
+    with anyio.fail_after(DEADLINE):
+        async with muxwire.open_terminals(NAME, state_dir=state, environ=slow) as opened:
+            assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
+        assert not given_up.exists(), "the end waited for the machine"
+    monkeypatch.undo()
+    found = json.loads((await muxwire_verb(user, state, "ls", "--json")).stdout)
+    assert [row["window_id"] for row in found["tabs"]] == ["box/@1"]
+    assert "unreached" not in found
+
+
 async def test_tabs_that_another_process_drives_stay_with_it(user: dict[str, str], state: Path) -> None:
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
@@ -176,6 +210,8 @@ async def test_tabs_that_another_process_drives_stay_with_it(user: dict[str, str
             refused = await muxwire_verb(user, state, "new", "--host", "box")
             assert refused.returncode == FAILED, refused
             assert "another process has the tabs" in refused.stderr
+            listed = await muxwire_verb(user, state, "ls", "--json")
+            assert json.loads(listed.stdout)["unreached"] == {"box": "another process has its tabs"}
             ran = await muxwire_verb(user, state, "run", "--host", "box", "echo own")
             assert (ran.stdout, ran.returncode) == ("own\n", 0), ran
             assert (await made.execute("echo well")).output == "well\n"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
-    from muxwire.results import TabInfo
+    from muxwire.results import TabInfo, TabList
 
 # The colours of states: those that wait for a person stand out.
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
@@ -143,12 +143,15 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.json:
         instances = {} if arguments.faces is None else {"instances": documents_of(arguments.faces)}
         sessions = [asdict(one) for one in listed.sessions]
-        document({**instances, "tabs": [asdict(tab) for tab in tabs], "sessions": sessions})
+        document({**instances, "tabs": [asdict(tab) for tab in tabs], "sessions": sessions, **_left_out(listed)})
         return 0
     _say_instances(arguments)
     if arguments.faces and tabs:
         say("")
+    _say_left_out(listed)
     if not tabs:
+        if listed.unreached:
+            return 0
         within = f" in the session {arguments.session!r}" if arguments.session else ""
         warn(f"muxwire: there is no tab{within}{_where(arguments)}\n  muxwire new makes one")
         return 0
@@ -182,6 +185,16 @@ async def _called(terminals: Terminals, tabs: Sequence[TabInfo]) -> list[str]:
                 name = (await terminals.known_tab(tab.pane_id)).key
         called.append(name)
     return called
+
+
+def _left_out(listed: TabList) -> dict[str, object]:
+    """The machines that a list leaves out, as the field of a document; none while all answer."""
+    return {"unreached": listed.unreached} if listed.unreached else {}
+
+
+def _say_left_out(listed: TabList) -> None:
+    for host, reason in listed.unreached.items():
+        warn(f"muxwire: {host} is left out: {reason}")
 
 
 def _where(arguments: argparse.Namespace) -> str:
@@ -276,10 +289,11 @@ def _check_runs(arguments: argparse.Namespace) -> None:
 
 async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
     """Name the tab that was used last, which a person who names none probably means; it stays. InvalidArgument."""
-    tabs = (await terminals.list_tabs(closed=False)).tabs
-    used = next((tab for tab in tabs if tab.active), None)
+    listed = await terminals.list_tabs(closed=False)
+    used = next((tab for tab in listed.tabs if tab.active), None)
     if used is None:
-        raise InvalidArgument("no tab is named, and none is open", remedy="muxwire ls shows the tabs")
+        none = "" if listed.unreached else ", and none is open"
+        raise InvalidArgument(f"no tab is named{none}", remedy="muxwire ls shows the tabs")
     runs = ", ".join(filter(None, (used.state, used.current_command)))
     (tab,) = await _called(terminals, (used,))
     called = tab if used.name == tab else f"{tab} {used.name}"
@@ -293,10 +307,12 @@ async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
 
 
 async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    targets = arguments.targets
+    targets, left_out = arguments.targets, {}
     if arguments.all or arguments.session:
         listed = await terminals.list_tabs(closed=False, session=arguments.session)
-        targets = await _called(terminals, listed.tabs)
+        targets, left_out = await _called(terminals, listed.tabs), _left_out(listed)
+        if not arguments.json:
+            _say_left_out(listed)
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:
@@ -305,7 +321,7 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
         for target in targets:
             await terminals.close_tab(target, force=arguments.force)
     if arguments.json:
-        document({"closed": targets})
+        document({"closed": targets, **left_out})
     return 0
 
 

@@ -71,6 +71,11 @@ class Machine(Protocol):
 _FOUND_SECONDS = 15.0
 # A machine that could not be reached is tried again by `find_all` after this; until then it is not waited for.
 _FOUND_AGAIN_SECONDS = 30.0
+# What a list says of a machine that it leaves out: for another process, for a search that goes on, and else why it
+# failed, of which a line of a terminal or two is told.
+_DRIVEN = "another process has its tabs"
+_SEARCHED = "it has not answered yet"
+_REASON_MAX, _CUT = 160, "..."
 # Of more machines than that, an error does not say what a tab would be called on each: it is one line.
 _NAMES_SAID = 3
 
@@ -101,6 +106,13 @@ def check_hosts(carriers: Mapping[str, Carrier]) -> None:
         check_carrier(carrier, f"the host {name}")
 
 
+def _reason(error: MuxwireError) -> str:
+    """Why a machine was not reached, in one short line that does not name it once more."""
+    said = f"{error.stage}: {error.reason}" if isinstance(error, HostUnavailable) else str(error)
+    line = " ".join(said.split())
+    return line if len(line) <= _REASON_MAX else line[: _REASON_MAX - len(_CUT)] + _CUT
+
+
 @final
 class Hosts(Generic[There]):
     """The machines that are used: those that the program gives, and those that hosts.toml allowed at the opening."""
@@ -121,6 +133,8 @@ class Hosts(Generic[There]):
         self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
         self._finding: dict[str, anyio.Event] = {}  # set when the search for a machine has ended
         self._tried: dict[str, float] = {}  # when that search began, on the monotonic clock
+        self._searches: dict[str, anyio.CancelScope] = {}
+        self._failed: dict[str, str] = {}  # why the last search for a machine found nothing
         self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
         self.latest: There | None = None  # where the tab used last is, if not on this machine
 
@@ -205,9 +219,17 @@ class Hosts(Generic[There]):
                 await done.wait()
 
     async def _find_soon(self, name: str, done: anyio.Event) -> None:
-        with suppress(MuxwireError):
+        with anyio.CancelScope() as self._searches[name], suppress(MuxwireError):  # `unreached` tells the error
             await self._find(name)
         done.set()
+
+    @property
+    def unreached(self) -> dict[str, str]:
+        """The machines on which this instance has tabs that `find_all` did not find, by name, and why."""
+        left = self._left() if self._failed else ()
+        told = {name: why for name, why in self._failed.items() if name in left}
+        told |= {name: _SEARCHED for name, done in self._finding.items() if not done.is_set()}
+        return dict(sorted(told.items()))
 
     def _left(self) -> set[str]:
         """The machines on which an earlier process, or another one, has tabs of this instance."""
@@ -215,15 +237,22 @@ class Hosts(Generic[There]):
         return {link.host for link in links_of(home)} - self._used.keys() if self._lasting else set()
 
     async def _find(self, name: str) -> None:
-        if not self._is_ours(name):
-            return
-        there = self.on(name)
+        self._failed.pop(name, None)
         try:
-            await there.server(start=False)
-        except BaseException as error:
-            del self._used[name]
-            if not isinstance(error, TmuxUnavailable):  # which says that the server there has ended
+            if not self._is_ours(name):
+                self._failed[name] = _DRIVEN
+                return
+            there = self.on(name)
+            try:
+                await there.server(start=False)
+            except BaseException:
+                del self._used[name]
                 raise
+        except TmuxUnavailable:
+            return  # the server there has ended
+        except MuxwireError as error:
+            self._failed[name] = _reason(error)
+            raise
 
     def _why_ended(self, name: str) -> str:
         if not self._lasting:
@@ -286,6 +315,8 @@ class Hosts(Generic[There]):
         return remote_folders(self._folders, host, lasting=True), rest
 
     async def end(self) -> None:
+        for search in self._searches.values():  # the end would wait for the machine to answer
+            search.cancel()
         async with anyio.create_task_group() as tasks:
             for there in self.used:
                 tasks.start_soon(there.end)

@@ -160,14 +160,18 @@ class Terminals:
 
     @checks_types
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
-        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too."""
+        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too.
+
+        Machines that do not answer are in `unreached`.
+        """
         await self._life.look()
         await self._hosts.find_all()
         here = await list_tabs(
             self._life.running, self._book, self._life.notifications.ask, closed=closed, session=session
         )
         there = [await one.list_tabs(closed=closed, session=session) for one in self._hosts.used]
-        return replace(here, tabs=here.tabs + tuple(tab for one in there for tab in one.tabs)) if there else here
+        tabs = here.tabs + tuple(tab for one in there for tab in one.tabs)
+        return replace(here, tabs=tabs, unreached=self._hosts.unreached)
 
     async def ended_tabs(self) -> tuple[TabInfo, ...]:
         """Closed tabs that `list_tabs` does not know, whose logs can be read by these ids.

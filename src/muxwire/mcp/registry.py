@@ -68,7 +68,7 @@ def _of(kind: Any) -> Schema:  # noqa: ANN401 (types are values of no common typ
     if origin in _LISTS:
         return {"type": "array", "items": _of(inner[0])}
     if origin is not None and issubclass(origin, Mapping):
-        return {"type": "object", **({"additionalProperties": _of(inner[1])} if inner[1] is not Any else {})}
+        return {"type": "object"}  # what its values are takes room in every conversation, and no client needs it
     return {"type": _PLAIN[kind]}
 
 

@@ -224,7 +224,9 @@ class Subject:
         match self.view:
             case "tabs":
                 listed = await terminals.list_tabs()
-                value = {"tabs": [asdict(tab) for tab in listed.tabs], "sessions": [asdict(s) for s in listed.sessions]}
+                rows: dict[str, Any] = {"tabs": [asdict(tab) for tab in listed.tabs]}
+                left_out = {"unreached": listed.unreached} if listed.unreached else {}
+                value = {**rows, "sessions": [asdict(one) for one in listed.sessions], **left_out}
                 return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
             case "log":
                 tail = await terminals.read_logs(self.target, lines=LOG_LINES, strip_ansi=True)

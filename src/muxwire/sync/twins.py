@@ -199,7 +199,10 @@ class Terminals:
         closed: bool = True,
         session: str = "",
     ) -> TabList:
-        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too."""
+        """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too.
+
+        Machines that do not answer are in `unreached`.
+        """
         return self._loop.run(lambda _: self._twin.list_tabs(closed=closed, session=session))
 
     def close_tab(
