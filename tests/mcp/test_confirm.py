@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import AsyncMock
 
 import anyio
 import anyio.lowlevel
@@ -17,10 +18,11 @@ import pytest
 from mcp import types
 
 from bench.attached import person
+from muxwire import HostUnavailable
 from muxwire.mcp import confirm
 from muxwire.mcp.registry import Call, Progress
-from muxwire.mcp.tools import close_tab
-from muxwire.verbs.catalogue import CloseTab
+from muxwire.mcp.tools import close_tab, run_tmux_operations
+from muxwire.verbs.catalogue import CloseTab, RunTmuxOperations
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_left_running import CAPABILITIES, modern
 from tests.mcp.test_serve import Served, serving
@@ -131,6 +133,14 @@ async def test_one_question_is_of_every_pane_that_is_closed(
     await close_tab.run(Call(cast("Any", panes), Progress(None), person), given)
     assert person.questions == questions
     assert panes.closed
+
+
+async def test_a_machine_that_cannot_be_looked_at_is_not_ended_unasked() -> None:
+    """It may answer the next question, and what a person runs there would be ended."""
+    unreached = SimpleNamespace(known_tab=AsyncMock(side_effect=HostUnavailable("box", "connect", "no route")))
+    given = RunTmuxOperations(operations=({"kind": "kill_pane", "target": "box/%1"},))
+    with pytest.raises(HostUnavailable):
+        await run_tmux_operations.run(Call(cast("Any", unreached), Progress(None), _Asked()), given)
 
 
 async def test_what_nobody_is_known_to_have_typed_is_not_said_to_be_a_persons(folder: Path) -> None:

@@ -196,6 +196,9 @@ async def test_a_list_names_the_machine_that_it_leaves_out(
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(NAME, state_dir=state, environ=slow) as opened:
             assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
+            with pytest.raises(NoSuchTarget) as unknown:
+                await opened.command_result("c9")
+            assert "box (it has not answered yet)" in unknown.value.remedy
         assert not given_up.exists(), "the end waited for the machine"
     monkeypatch.undo()
     found = json.loads((await muxwire_verb(user, state, "ls", "--json")).stdout)

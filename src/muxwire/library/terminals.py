@@ -361,7 +361,12 @@ class Terminals:
             return self._book.command(command_id)
         except NoSuchTarget:
             await self._hosts.find_all()
-        return self._book.command(command_id)
+        try:
+            return self._book.command(command_id)
+        except NoSuchTarget as error:
+            left_out = "; ".join(f"{host} ({why})" for host, why in self._hosts.unreached.items())
+            error.remedy += f"; it may be of a machine that could not be asked: {left_out}" if left_out else ""
+            raise
 
     @checks_types
     async def snapshot(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from muxwire.errors import MuxwireError
+from muxwire.errors import NoSuchTarget
 from muxwire.mcp.pages import TERMINAL_PAGE
 from muxwire.mcp.registry import WORDS, Call, Hints, tool
 from muxwire.operations import KINDS as OPERATIONS, KillPane
@@ -541,7 +541,7 @@ async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
     killed = []
     for one in operations:
         if isinstance(one, KillPane) and isinstance(one.target, str):
-            with suppress(MuxwireError):  # the list says what is wrong
+            with suppress(NoSuchTarget):  # its step says so; what could not be looked at is not ended unasked
                 killed.append(await call.terminals.known_tab(one.target))
     return killed
 
