@@ -27,6 +27,7 @@ from muxwire.protocol.events import (
     WindowRenamed,
 )
 from muxwire.tabs.event_log import EventFilter
+from muxwire.tabs.record import printed_name
 from muxwire.tmux.server import DOING, DOING_CHARS, FIRST_OPTION, PREFIX_PRESSED
 from muxwire.tmux.start import COLUMNS, ROWS
 from muxwire.values import dataclass
@@ -34,6 +35,7 @@ from muxwire.values import dataclass
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from muxwire.client.client import Pending
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
@@ -276,11 +278,28 @@ async def look_up(book: TabBook) -> None:
         return  # the server is gone: all of its tabs are retired where the end of the connection is handled
     rows = [line.decode().split(" ") for line in answer]
     noted = {window: first for _, window, *_, first in rows if first}
+    before = {tab.window_id for tab in known}
     settle(book, known, {pane: window for pane, window, *_ in rows}, noted)
+    await _learn_names(book, [tab for tab in known if tab.window_id not in before and book.open.get(tab.key) is tab])
     sizes = {pane: map(int, size) for pane, _, *size, _ in rows}
     for tab in known:
         if tab.pane_id in sizes:
             tab.was_resized(*sizes[tab.pane_id], reported=False)
+
+
+async def _learn_names(book: TabBook, moved: Sequence[Tab]) -> None:
+    """Ask for the names of windows that were made for panes: tmux may have reported them before these were known."""
+
+    def named(window: str, asked: Pending) -> None:
+        if not asked.failed and asked.blocks[-1].output:
+            for tab in book.panes(window):
+                tab.name = printed_name(asked.blocks[-1].output[0].decode("utf-8", "replace"))
+
+    for tab in moved:
+        with suppress(CommandError, ConnectionClosed):
+            (asked,) = tab.client.submit(("list-panes", "-t", tab.window_id, "-F", "#{window_name}"))
+            asked.then(partial(named, tab.window_id, asked))  # the reader calls it, before what tmux reports next
+            await asked.wait()
 
 
 # Which pane of a window goes by the window's id, `@N`; the others go by their own, `%M`. Every process decides the same

@@ -130,6 +130,19 @@ async def test_a_pane_that_was_moved_is_the_tab_of_its_window_in_every_process(i
             assert set(await _names(second)) == {tab.pane_id}
 
 
+async def test_a_pane_that_others_moved_goes_by_the_name_of_its_new_window(instance: Instance) -> None:
+    """Its name is reported before this process knows that the pane is there."""
+    with anyio.fail_after(50):
+        async with instance.open() as owner:
+            tab = await owner.create_tab(name="a")
+            made = await owner.run_operations([SplitPane(target="a", ref="s")])
+            pane = made.created_panes["s"]
+            moved = instance.tmux("break-pane", "-d", "-P", "-F", "#{window_id}", "-n", "b", "-s", pane)
+            while await _names(owner) != {tab.pane_id: (tab.key, tab.key, "a"), pane: (moved, moved, "b")}:
+                await anyio.sleep(0)
+            assert await owner.tab("a") is tab
+
+
 async def test_panes_that_outlive_the_first_of_their_window_keep_their_own_ids(instance: Instance) -> None:
     with anyio.fail_after(50):
         async with instance.open() as first:
