@@ -196,6 +196,10 @@ async def test_a_list_names_the_machine_that_it_leaves_out(
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(NAME, state_dir=state, environ=slow) as opened:
             assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
+            # What was waited for long enough is not waited for once more.
+            monkeypatch.setattr(lifetime, "_FOUND_SECONDS", PATIENT)
+            opened._hosts._tried["box"] -= PATIENT
+            assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
             with pytest.raises(NoSuchTarget) as unknown:
                 await opened.command_result("c9")
             assert "box (it has not answered yet)" in unknown.value.remedy

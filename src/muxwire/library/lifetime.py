@@ -214,9 +214,13 @@ class Hosts(Generic[There]):
             if time.monotonic() - self._tried.get(name, -inf) > _FOUND_AGAIN_SECONDS:
                 self._tried[name], self._finding[name] = time.monotonic(), anyio.Event()
                 self._life.book.spawn(partial(self._find_soon, name, self._finding[name]))
-        with anyio.move_on_after(_FOUND_SECONDS):
-            for done in self._finding.values():
-                await done.wait()
+        # What was waited for once is not waited for by each further list.
+        searched = {name: done for name, done in self._finding.items() if not done.is_set()}
+        if searched:
+            begun = max(self._tried[name] for name in searched)
+            with anyio.move_on_after(begun + _FOUND_SECONDS - time.monotonic()):
+                for done in searched.values():
+                    await done.wait()
 
     async def _find_soon(self, name: str, done: anyio.Event) -> None:
         with anyio.CancelScope() as self._searches[name], suppress(MuxwireError):  # `unreached` tells the error
