@@ -121,7 +121,7 @@ def packed(fields: Mapping[str, object]) -> bytes:
 
 
 def _told(value: object, field: str) -> object:
-    """A value with the texts of muxwire in it as the command line says them; what programs wrote stays as it is."""
+    """`value` with the command line's verbs in muxwire's own texts; what programs wrote stays as it is."""
     if isinstance(value, dict):
         return {name: _told(item, name) for name, item in value.items()}
     if isinstance(value, str):

@@ -71,10 +71,10 @@ class Machine(Protocol):
 _FOUND_SECONDS = 15.0
 # A machine that could not be reached is tried again by `find_all` after this; until then it is not waited for.
 _FOUND_AGAIN_SECONDS = 30.0
-# What a list says of a machine that it leaves out: for another process, for a search that goes on, and else why it
-# failed, of which a line of a terminal or two is told.
+# Why a list leaves out a machine: another muxwire process has connected to it, or the search for its tabs goes on.
 _DRIVEN = "another process has its tabs"
 _SEARCHED = "it has not answered yet"
+# The reason of a search that failed is cut after so many characters: one or two lines of a terminal.
 _REASON_MAX, _CUT = 160, "..."
 # Of more machines than that, an error does not say what a tab would be called on each: it is one line.
 _NAMES_SAID = 3

@@ -198,7 +198,7 @@ class Ready:
         return found
 
     def _in_vain(self, waited: float) -> Request[bool]:
-        """Whether more waiting is no use: no muxwire process typed what runs, or it waits for input itself."""
+        """Whether to wait longer is useless: no muxwire process started what runs, or it waits for input."""
         pane = self._pane
         if pane.session.running is None and not pane.session.runs_others:
             no_use = yield from self._line.in_vain(waited)

@@ -97,7 +97,7 @@ class TabBook:
         """With `parent`, events and commands are remembered there: those of all machines of one instance together."""
         self.open: dict[str, Tab] = {}
         self.closed: dict[str, Tab] = {}
-        # Of each window, the pane that goes by its id, also after that pane has ended; "": one that was not known here.
+        # By window: the pane that goes by its id, kept when it has ended; "" if it ended before this process came.
         self.first: dict[str, str] = {}
         self.coming: set[str] = set()  # the labels of panes that we are making
         # (session, window) that muxwire selected, until tmux reports the change: that report counts as no use.

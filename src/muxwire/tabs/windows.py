@@ -288,7 +288,7 @@ async def look_up(book: TabBook) -> None:
 
 
 async def _learn_names(book: TabBook, moved: Sequence[Tab]) -> None:
-    """Ask for the names of windows that were made for panes: tmux may have reported them before these were known."""
+    """Ask tmux for the names of the windows that panes were moved to: it may have reported them before the move."""
 
     def named(window: str, asked: Pending) -> None:
         if not asked.failed and asked.blocks[-1].output:
@@ -311,7 +311,7 @@ def pane_of_window(inside: Collection[str], first: str | None, running: Collecti
     """The pane that goes by a window's id: `first`, or if that was moved away, the one that was made before the others.
 
     `inside` are the panes of the window, `first` is the one that went by its id so far, None if none did, and `running`
-    are those of all windows. None if `first` has ended: `@N` stays the id of its log, of which callers have offsets.
+    are those of all windows. None if `first` has ended: `@N` still names its log, and callers may read on from there.
     """
     if first in inside:
         return first
@@ -323,7 +323,7 @@ def pane_of_window(inside: Collection[str], first: str | None, running: Collecti
 def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str], noted: Mapping[str, str]) -> None:
     """`windows` says in which window each pane is; a tab of `known` that it does not name is gone.
 
-    `noted` says of windows which pane tmux holds as their first one: another process may have decided that.
+    `noted` has the first pane of windows where tmux stores one (`FIRST_OPTION`): another process may have set it.
     """
     changed = {window for window, first in noted.items() if first != book.first.get(window)}
     names = {tab.window_id: tab.name for tab in known}
@@ -357,7 +357,7 @@ def give_ids(book: TabBook, tabs: Sequence[Tab], noted: Mapping[str, str]) -> No
         log = tabs[0].log_path.with_name(f"pane-{window}.log")
         known = noted.get(window) or book.first.get(window) or made_with.get(log.name)
         if known is None and log.exists():
-            known = ""  # it has ended, and is not known here
+            known = ""  # that pane has ended, and this process never knew its id
         inside = {pane: tab for pane, tab in running.items() if tab.window_id == window}
         first = pane_of_window(inside, known, running)
         if first is None:
@@ -369,7 +369,7 @@ def give_ids(book: TabBook, tabs: Sequence[Tab], noted: Mapping[str, str]) -> No
 
 
 def _note_first(tab: Tab, noted: Mapping[str, str]) -> None:
-    """Have tmux hold that this pane goes by its window's id, for other processes, if it does and they cannot know."""
+    """Store in tmux that this pane goes by its window's id, if it does and other processes could not tell."""
     known, server = noted.get(tab.window_id, ""), tab.server
     if tab.is_split or known == tab.pane_id or not server.lists_records or server.access.role == "adopted":
         return
