@@ -1,0 +1,7 @@
+"""Print what each package weighs: `python -m tests.house`."""
+
+from __future__ import annotations
+
+from tests.house.weights import main
+
+main()

@@ -1,0 +1,76 @@
+"""What each package weighs, in statements, and the table that holds it there."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCE = ROOT / "src" / "muxwire"
+TOP = "top level"  # the modules that are in no package
+
+# The most that a package may weigh. A number may fall at any time. It rises only with a line in docs/design.md, under
+# "Prices", that names the promise and who would miss it.
+MOST = {
+    "adapters": 419,
+    "cli": 1493,
+    "client": 1372,
+    "host": 2114,
+    "instance": 1296,
+    "library": 1428,
+    "logs": 1329,
+    "mcp": 1978,
+    "operations": 1111,
+    "pane": 1717,
+    "protocol": 472,
+    "repl": 1058,
+    "shell": 3690,
+    "sync": 313,
+    "tabs": 2723,
+    "testing": 301,
+    "tmux": 371,
+    TOP: 402,
+    "verbs": 380,
+    "vt": 1689,
+    "tests": 29289,
+    "bench": 4611,
+}  # fmt: skip
+
+
+def weight(source: str) -> int:
+    """How many statements a module has, without its imports and docstrings: what a reader must follow.
+
+    Comments, docstrings (also those of attributes), blank lines and the length of a line or of a function weigh
+    nothing.
+    """
+    return sum(
+        isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom) and not is_docstring(node)
+        for node in ast.walk(ast.parse(source))
+    )
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    """Whether the statement is nothing but a text."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def weights() -> dict[str, int]:
+    """The weight of each package of `src/muxwire`, and of `tests` and `bench`."""
+    found: Counter[str] = Counter()
+    for path in SOURCE.rglob("*.py"):
+        folder = path.relative_to(SOURCE).parts[0]
+        found[TOP if folder.endswith(".py") else folder] += weight(path.read_text())
+    for name in ("tests", "bench"):
+        found[name] = sum(weight(path.read_text()) for path in (ROOT / name).rglob("*.py"))
+    return dict(found)
+
+
+def main() -> None:
+    """Print the table: what each package weighs, what it may weigh, and the difference."""
+    found = weights()
+    for name in sorted(found.keys() | MOST.keys()):
+        now, most = found.get(name, 0), MOST.get(name, 0)
+        print(f"{name:12}{now:7}{most:7}{now - most:+6}")
+    src = sum(count for name, count in found.items() if name not in {"tests", "bench"})
+    print(f"{'src':12}{src:7}{sum(count for name, count in MOST.items() if name not in {'tests', 'bench'}):7}")
