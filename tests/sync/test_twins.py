@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import multiprocessing
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from pathlib import Path
@@ -66,6 +67,23 @@ def test_calls_wait_and_are_typed(terminals: muxwire.sync.Terminals, tab: muxwir
     assert "exactly what it wrote" in muxwire.sync.Tab.execute.__doc__
     with pytest.raises(muxwire.NoSuchTarget, match="nosuch"):
         terminals.tab("nosuch")
+
+
+def test_a_twin_is_named_as_a_tab_of_the_library_is(terminals: muxwire.sync.Terminals, tab: muxwire.sync.Tab) -> None:
+    other = terminals.create_tab(name="other")
+    for targets in (tab, [tab], (tab, "other")):
+        assert terminals.wait_for(targets, prompt=True).outcome == "met"
+    terminals.close_tab(other)
+    assert terminals.tab(tab) == tab
+
+
+def test_a_twin_shows_the_signature_of_the_library() -> None:
+    def shown(call: Callable[..., object]) -> str:
+        return str(inspect.signature(call)).rpartition(" -> ")[0]
+
+    assert shown(muxwire.sync.Tab.execute) == shown(muxwire.Tab.execute)
+    assert shown(muxwire.sync.Terminals.create_tab) == shown(muxwire.Terminals.create_tab)
+    assert shown(muxwire.sync.open_terminals) == shown(muxwire.open_terminals)
 
 
 def test_callbacks_run_in_the_thread_that_called(tab: muxwire.sync.Tab) -> None:

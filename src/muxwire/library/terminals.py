@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, final
@@ -32,8 +33,8 @@ from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from typing import Protocol, TypeAlias
 
     from muxwire.host.carriers import Carrier
     from muxwire.library.lifetime import ServerLifetime
@@ -53,8 +54,15 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import Role, TmuxServer
     from muxwire.verbs.types import OnError
 
+    class NamedTab(Protocol):
+        """A tab, or its blocking twin."""
+
+        @property
+        def key(self) -> str:
+            """What it is called."""
+
     # A tab, or what it is called; and one or several of them.
-    Target: TypeAlias = str | Tab
+    Target: TypeAlias = str | NamedTab
     Targets: TypeAlias = Target | Sequence[Target]
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the front ends.
@@ -218,14 +226,14 @@ class Terminals:
         """What a tab is called here; InvalidArgument for one of another instance, which would name another tab."""
         if isinstance(target, str):
             return target
-        if not hasattr(target, "belongs_to"):
+        if not isinstance(target, Tab):
             raise InvalidArgument(f"a tab is named by a string or a Tab, not {target!r}", remedy="give one of them")
         if not any(target.belongs_to(one._book) for one in (self, *self._hosts.used)):  # noqa: SLF001 - of our own kind
             raise InvalidArgument(f"{target!r} is of another instance", remedy="use a tab of this one, or a name")
         return target.address if target.pane.session.closed else target.key
 
     def _names_of(self, targets: Targets) -> list[str]:
-        given = [targets] if isinstance(targets, str | Tab) else targets
+        given = targets if isinstance(targets, Collection) and not isinstance(targets, str) else [targets]
         return [self._name_of(target) for target in given]
 
     def _names_one(self, target: str) -> bool:

@@ -9,8 +9,6 @@
 Every call waits for its answer. All run in one event loop, in a thread of its own (`loop.py`), so they may come from
 several threads, from a notebook's cell, and from inside another event loop (which they hold up). C-c interrupts the
 command that is waited for, and leaves the tab ready. What is open is closed when the program ends.
-
-`twins.py` is made from the library by `python tests/docs/blocking.py`; a test compares.
 """
 
 from __future__ import annotations

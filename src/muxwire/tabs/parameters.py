@@ -112,7 +112,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "Mapping[str, str] | None": _MAP.or_none(),
     "Mapping[str, Carrier] | None": _MAP.or_none(),
-    "Callable[[str], None] | None": _CALLABLE.or_none(),
+    "Callable[[str], object] | None": _CALLABLE.or_none(),
     "OnProgress | None": _CALLABLE.or_none(),
     "OnOutput | None": _CALLABLE.or_none(),
     "OnInput | None": _CALLABLE.or_none(),

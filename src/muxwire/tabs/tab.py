@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -26,7 +27,7 @@ from muxwire.host.environment import check_text, checked_environment
 from muxwire.logs.read import read_raw
 from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
-from muxwire.pane.output import LiveOutput, OnOutput, progress_of, result_of
+from muxwire.pane.output import LiveOutput, progress_of, result_of
 from muxwire.pane.snapshots import ScreenView, Zones
 from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.marks import without_join_marks
@@ -69,10 +70,13 @@ if TYPE_CHECKING:
     from muxwire.verbs.types import Language, OnTimeout
     from muxwire.vt.drawn import Picture
 
+# Functions that a call may be given, plain ones or coroutine functions.
+# Receives the next bytes of a command's output, the terminal's CR LF back to LF.
+OnOutput = Callable[[bytes], object]
 # Receives the bytes of output so far and the last line of it.
-OnProgress = Callable[[int, str], Awaitable[None]]
+OnProgress = Callable[[int, str], object]
 # Receives what a command waits for, in words: `a line of input`.
-OnInput = Callable[[str], Awaitable[None]]
+OnInput = Callable[[str], object]
 # Why the wait for a command is over.
 WaitEnd = Literal["ended", "timed_out", "interactive", "silent", "idle"]
 
@@ -239,7 +243,7 @@ class Tab:
         max_chars: int | None = None,
         drawing: bool = True,
         on_progress: OnProgress | None = None,
-        on_start: Callable[[str], None] | None = None,
+        on_start: Callable[[str], object] | None = None,
         on_output: OnOutput | None = None,
         on_input: OnInput | None = None,
     ) -> ExecutionResult:
@@ -277,7 +281,7 @@ class Tab:
             fell_idle = outcome == "idle"
 
         if on_output is not None:
-            live = LiveOutput(execution, self.pane.stream, on_output, self.pane.shell)
+            live = LiveOutput(execution, self.pane.stream, partial(_run_callback, on_output), self.pane.shell)
             await live.during(end if wait else anyio.lowlevel.checkpoint)
         elif wait:
             await end()
@@ -399,14 +403,14 @@ class Tab:
     ) -> WaitEnd:
         async def progress(running: Execution) -> None:
             assert on_progress is not None
-            await on_progress(*progress_of(running, self.pane.stream))
+            await _run_callback(on_progress, *progress_of(running, self.pane.stream))
 
         deadline = time.monotonic() + timeout
         try:
             outcome = await self.until_idle(execution, timeout, idle, progress=progress if on_progress else None)
             while outcome in ("interactive", "silent") and on_input is not None:
                 if outcome == "interactive":
-                    await on_input(execution.asked_for)
+                    await _run_callback(on_input, execution.asked_for)
                 left = deadline - time.monotonic()
                 outcome = await self.until_idle(execution, left, idle, progress=progress if on_progress else None)
             if outcome == "timed_out":
@@ -763,3 +767,10 @@ class Tab:
 def _check_on_timeout(on_timeout: OnTimeout) -> None:
     if on_timeout not in ("interrupt", "leave"):
         raise InvalidArgument(f"on_timeout is {on_timeout!r}", remedy="use interrupt or leave")
+
+
+async def _run_callback(function: Callable[..., object], *arguments: object) -> None:
+    """Call a function that the caller has given; where it is a coroutine function, wait for its end."""
+    answer = function(*arguments)
+    if isinstance(answer, Awaitable):
+        await answer
