@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from muxwire.library.doctor import Finding
+from muxwire.library.doctor.finding import Finding
 from tests.users import SYSTEM_PATH
 
 # Every shell is tried, and a machine may be busy.

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.library.doctor import Finding, outcome
+from muxwire.library.doctor import outcome
+from muxwire.library.doctor.finding import Finding
 from tests.doctor.person import doctor, only
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from muxwire.client.watchdog import process_table, rows_of
 from muxwire.host.folders import Folders, folders_for
-from muxwire.library import doctor as leftovers
-from tests.doctor.person import SECONDS, do, doctor, levels, only
+from muxwire.library.doctor import leftovers
+from tests.doctor.person import SECONDS, do, doctor
 
 
 def dead_pid() -> int:
@@ -26,44 +26,23 @@ def dead_pid() -> int:
     return process.pid
 
 
-def test_a_socket_without_a_server(where: Folders, environ: dict[str, str]) -> None:
-    assert levels(leftovers.sockets(where)) == {"sockets": "ok"}
+def left(where: Folders) -> dict[str, str]:
+    """What was found, by its check; nothing of a check that is well."""
+    return {one.check: one.said for one in leftovers.leftovers(where) if one.level != "ok"}
+
+
+def test_a_socket_without_a_server(where: Folders) -> None:
+    assert left(where) == {}
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(where.socket_path))
         server.listen()
-        assert levels(leftovers.sockets(where)) == {"sockets": "ok"}
-    found = only(leftovers.sockets(where))
-    assert (found.level, found.remedy) == ("warning", f"rm {where.socket_path}")
-    do(found.remedy, environ)
-    assert levels(leftovers.sockets(where)) == {"sockets": "ok"}
+        assert left(where) == {}
+    assert left(where) == {"sockets": f"1 without a server: {where.socket_path.name}"}
+    assert list(leftovers.clean(where)) == [str(where.socket_path)]
+    assert left(where) == {}
 
 
-def test_a_server_whose_owner_is_gone(where: Folders, environ: dict[str, str]) -> None:
-    path = where.runtime / f"e{dead_pid()}-abcdef.sock"
-    living = where.runtime / f"e{os.getpid()}-abcdef.sock"
-    for one in (path, living):
-        subprocess.run(["tmux", "-S", one, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
-    found = {one.check: one for one in leftovers.sockets(where)}
-    assert found["orphans"].remedy == f"tmux -S {path} kill-server"
-    do(found["orphans"].remedy, environ)
-    deadline = time.monotonic() + SECONDS
-    while "orphans" in levels(leftovers.sockets(where)):  # a server says goodbye before it has gone
-        assert time.monotonic() < deadline
-    do(f"tmux -S {living} kill-server", environ)
-
-
-def test_folders_of_instances_that_are_gone(where: Folders, environ: dict[str, str]) -> None:
-    (where.runtime / f"e{os.getpid()}-abcdef").mkdir()
-    assert only(leftovers.folders(where)).level == "ok"
-    for name in (f"e{dead_pid()}-abcdef", "named"):
-        (where.runtime / name / "shells").mkdir(parents=True)
-    found = only(leftovers.folders(where))
-    assert (found.level, found.said[:13]) == ("warning", "2 directories")
-    do(found.remedy, environ)
-    assert [entry.name for entry in where.runtime.iterdir()] == [f"e{os.getpid()}-abcdef"]
-
-
-def test_what_many_instances_have_left_goes_by_one_command(where: Folders, environ: dict[str, str]) -> None:
+def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folders, environ: dict[str, str]) -> None:
     gone, living = f"e{dead_pid()}-", f"e{os.getpid()}-abcdef"
     for number in range(5):
         (where.runtime / f"{gone}{number:06x}" / "shells").mkdir(parents=True)
@@ -72,8 +51,10 @@ def test_what_many_instances_have_left_goes_by_one_command(where: Folders, envir
     (where.runtime / living).mkdir()
     for one in (orphan, kept):
         subprocess.run(["tmux", "-S", one, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
-    remedies = {one.check: one.remedy for one in (*leftovers.sockets(where), *leftovers.folders(where))}
-    assert remedies["sockets"] == remedies["directories left"] == "muxwire doctor --clean"
+    assert {one.remedy for one in leftovers.leftovers(where) if one.level != "ok"} == {"muxwire doctor --clean"}
+    found = left(where)
+    assert set(found) == {"sockets", "servers left", "directories left"}
+    assert found["sockets"].endswith(" and 2 more")
     done = doctor(environ, "--clean")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\n11 removed\n")
@@ -99,12 +80,10 @@ sys.stdin.read()
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         assert owner.stdout.readline() == "held\n"
-        assert only(leftovers.folders(where)).level == "ok"
-        assert only(leftovers.sockets(where)).level == "ok"
+        assert left(where) == {}
         assert owner.stdin is not None
         owner.stdin.close()
-    assert only(leftovers.folders(where)).level == "warning"
-    assert only(leftovers.sockets(where)).level == "warning"
+    assert set(left(where)) == {"sockets", "directories left"}
 
 
 def test_the_server_of_a_tab_that_another_machine_has_here_is_left_alone(
@@ -114,10 +93,10 @@ def test_the_server_of_a_tab_that_another_machine_has_here_is_left_alone(
     folder.mkdir()
     argv = ["tmux", "-S", str(folder / "s"), "-f", "/dev/null"]
     subprocess.run([*argv, "new-session", "-d", "cat"], check=True, env=environ)
-    assert only(leftovers.folders(where)).level == "ok"
+    assert "directories left" not in left(where)
     subprocess.run([*argv, "kill-server"], check=True, env=environ)
     deadline = time.monotonic() + SECONDS
-    while only(leftovers.folders(where)).level == "ok":  # it listens until it has ended
+    while "directories left" not in left(where):  # it listens until it has ended
         assert time.monotonic() < deadline
 
 
@@ -135,13 +114,13 @@ def test_a_server_whose_socket_was_removed_keeps_its_directory(
     )
     try:
         socket_path.unlink()
-        assert only(leftovers.folders(where)).level == "ok"
+        assert "directories left" not in left(where)
         assert list(leftovers.clean(where)) == []
         assert folder.is_dir()
     finally:
         os.kill(int(started.stdout), signal.SIGTERM)
     deadline = time.monotonic() + SECONDS
-    while only(leftovers.folders(where)).level == "ok":
+    while "directories left" not in left(where):
         assert time.monotonic() < deadline
 
 
@@ -154,11 +133,10 @@ def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) 
         with subprocess.Popen(["/bin/sh", "-c", script], env=environ, start_new_session=True) as shell:
             shell.wait()
         deadline = time.monotonic() + SECONDS
-        while (found := only(leftovers.clients(where))).level == "ok":
+        while "clients left" not in left(where):
             assert time.monotonic() < deadline, "the client is not seen"
-        assert found.remedy.startswith("kill -9 ")
-        do(found.remedy, environ)
-        while only(leftovers.clients(where)).level != "ok":
+        assert "`tmux -C` without a driver" in next(leftovers.clean(where))
+        while "clients left" in left(where):
             assert time.monotonic() < deadline
     finally:
         subprocess.run(["tmux", "-S", sock, "kill-server"], check=True, env=environ)
@@ -185,7 +163,7 @@ def test_a_client_that_ends_at_once_is_none_that_was_left(
             assert time.monotonic() < deadline
 
     monkeypatch.setattr(time, "sleep", end)
-    assert only(leftovers.clients(where)).level == "ok"
+    assert "clients left" not in left(where)
     assert pid not in process_table(), "it was not seen at first"
 
 
@@ -194,35 +172,10 @@ def test_the_server_of_a_named_instance_is_left_alone(where: Folders, environ: d
     argv = ["tmux", "-S", str(where.socket_path), "-f", "/dev/null", "-C", "new-session", "-A", "-s", "hub", "cat"]
     subprocess.run(argv, check=True, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     try:
-        assert only(leftovers.clients(where)).level == "ok"
+        assert "clients left" not in left(where)
         assert doctor(environ, "--clean").stdout == "0 removed\n"
     finally:
         do(f"tmux -S {where.socket_path} kill-server", environ)
-
-
-def test_the_lock_of_a_rehash_that_was_killed(
-    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert list(leftovers.shim_locks(environ)) == []
-    lock = home / ".pyenv" / "shims" / ".pyenv-shim"
-    lock.parent.mkdir(parents=True)
-    lock.touch()
-    found = only(leftovers.shim_locks(environ))
-    assert (found.level, found.remedy) == ("warning", f"rm {lock}")
-    program = home / "pyenv-rehash"
-    program.write_text("#!/bin/sh\necho up\nread -r line\n")
-    program.chmod(0o755)
-    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as rehash:
-        assert rehash.stdout is not None
-        assert rehash.stdout.readline() == b"up\n"
-        assert list(leftovers.shim_locks(environ)) == [], "one that works now may have its lock"
-        assert rehash.stdin is not None
-        rehash.stdin.close()
-    monkeypatch.setattr(leftovers, "_PROC", home / "no-proc")
-    assert list(leftovers.shim_locks(environ)) == [], "without /proc only an old lock is taken for one that was left"
-    os.utime(lock, (0, 0))
-    do(only(leftovers.shim_locks(environ)).remedy, environ)
-    assert list(leftovers.shim_locks(environ | {"PYENV_ROOT": str(home / "other")})) == []
 
 
 def test_nothing_is_removed_of_an_instance_with_another_temporary_directory(

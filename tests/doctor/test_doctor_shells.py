@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.library import doctor as trials
-from muxwire.library.doctor import examine
+from muxwire.library.doctor import examine, shells as trials
 from tests.doctor.person import install_tmux, levels, only
 
 BASH = shutil.which("bash") or "/bin/bash"
@@ -31,7 +30,7 @@ async def test_start_up_files_that_hold_a_shell_up(
     monkeypatch.setattr(trials, "SLOW_S", 0.9)
     if level == "broken":
         monkeypatch.setattr(trials, "PATIENCE_S", 3.0)
-    found = only(await trials.shells(environ))
+    found = only(await trials.every_shell(environ))
     assert (found.level, said in found.said) == (level, True), found
     assert "HOME=$(mktemp -d)" in found.remedy
 
@@ -46,7 +45,7 @@ async def test_a_shell_that_nobody_asked_for_is_only_a_warning(
     monkeypatch.setattr(trials, "SHELLS", ("bash", "zsh"))
     monkeypatch.setattr(trials, "PATIENCE_S", 5.0)
     monkeypatch.setattr(trials, "SLOW_S", 5.0)
-    assert levels(await trials.shells(environ)) == {"shell bash": "ok", "shell zsh": "warning"}
+    assert levels(await trials.every_shell(environ)) == {"shell bash": "ok", "shell zsh": "warning"}
 
 
 @pytest.mark.parametrize(("shell", "said"), [("/bin/cat", "is not known"), ("/no/such/bash", "cannot be run")])

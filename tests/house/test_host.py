@@ -20,7 +20,7 @@ HERE = {
     "client/watchdog.py": "a program of its own, which imports nothing of ours",
     "logs/segments.py": "spools stay with the process that writes the logs",
     "logs/times.py": "times stay with the process that writes the logs",
-    "library/doctor.py": "examines this machine",
+    "library/doctor/": "examines this machine",
     "tabs/record.py": "records of tabs stay with the process that makes them",
     "mcp/stdio.py": "signals its own process",
     "cli/printing.py": "signals its own process",

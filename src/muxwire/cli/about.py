@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from muxwire.cli.options import Verbs
-    from muxwire.library.doctor import Finding
+    from muxwire.library.doctor.finding import Finding
 
 _COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
 _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
@@ -54,7 +54,7 @@ def add(verbs: Verbs) -> None:
 
 def _clean(arguments: argparse.Namespace) -> int:
     from muxwire.host.folders import folders_for
-    from muxwire.library import doctor as leftovers
+    from muxwire.library.doctor import leftovers
 
     removed = list(leftovers.clean(folders_for("doctor", os.environ)))
     if arguments.json:
@@ -71,7 +71,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
         return _clean(arguments)
     import anyio  # late, as for every verb
 
-    from muxwire.library.doctor import examine, examine_host
+    from muxwire.library.doctor import examine
+    from muxwire.library.doctor.shells import examine_host
 
     async def hosts() -> tuple[Finding, ...]:
         return tuple([await examine_host(dict(os.environ), name) for name in arguments.host])

@@ -5,7 +5,7 @@
 2. `Terminals` (terminals.py) is the whole of the library, together with `Tab` (tabs/tab.py). Front ends parse, call it
    once, and shape the result.
 3. An instance is opened as its owner or as a follower (opening.py).
-4. The doctor (doctor.py) changes nothing; each fault that it finds has a remedy.
+4. The doctor (doctor/) changes nothing; each fault that it finds has a remedy.
 """
 
 from __future__ import annotations

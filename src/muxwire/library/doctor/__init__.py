@@ -1,0 +1,62 @@
+"""What is wrong with this machine, as far as muxwire needs it: small checks, each with its remedy.
+
+1. What muxwire needs of the machine (machine.py), and what instances that have ended left behind (leftovers.py).
+2. If nothing of that is broken, every installed shell is tried in an instance of its own (shells.py).
+3. Nothing is changed; each fault has a remedy, which is a command where one does it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from muxwire.errors import MuxwireError
+from muxwire.host.folders import folders_for
+from muxwire.host.local import LocalHost
+from muxwire.library.doctor import leftovers, machine, shells
+from muxwire.library.doctor.finding import Finding, broken, ok
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    Check = Callable[[], Finding | Iterable[Finding]]
+
+# Any name does: it is that of no directory that is examined.
+_INSTANCE = "doctor"
+
+
+async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
+    """Examine everything, and try every shell if nothing is broken that they need. Nothing is changed."""
+    environ = dict(os.environ if environ is None else environ)
+    findings = [finding for name, check in _checks(environ).items() for finding in outcome(name, check)]
+    if any(finding.level == "broken" for finding in findings):
+        return (*findings, ok("shells", "not tried: mend what is broken above first"))
+    try:
+        return (*findings, *await shells.every_shell(environ))
+    except MuxwireError as error:
+        return (*findings, broken("trial", str(error), error.remedy or "mend what the message names"))
+
+
+def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
+    places = folders_for(_INSTANCE, environ)
+    return {
+        "tmux": lambda: machine.tmux(LocalHost(environ)),
+        "XDG_RUNTIME_DIR": lambda: machine.runtime_variable(environ),
+        "directories": lambda: machine.directories(places),
+        "socket path": lambda: machine.socket_path(places),
+        "room": lambda: machine.room(places),
+        "locale": lambda: machine.locale(environ),
+        "open files": machine.open_files,
+        "servers elsewhere": lambda: machine.servers_elsewhere(places),
+        "leftovers": lambda: leftovers.leftovers(places),
+    }
+
+
+def outcome(name: str, check: Check) -> list[Finding]:
+    """What a check found, or that the system did not let it look."""
+    try:
+        found = check()
+        return [found] if isinstance(found, Finding) else list(found)
+    except OSError as error:
+        said = f"could not be checked: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
+        return [broken(name, said, "correct the permissions of the file that is named")]

@@ -1,0 +1,186 @@
+"""What muxwire needs of the machine: tmux, the directories, room on the disks, the locale, open files."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from muxwire.errors import TmuxUnavailable
+from muxwire.host.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT, how_to_use
+from muxwire.host.locks import named_server
+from muxwire.library.doctor.finding import Finding, broken, ok, warning
+from muxwire.tmux.program import MINIMUM_VERSION, find_tmux, how_to_install
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from muxwire.host.folders import Folders
+    from muxwire.host.host import Host
+
+# For `tmux -V`, which only prints the version.
+_SECONDS = 10
+_VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
+
+# An ephemeral instance is called `e<pid>-<6 hex>`; process ids have up to seven digits.
+_LONGEST_USUAL_NAME = len("e4194304-abcdef")
+# The logs of a busy hour; and the bodies of commands, of which each tab has one at a time.
+_STATE_BYTES = 200_000_000
+_MEMORY_BYTES = 10_000_000
+_GROUP_AND_OTHERS = 0o077
+# pam_systemd(8).
+_RUNTIME_HOMES = Path("/run/user")
+_MB = 1_000_000
+
+# An instance needs about twenty, and each tab one or two more (the log, the probe of its terminal).
+_FEW_FILES, _NO_FILES = 256, 64
+# For a Python that sets the locale and ends.
+_LOCALE_SECONDS = 20
+_TRY_LOCALE = "import locale; locale.setlocale(locale.LC_ALL, '')"
+_UTF8 = ("utf-8", "utf8")
+
+
+def tmux(host: Host) -> Finding:
+    try:
+        path = find_tmux(host)
+    except TmuxUnavailable as error:
+        return broken("tmux", str(error), error.remedy)
+    try:
+        answer = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=_SECONDS, check=False, env={})
+    except (OSError, subprocess.SubprocessError) as error:
+        return broken("tmux", f"{path} -V fails: {error}", how_to_install(host))
+    return judged_program(path, answer.stdout.strip() or answer.stderr.strip(), host)
+
+
+def judged_program(path: str, said: str, host: Host) -> Finding:
+    found = _VERSION.match(said)
+    if found is None:
+        # A build from git calls itself `tmux master`.
+        if said.startswith("tmux "):
+            return ok("tmux", f"{said} at {path}: newer than every numbered release")
+        return broken("tmux", f"{path} -V says {said!r}", how_to_install(host))
+    version = (int(found[1]), int(found[2]))
+    if version < MINIMUM_VERSION:
+        return broken("tmux", f"{said} at {path} is too old", how_to_install(host))
+    return ok("tmux", f"{said} at {path}")
+
+
+def servers_elsewhere(places: Folders) -> Iterator[Finding]:
+    """Servers of named instances that run and cannot be connected to: their sockets are in another directory."""
+    for path in sorted(places.state.glob("*/server")):
+        name, (pid, socket) = path.parent.name, named_server(path)
+        if places.differs(socket):
+            said = f"the server of {name} (process {pid}) listens at {socket}"
+            yield warning("server elsewhere", said, how_to_use(Path(socket).parent))
+
+
+def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:
+    """Whether every program of this user looks for instances in the same place; `homes` is where logins make it."""
+    given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
+    if given and not (Path(given).is_absolute() and Path(given).is_dir()):
+        said = f"XDG_RUNTIME_DIR={given} is not the absolute path of a directory, so another one is used; "
+        said += "what was started elsewhere is not seen"
+    elif not given and usual.is_dir():
+        said = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
+    else:
+        return ok("XDG_RUNTIME_DIR", given or "not set")
+    there = f"export XDG_RUNTIME_DIR={usual}" if usual.is_dir() else "unset XDG_RUNTIME_DIR"
+    return warning("XDG_RUNTIME_DIR", said, there)
+
+
+def directories(places: Folders) -> Iterator[Finding]:
+    """Each directory: the user's own, private, writable; or that it can be made."""
+    yield directory("runtime directory", places.runtime, "XDG_RUNTIME_DIR")
+    if places.memory != places.runtime:
+        yield directory("memory directory", places.memory, "XDG_RUNTIME_DIR")
+    yield directory("state directory", places.state, "MUXWIRE_STATE_DIR", private=False)
+
+
+def directory(check: str, path: Path, variable: str, *, private: bool = True) -> Finding:
+    """One directory; with `private` its mode is made 0700 at every start, so another mode is only worth a word."""
+    elsewhere = f"point {variable} at a directory of your own"
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return _to_be_made(check, path, elsewhere)
+    except OSError as error:
+        return broken(check, f"{path}: {error.strerror}", elsewhere)
+    if not stat.S_ISDIR(found.st_mode):
+        return broken(check, f"{path} is not a directory (a link is not followed)", f"rm {path}")
+    if found.st_uid != os.getuid():
+        return broken(check, f"{path} belongs to user {found.st_uid}", elsewhere)
+    if not os.access(path, os.W_OK | os.X_OK):
+        return broken(check, f"{path} cannot be written to", f"chmod u+rwx {path}, or {elsewhere}")
+    if private and found.st_mode & _GROUP_AND_OTHERS:
+        mode = stat.S_IMODE(found.st_mode)
+        return warning(check, f"{path} is open to others ({mode:04o})", f"chmod {PRIVATE_FOLDER:o} {path}")
+    return ok(check, str(path))
+
+
+def _to_be_made(check: str, path: Path, elsewhere: str) -> Finding:
+    parent = next(parent for parent in path.parents if parent.exists())
+    if not parent.is_dir():
+        return broken(check, f"{path} cannot be made: {parent} is not a directory", elsewhere)
+    if not os.access(parent, os.W_OK | os.X_OK):
+        return broken(check, f"{path} cannot be made: {parent} cannot be written to", elsewhere)
+    return ok(check, f"{path}, which the first start makes")
+
+
+def socket_path(places: Folders) -> Finding:
+    room = SOCKET_PATH_LIMIT - len(os.fsencode(places.runtime)) - len("/.sock")
+    if room < _LONGEST_USUAL_NAME:
+        said = f"{places.runtime} leaves {max(room, 0)} bytes of a socket's path for the name of an instance"
+        return broken("socket path", said, "set XDG_RUNTIME_DIR to a shorter path")
+    return ok("socket path", f"a name may have {room} bytes")
+
+
+def room(places: Folders) -> Iterator[Finding]:
+    yield _room("room for logs", places.state, _STATE_BYTES, "make room, or point MUXWIRE_STATE_DIR at another disk")
+    yield _room("room for commands", places.memory, _MEMORY_BYTES, "make room, or point XDG_RUNTIME_DIR elsewhere")
+
+
+def _room(check: str, path: Path, wanted: int, remedy: str) -> Finding:
+    where = next((parent for parent in (path, *path.parents) if parent.exists()), path)
+    try:
+        usage = shutil.disk_usage(where)
+    except OSError as error:
+        return broken(check, f"{where}: {error.strerror}", remedy)
+    said = f"{usage.free / _MB:,.0f} MB free at {where}"
+    if usage.free == 0:
+        return broken(check, said, remedy)
+    return warning(check, said, remedy) if usage.free < wanted else ok(check, said)
+
+
+def locale(environ: Mapping[str, str]) -> Finding:
+    """Whether programs in the panes print UTF-8: tmux passes it on whatever they do, but they follow the locale."""
+    # locale(7): the first that is set counts.
+    name, value = next(
+        ((name, environ[name]) for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name)), ("LANG", "")
+    )
+    remedy = f"export {name}=C.UTF-8"
+    if not value:
+        return warning("locale", "none is set: programs in the panes treat text as ASCII", remedy)
+    if not value.lower().endswith(_UTF8):
+        return warning("locale", f"{name}={value} is not UTF-8: programs in the panes may print `?`", remedy)
+    # -I: what the caller's Python would import must not matter. The variables of the locale count all the same.
+    argv = [sys.executable, "-I", "-c", _TRY_LOCALE]
+    done = subprocess.run(argv, env=dict(environ), capture_output=True, timeout=_LOCALE_SECONDS, check=False)
+    if done.returncode:
+        return warning("locale", f"{name}={value} is not installed on this machine", f"{remedy}, or install it")
+    return ok("locale", f"{name}={value}")
+
+
+def open_files() -> Finding:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= _FEW_FILES:
+        return ok("open files", "unlimited" if soft == resource.RLIM_INFINITY else str(soft))
+    said = f"{soft} at most: each tab needs some, in tmux and in muxwire"
+    wanted = "1024" if hard == resource.RLIM_INFINITY or hard > soft else "1024 (as root: the hard limit is too low)"
+    level = broken if soft < _NO_FILES else warning
+    return level("open files", said, f"ulimit -n {wanted}")
