@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _PASTE_MAX = (4 << 20) + 1
 # As timeout(1).
 TIMED_OUT = 124
-# The most events and seconds of one call of `watch_events`; to begin the next call costs next to nothing.
-_EVENTS, _WATCH_SECONDS = 1000, 3600.0
+# The most events of one call of `watch_events`.
+_EVENTS = 1000
 
 
 def add(verbs: Verbs) -> None:
@@ -182,7 +182,7 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
             kinds=[*kinds, "tab_closed"] if kinds else (),
             since=cursor,
             max_events=int(min(left, _EVENTS)),
-            timeout=min(seconds_left, _WATCH_SECONDS),
+            timeout=seconds_left,
         )
         cursor = batch.next
         if batch.dropped:

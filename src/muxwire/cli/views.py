@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.vt.sequences import Kind
 
-# One wait for more output while following a log; what it costs to begin the next one is nothing.
-_FOLLOW_SECONDS = 3600.0
 _CHUNK = 1 << 20
 # The control characters of a log (ECMA-48) that go to a terminal: bell, backspace, tab, line ends. The terminal would
 # answer ENQ, and SO and SI change its character set for good.
@@ -263,7 +261,7 @@ async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte
             from_byte=next_byte,
             max_bytes=_CHUNK,
             strip_ansi=arguments.strip_ansi,
-            wait=_FOLLOW_SECONDS if arguments.follow else 0.0,
+            wait=math.inf if arguments.follow else 0.0,
         )
         next_byte = chunk.next_byte
         if arguments.json:

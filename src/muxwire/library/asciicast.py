@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 VERSION = 2
 # What a player shows as one step.
 _CHUNK = 64 << 10
-# How long one wait for more output lasts; to begin the next one costs nothing.
-_WAIT_SECONDS = 3600.0
 # The last picture takes a ms, but to write it may take for ever: the reader of the recording may have stopped.
 _LAST_SECONDS = 2.0
 # Players measure in seconds; a millionth of one is all that the clock knows.
@@ -90,7 +88,7 @@ class Recorder:
     async def _follow(self) -> None:
         while True:
             chunk = await self._terminals.stream_logs(
-                self._tab.key, from_byte=self._next_byte, max_bytes=_CHUNK, wait=_WAIT_SECONDS
+                self._tab.key, from_byte=self._next_byte, max_bytes=_CHUNK, wait=math.inf
             )
             self._next_byte = chunk.next_byte
             if chunk.chunk:

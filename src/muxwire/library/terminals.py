@@ -349,11 +349,11 @@ class Terminals:
             execution.exit_code,
         )
 
-    async def command_end(self, command_id: str, *, timeout: float) -> None:
+    async def command_end(self, command_id: str) -> None:
         """Wait for the end of a command, also where it waits for input. NoSuchTarget."""
         tab, execution = await self._command(command_id)
         async with attached(tab):
-            await tab.pane.stream.until(lambda: not execution.running, timeout)
+            await tab.pane.stream.until(lambda: not execution.running, inf)
 
     async def interrupt(self, command_id: str) -> bool:
         """Begin to interrupt a command, as at its timeout; False if it has ended. NoSuchTarget."""

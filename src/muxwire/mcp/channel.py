@@ -33,8 +33,6 @@ MAX_CHARS: Final = 2_000
 COMMAND_CHARS: Final = 80
 # A call that waits for the same end, or brought it about, answers within that time, and then nothing is sent.
 GRACE_SECONDS: Final = 0.5
-# A longer wait is begun again.
-_WAIT_SECONDS: Final = 3_600.0
 
 
 @final
@@ -76,13 +74,13 @@ class Channel:
 
     async def _follow(self, command_id: str, terminals: Terminals) -> None:
         try:
-            while (command := await terminals.command_info(command_id)).ended is None:
-                await terminals.command_end(command_id, timeout=_WAIT_SECONDS)
+            await terminals.command_end(command_id)
+            command = await terminals.command_info(command_id)
             await anyio.sleep(GRACE_SECONDS)
             if command_id not in self._open:
                 return
             self._open.discard(command_id)
-            if self._stopped.get(command.window_id, 0.0) >= command.ended:
+            if self._stopped.get(command.window_id, 0.0) >= (command.ended or 0.0):
                 return
             tail = await terminals.read_logs(
                 command.window_id, lines=LAST_LINES, strip_ansi=True, command_id=command_id

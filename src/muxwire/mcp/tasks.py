@@ -39,8 +39,6 @@ EXTENSION: Final = "io.modelcontextprotocol/tasks"
 POLL_MS: Final = 2_000
 # Error code of the specification's section "Capability Negotiation".
 MISSING_CAPABILITY: Final = -32021
-# How long one wait for a command's end may last (rule 5); after that it is begun again, and nothing is lost.
-_WAIT_SECONDS: Final = 3_600.0
 _TRUE: Final = (True, "true", 1)
 
 
@@ -135,9 +133,9 @@ class Tasks:
 
     async def ended(self, task_id: str, terminals: Terminals) -> dict[str, Any]:
         """What `tasks/get` answers when the command has ended; waits for that. MCPError."""
-        while (task := await self.get(task_id, terminals))["status"] == "working":
-            await terminals.command_end(task_id, timeout=_WAIT_SECONDS)
-        return task
+        with suppress(NoSuchTarget):  # `get` says so
+            await terminals.command_end(task_id)
+        return await self.get(task_id, terminals)
 
     async def ends(
         self, asked: types.SubscriptionFilter, terminals: Terminals
