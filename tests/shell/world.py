@@ -114,7 +114,7 @@ class World:
         kind = shell_for(shell)
         self.session = ShellSession(nonce=NONCE, shell=kind, cwd="/", read=self.stream.ring.read, tell=lambda _: None)
         self.prompts = PromptColumns()
-        self.interrupted_at, self.entered = -NEVER, False
+        self.interrupted_at = -NEVER
         self.started_at = -NEVER
         self.at: list[tuple[float, Callable[[], None]]] = []
         self.pressed: Callable[[bytes], None] = lambda _: None

@@ -418,7 +418,6 @@ class ControlClient:
         attaches: bool = False,
         reconnect: Callable[[str], Awaitable[str]] | None = None,
         on_reconnected: Callable[[], None] | None = None,
-        away: Callable[..., Awaitable[tuple[bytes, ...]]] | None = None,
         resending: Resending | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
@@ -428,9 +427,8 @@ class ControlClient:
         no call asked for that: it gets the reason and returns "" if the transport works again, else the reason to end
         with; then `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches`
         nothing is sent before tmux has answered the command of its own command line: a server that ran before reads
-        the input of a control client before it has attached it to its session. `away` answers one command, in place
-        of tmux, while the transport has ended and may work again. With `resending` commands wait then, and what tmux
-        had not run goes again.
+        the input of a control client before it has attached it to its session. With `resending` commands wait while the
+        transport has ended, and what tmux had not run goes again.
         """
         self.closed = False  # whether the connection has ended; `close_reason` says why
         self.close_reason = ""
@@ -446,7 +444,6 @@ class ControlClient:
         self._on_chunk = on_chunk
         self._reconnect = reconnect
         self._on_reconnected = on_reconnected
-        self._away = away
         self._resending = resending
         self._reconnecting = ""  # why the transport ended, until it works again
         self._reconnect_over = anyio.Event()
@@ -527,13 +524,8 @@ class ControlClient:
         return await pending.wait()
 
     async def ask(self, *commands: Sequence[str | bytes]) -> list[tuple[bytes, ...]]:
-        """The answers to commands that change nothing; while the transport has ended, those of `away`. As `command`."""
-        try:
-            return [await answer.wait() for answer in self.submit(*commands)]
-        except ConnectionClosed as error:
-            if self._away is None or self.closed or isinstance(error, TmuxSilent):
-                raise
-            return [await self._away(*one) for one in commands]
+        """The answers to several commands, in one round trip. As `command`."""
+        return [await answer.wait() for answer in self.submit(*commands)]
 
     def submit(self, *commands: Sequence[str | bytes]) -> list[Pending]:
         """Write several commands, each on a line of its own, in one write."""

@@ -4,6 +4,11 @@ Every window is a tab, with its active pane at the time it was found. Their shel
 run as in any shell that muxwire did not start (shell/listener.py): the kernel says which process reads, and what is
 typed is the path of a file that holds the command.
 
+A control client hears the panes of the session that it is attached to. So there is one for each session: for the one
+where a person is from the beginning, for another one from the first use of a tab in it, and each stays. It is attached
+with `ignore-size` and `-E`: no size, no variable and no option changes, and a session's current window stays. What
+cannot be avoided is in docs/security.md.
+
 Windows that muxwire makes there have hooks, as in other instances. They are known by the label among the arguments of
 their first process, and end with this process, however that ends (client/watchdog.py).
 """
@@ -12,8 +17,8 @@ from __future__ import annotations
 
 import os
 import secrets
-from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -27,7 +32,6 @@ from muxwire.errors import (
     CommandError,
     ConnectionClosed,
     InstanceUnavailable,
-    InvalidArgument,
     NoSuchTarget,
     TmuxSilent,
     TmuxUnavailable,
@@ -37,195 +41,26 @@ from muxwire.ids import pane_id
 from muxwire.instance.connect import watch_end
 from muxwire.instance.reattach import RunningPane, notice_lost_end, reattach_panes
 from muxwire.logs.store import LogStore
-from muxwire.pane.state import end_of
-from muxwire.protocol.escaping import DOLLAR_VERSION, undo_dollars
+from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, listen_again
 from muxwire.tabs.record import TabRecord
-from muxwire.tmux.program import program_for, read_version, server_runs
+from muxwire.tmux.program import program_for, read_version
 from muxwire.tmux.server import Sessions, TmuxServer
 from muxwire.tmux.start import silent_server
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
 
-    from anyio.abc import TaskGroup, TaskStatus
+    from anyio.abc import TaskGroup
 
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
-    from muxwire.pane.state import PaneState
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import Access
     from muxwire.verbs.catalogue import CreateTab
-
-
-# Our connection to one session of a person's tmux server: there while a call needs it, gone in between.
-#
-# A control client hears the panes of the session that it is attached to, and while it is attached tmux reads these
-# panes whatever other control clients do (iTerm2 relies on the opposite); and to attach clears the alert of the
-# session's current window. So a link rests until a tab of its session is used, and stays no longer than that call, or
-# what it has left running: a command, or the program of a line that was typed. It is attached with `ignore-size` and
-# `-E`: no size, no variable and no option changes, and a session's current window stays.
-
-# Calls often follow each other within milliseconds: a link stays attached for so long after a call.
-LINGER_SECONDS = 0.2
-_GONE = "its session is gone"
-_AWAY = "muxwire is attached to a person's server only while a call needs it"
-
-
-@final
-class Link:
-    """The connection to one session; made by `open_link`."""
-
-    def __init__(self, process: TmuxProcess, argv: tuple[str, ...], session: str, book: TabBook) -> None:
-        self.session = session
-        self.client: ControlClient
-        self.server: TmuxServer  # the session, as a server with a hub of its own; set by `server_of`
-        self.process = process
-        self._argv = argv
-        self._book = book
-        self._calls = 0
-        self._resting = True  # until it is used for the first time
-        self._gone = False
-        self._heard: set[str] = set()  # the panes that were there when it was last attached
-        self._wanted = anyio.Event()
-        self._back = anyio.Event()
-
-    @property
-    def up(self) -> bool:
-        """Whether it is attached now, and is going to stay."""
-        return not self._resting and not self.client.closed
-
-    async def end(self) -> None:
-        self._gone = True
-        self._wanted.set()
-        await self.client.wait_closed()
-
-    @asynccontextmanager
-    async def used(self) -> AsyncIterator[None]:
-        """Be attached for as long as the block lasts; ConnectionClosed if the session is gone, TmuxSilent."""
-        self._calls += 1
-        try:
-            if self._resting:
-                self._wanted.set()
-                with anyio.move_on_after(patience.ANSWER_SECONDS):  # a stopped tmux does not detach us
-                    await self._back.wait()
-                if not self._back.is_set():
-                    raise self.client.patience.explain()
-            if self.client.closed:
-                raise ConnectionClosed(self.client.close_reason)
-            yield
-        finally:
-            self._calls -= 1
-            if not self._calls:
-                self._book.spawn(self._rest)
-
-    async def _rest(self) -> None:
-        """Detach from the session, unless another call comes or a command of muxwire still runs."""
-        await anyio.sleep(LINGER_SECONDS)
-        # Look through all tabs again after each wait: another command may have been left running meanwhile.
-        while not self._calls and (tab := self._left_running()) is not None:
-            running = tab.pane.session.running
-            await (end_of(running).wait() if running is not None else _typed_line(tab.pane))
-        if self._calls or self._resting or self.client.closed:
-            return
-        self._resting, self._wanted, self._back = True, anyio.Event(), anyio.Event()
-        with suppress(ConnectionClosed):
-            self.client.submit(("detach-client",))
-
-    def _tabs(self) -> list[Tab]:
-        return [tab for tab in self._book.open.values() if tab.session_id == self.session]
-
-    def _left_running(self) -> Tab | None:
-        return next((tab for tab in self._tabs() if tab.pane.session.running is not None or tab.pane.entered), None)
-
-    async def reconnect(self, reason: str) -> str:
-        """Wait until a call needs the connection, and open it; return "" then, else why there is none."""
-        if not self._resting:
-            self._back.set()
-            return reason
-        await self._wanted.wait()
-        if self._gone:
-            self._back.set()
-            return _GONE
-        try:
-            await self.process.restart(self._argv)
-        except TmuxUnavailable as error:
-            self._back.set()
-            return str(error)
-        return ""
-
-    def on_reconnected(self) -> None:
-        for tab in self._tabs():
-            if tab.next_byte or tab.pane_id in self._heard:
-                expect_gap(tab)
-        self._heard = {tab.pane_id for tab in self._tabs()}
-        self._resting = False
-        self._back.set()
-        if not self._calls:  # the call that wanted it was cancelled meanwhile
-            self._book.spawn(self._rest)
-
-
-async def _typed_line(pane: PaneState) -> None:
-    """Wait a little, and note in `pane.entered` whether the line that a call typed at the shell may still run.
-
-    It has ended once the shell waits for keys again; what a person starts after that does not count. While a program
-    is in front, output is waited for (a prompt follows its end), and a program that writes much is not examined more
-    often than every LINGER_SECONDS.
-    """
-    if pane.program_in_front():
-        await pane.stream.changed()
-        await anyio.sleep(LINGER_SECONDS)
-    else:  # its last output may be on its way, or the shell may not have begun the line
-        await anyio.sleep(LINGER_SECONDS)
-        pane.entered = pane.program_in_front() or not pane.host.sleeps_for_keys(pane.session.shell_pid, polls=True)
-
-
-def expect_gap(tab: Tab) -> None:
-    """Put a gap before what the pane writes next; a pane that stays silent gets none."""
-
-    def feed(data: bytes) -> None:
-        listen_again(tab, reason=_AWAY)
-        tab.pane.stream.feed(data)
-
-    tab.client.attach_pane(pane_id(tab.pane_id), feed)
-
-
-@asynccontextmanager
-async def open_link(
-    tmux: str,
-    socket: str,
-    session: str,
-    environ: Mapping[str, str],
-    *,
-    store: LogStore,
-    book: TabBook,
-    on_notification: Callable[[Event], None],
-    away: Callable[..., Awaitable[tuple[bytes, ...]]],
-    wrap: Wrap | None = None,
-) -> AsyncIterator[Link]:
-    """A link to a session of a server that runs; `away` asks that server while the link rests. TmuxUnavailable."""
-    # -N: starts no server. -E: the session's environment stays as it is.
-    argv = (tmux, "-u", "-N", "-S", socket, "-C", "attach-session", "-E", "-f", "ignore-size", "-t", session)
-    process = TmuxProcess(argv, socket=socket, env=clean_environment(environ), ephemeral=False, cwd="/", starts=False)
-    link = Link(process, argv, session, book)
-    link.client = ControlClient(
-        wrap(process) if wrap else process,
-        on_notification=on_notification,
-        on_chunk=store.flush_soon,
-        reconnect=link.reconnect,
-        on_reconnected=link.on_reconnected,
-        attaches=True,
-        away=away,
-    )
-    async with link.client, anyio.create_task_group() as tasks:
-        tasks.start_soon(process.watchdog.keep)
-        yield link
-        tasks.cancel_scope.cancel()
-
 
 _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version}")
 _WHICH_SOCKET = "in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket"
@@ -248,47 +83,36 @@ class _Row:
 
 
 @final
-class _Questions:
-    """What the server at one socket is asked without being attached to it: each question is a `tmux` of its own."""
+class _Session:
+    """One session, as a server with a hub of its own, and the connection to it."""
 
-    def __init__(self, socket: Path, host: Host) -> None:
-        self.version = (0, 0)  # of the server, once it is known
-        self._socket = socket
-        self._host = host
+    def __init__(self, server: TmuxServer) -> None:
+        self.server = server
+        self.wanted = anyio.Event()  # a tab in it is used for the first time, or it is gone
+        self.attached = anyio.Event()  # or it cannot be
+        self.gone = ""  # why it has no connection, and will have none
 
-    @property
-    def tmux(self) -> str:
-        return program_for(self._host.listening_pid(self._socket), self._host)
+    async def attach(self) -> None:
+        """Return when its panes are heard; ConnectionClosed if the session is gone."""
+        if not self.attached.is_set():
+            self.wanted.set()
+            await self.attached.wait()
+        if self.gone:
+            raise ConnectionClosed(self.gone)
 
-    def silent(self) -> TmuxSilent:
-        return silent_server(
-            self._host, self._host.listening_pid(self._socket) or 0, "the person who runs this server has to check it"
-        )
-
-    async def ask(self, *command: str | bytes) -> tuple[bytes, ...]:
-        """The lines of tmux's answer; CommandError, TmuxSilent, TmuxUnavailable, ConnectionClosed if it has ended."""
-        # -u: else a client without a terminal gets underscores for what is not ASCII. -N: starts no server.
-        argv = [self.tmux, "-u", "-N", "-S", str(self._socket), *command]
-        try:
-            with anyio.fail_after(patience.ANSWER_SECONDS):
-                answer = await anyio.run_process(argv, check=False, env=clean_environment(self._host.environ))
-        except TimeoutError:
-            raise self.silent() from None
-        except OSError as error:
-            raise TmuxUnavailable(f"cannot start tmux: {error.strerror or error}", remedy=remedy_for(error)) from error
-        if answer.returncode:
-            if not server_runs(self._host, self._socket):
-                raise ConnectionClosed(f"there is no tmux server at {self._socket}")
-            raise CommandError(str(command[0]), tuple(answer.stderr.splitlines()))
-        lines = tuple(answer.stdout.splitlines())
-        return undo_dollars(lines) if self.version == DOLLAR_VERSION else lines
+    async def end(self) -> None:
+        """It is gone; with the option `detach-on-destroy off` tmux has moved our client to another session."""
+        self.gone = self.gone or "its session is gone"
+        self.wanted.set()
+        if self.attached.is_set():
+            await self.server.client.aclose()
 
 
 @final
 class Adopted:
-    """A person's server, seen through one link for each of its sessions, which is up while a tab there is used.
+    """A person's server, heard through one connection for each of its sessions in which a tab was used.
 
-    `open` is called again after the connection was lost; `aclose` closes the panes that muxwire made there.
+    `open` is called again after the first connection was lost; `aclose` closes the panes that muxwire made there.
     """
 
     def __init__(
@@ -300,7 +124,7 @@ class Adopted:
         on_notification: Callable[[Event], None],
         wrap: Wrap | None = None,
     ) -> None:
-        self.main: TmuxServer
+        self.main: TmuxServer  # of the session that was attached first; over it tmux is asked about all of them
         self._wrap_transport = wrap
         self._folders = folders
         self._host = host
@@ -308,25 +132,25 @@ class Adopted:
         self._book = book
         self._on_notification = on_notification
         self._store: LogStore
-        self._questions = _Questions(folders.socket_path, host)
-        self._links: dict[str, Link] = {}
+        self._version = (0, 0)
+        self._sessions: dict[str, _Session] = {}
         self._made: set[str] = set()  # the labels of the panes that we made
         self._watchdog: Watchdog | None = None  # there is one as soon as there is something to close
         self._tasks: TaskGroup
-        self._linking = anyio.Lock()
         self._changing = anyio.Lock()  # of the tabs: two calls that see a new window at once must not both adopt it
 
     @asynccontextmanager
     async def open(self, on_end: Callable[[str], None]) -> AsyncIterator[TmuxServer]:
-        """Find its sessions, attached to none; InstanceUnavailable if there is no server."""
-        sessions = await self._sessions()
+        """Attach to the session where a person is, else to any; InstanceUnavailable if there is no server."""
+        session = await self._first_session()
         self._folders.prepare()
         self._host.install(self._folders.shells)
         self._folders.make_logs(1)
         self._store = LogStore(home=self._folders.state / self._folders.instance)
-        self._links = {}
+        self._sessions = {}
         async with self._store, anyio.create_task_group() as self._tasks:
-            self.main = await self.server_of(sessions[0])
+            self.main = self.server_of(session)
+            await self.main.attach()
             self._tasks.start_soon(watch_end, self.main.client, on_end)
             yield self.main
             self._tasks.cancel_scope.cancel()
@@ -338,72 +162,87 @@ class Adopted:
                 self._watchdog.hurry()
             await self._watchdog.aclose()
 
-    async def _sessions(self) -> list[str]:
+    @property
+    def _tmux(self) -> str:
+        return program_for(self._host.listening_pid(self._folders.socket_path), self._host)
+
+    def _silent(self) -> TmuxSilent:
+        pid = self._host.listening_pid(self._folders.socket_path) or 0
+        return silent_server(self._host, pid, "the person who runs this server has to check it")
+
+    async def _first_session(self) -> str:
+        """The session to attach to; notes the server's version. TmuxSilent, TmuxUnavailable, InstanceUnavailable."""
         socket = self._folders.socket_path
+        argv = [self._tmux, "-N", "-S", str(socket), *_SESSIONS]  # -N: starts no server
         try:
-            rows = [line.decode("utf-8", "replace").split(" ") for line in await self._questions.ask(*_SESSIONS)]
-        except TmuxSilent:
-            raise
-        except (CommandError, ConnectionClosed) as error:
-            ended = error.reason if isinstance(error, ConnectionClosed) else ""
-            raise InstanceUnavailable(
-                ended or f"the tmux server at {socket} has no session: {error}", remedy=_WHICH_SOCKET
-            ) from error
-        if not rows:  # it has none, and runs on: `exit-empty off`
-            raise self._without_session()
-        self._questions.version = read_version(rows[0][2], self._host)
-        # Sessions to which a client is attached come first: the tabs that a person uses are there.
-        return [row[0] for row in sorted(rows, key=lambda row: row[1] == "0")]
+            with anyio.fail_after(patience.ANSWER_SECONDS):
+                answer = await anyio.run_process(argv, check=False, env=clean_environment(self._host.environ))
+        except TimeoutError:
+            raise self._silent() from None
+        except OSError as error:
+            raise TmuxUnavailable(f"cannot start tmux: {error.strerror or error}", remedy=remedy_for(error)) from error
+        rows = [row.split(" ") for row in answer.stdout.decode().splitlines()]
+        if rows:
+            self._version = read_version(rows[0][2], self._host)
+            # One to which a client is attached comes first: the tabs that a person uses are there.
+            return min(rows, key=lambda row: row[1] == "0")[0]
+        if self._host.listening_pid(socket) is None:
+            raise InstanceUnavailable(f"there is no tmux server at {socket}", remedy=_WHICH_SOCKET)
+        # It has none, and runs on: `exit-empty off`.
+        raise InstanceUnavailable(f"the tmux server at {socket} has no session", remedy=_WHICH_SOCKET)
 
-    def _without_session(self) -> InstanceUnavailable:
-        socket = self._folders.socket_path
-        return InstanceUnavailable(f"the tmux server at {socket} has no session", remedy=_WHICH_SOCKET)
-
-    async def _ask(self, *command: str | bytes) -> tuple[bytes, ...]:
-        """Ask over a connection that is up already, else without one: to look is no reason to attach."""
-        for link in [link for link in self._links.values() if link.up]:
-            try:
-                return await link.client.command(*command)
-            except TmuxSilent:
-                raise
-            except ConnectionClosed:
-                pass
-        return await self._questions.ask(*command)
-
-    async def server_of(self, session: str) -> TmuxServer:
-        """The session as a server with a hub of its own, attached to while a tab in it is used."""
-        async with self._linking:
-            if session not in self._links or self._links[session].client.closed:
-                link = self._links[session] = await self._tasks.start(self._hold_link, session)
-                link.client.undoes_dollars = self._questions.version == DOLLAR_VERSION
-                link.client.patience.explain = self._questions.silent
-                sessions = Sessions(link.client, session, "", "")
-                link.server = TmuxServer(
-                    self._host, self._folders, link.process, link.client, self._questions.version, 1, self._store,
-                    sessions, self._access,
-                )  # fmt: skip
-                link.server.attached = link.used
-            return self._links[session].server
-
-    async def _hold_link(self, session: str, *, task_status: TaskStatus[Link]) -> None:
-        """A link's life, in a task of its own: the call that needed it first comes and goes."""
-        async with open_link(
-            self._questions.tmux,
-            str(self._folders.socket_path),
-            session,
-            self._host.environ,
-            store=self._store,
-            book=self._book,
+    def server_of(self, session: str) -> TmuxServer:
+        """The session as a server with a hub of its own, attached to when a tab in it is first used."""
+        known = self._sessions.get(session)
+        if known is not None and not known.gone and not known.server.client.closed:
+            return known.server
+        # -E: the session's environment stays as it is.
+        argv = (
+            self._tmux, "-u", "-N", "-S", str(self._folders.socket_path),
+            "-C", "attach-session", "-E", "-f", "ignore-size", "-t", session,
+        )  # fmt: skip
+        process = TmuxProcess(
+            argv, socket=str(self._folders.socket_path), env=clean_environment(self._host.environ), ephemeral=False,
+            cwd="/", starts=False,
+        )  # fmt: skip
+        client = ControlClient(
+            self._wrap_transport(process) if self._wrap_transport else process,
             on_notification=self._on_notification,
-            away=self._ask,
-            wrap=self._wrap_transport,
-        ) as link:
-            task_status.started(link)
-            await link.client.wait_closed()
-            # The person has detached us, or the session is gone: the next call finds anew what is left of it.
-            await self._store.written()  # that call opens the logs again, each at its end
-            reason = f"the connection to its session ended: {link.client.close_reason}"
-            self._book.retire_all(reason, persistent=True, client=link.client)
+            on_chunk=self._store.flush_soon,
+            attaches=True,
+        )
+        client.undoes_dollars = self._version == DOLLAR_VERSION
+        client.patience.explain = self._silent
+        sessions = Sessions(client, session, "", "")
+        server = TmuxServer(
+            self._host, self._folders, process, client, self._version, 1, self._store, sessions, self._access
+        )
+        one = self._sessions[session] = _Session(server)
+        server.attach = one.attach
+        self._tasks.start_soon(self._hold, one, argv)
+        return server
+
+    async def _hold(self, one: _Session, argv: tuple[str, ...]) -> None:
+        """A connection's life, in a task of its own: the call that needed it first comes and goes."""
+        client, process = one.server.client, one.server.process
+        try:
+            await one.wanted.wait()
+            if not one.gone:
+                await process.restart(argv)
+                async with client, anyio.create_task_group() as tasks:
+                    tasks.start_soon(process.watchdog.keep)
+                    one.attached.set()
+                    await client.wait_closed()
+                    tasks.cancel_scope.cancel()
+        except TmuxUnavailable as error:
+            one.gone = str(error)
+        finally:
+            await process.aclose()
+        # The person has detached us, or the session is gone: the next call finds anew what is left of it.
+        one.gone = one.gone or client.close_reason
+        one.attached.set()
+        await self._store.written()  # that call opens the logs again, each at its end
+        self._book.retire_all(f"the connection to its session ended: {one.gone}", persistent=True, client=client)
 
     # -- tabs
 
@@ -423,8 +262,8 @@ class Adopted:
             raise
         except (CommandError, ConnectionClosed):
             rows, panes, sessions = {}, set(), set()
-        for session in set(self._links) - sessions:
-            await self._links[session].end()
+        for session in set(self._sessions) - sessions:
+            await self._sessions[session].end()
         if self.main.client.closed:
             return False
         for tab in list(self._book.open.values()):
@@ -452,7 +291,7 @@ class Adopted:
         """The active pane of every window, and the ids of all panes that live and of all sessions."""
         rows: dict[str, _Row] = {}
         panes, sessions = set(), set()
-        for line in await self._ask("list-panes", "-a", "-F", _PANES):
+        for line in await self.main.client.command("list-panes", "-a", "-F", _PANES):
             ids, name, session, cwd, command = [*line.decode("utf-8", "replace").split(_GAP, 4), "", "", "", ""][:5]
             place = PanePlace.parse((ids.encode(),))
             window, pane = place.window, place.pane
@@ -466,7 +305,7 @@ class Adopted:
         return rows, panes, sessions
 
     async def _adopt(self, row: _Row) -> None:
-        server = await self.server_of(row.session_id)
+        server = self.server_of(row.session_id)
         made = (TabRecord.load(self._folders.tab(word)) for word in row.command.split() if word in self._made)
         ours = next(made, None)
         record = ours or TabRecord(
@@ -477,7 +316,7 @@ class Adopted:
         pane = RunningPane(row.place, row.session_id, record, is_adopted=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
-            expect_gap(tab)
+            _expect_gap(tab)
         tab.shown_name = row.name
         if ours is not None:
             self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))
@@ -485,29 +324,21 @@ class Adopted:
     async def make(self, request: CreateTab) -> Tab:
         """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.
 
-        No session is made: a person would find it among his own. InvalidArgument for a tab to be closed when unused:
-        what happens in it between calls is not heard.
+        No session is made: a person would find it among his own.
         """
-        if request.idle_timeout:
-            raise InvalidArgument(
-                "muxwire is attached to a person's tmux server only during calls, so it cannot know that a tab there is"
-                " unused",
-                remedy="leave idle_timeout out, and close it with `close_tab`",
-            )
-        rows = await self._ask("list-sessions", "-F", "#{session_id} #{session_name}")
+        rows = await self.main.client.command("list-sessions", "-F", "#{session_id} #{session_name}")
         names = dict(row.decode("utf-8", "replace").split(" ", 1) for row in rows)
-        if not names:
-            raise self._without_session()
         found = [session for session, name in names.items() if name == request.session]
         if request.session and not found:
             raise NoSuchTarget(
                 f"there is no session {request.session!r}",
                 remedy=f"use one of {', '.join(names.values())}, or make it: tmux new-session -d -s {request.session}",
             )
-        session = found[0] if found else next((one for one in self._links if one in names), next(iter(names)))
-        server = await self.server_of(session)
+        session = found[0] if found else next((one for one in self._sessions if one in names), next(iter(names)))
+        server = self.server_of(session)
         server.sessions.hub_name = names[session]
-        async with self._changing, server.attached():
+        await server.attach()
+        async with self._changing:
             maker = TabMaker(server, self._book)
             tab = await maker.make(replace(request, session=""), self._coming())
             tab.sized = True  # the person's terminals say how large it is, as of every window there
@@ -517,7 +348,7 @@ class Adopted:
     def _coming(self) -> str:
         """The label of a pane that is about to be made: whatever happens now, it is closed when we are gone."""
         if self._watchdog is None:
-            self._watchdog = Watchdog(tmux=self._questions.tmux, socket=str(self._folders.socket_path), kind="adopted")
+            self._watchdog = Watchdog(tmux=self._tmux, socket=str(self._folders.socket_path), kind="adopted")
             self._book.spawn(self._watchdog.keep)
             for folder in self._folders.transient:
                 self._watchdog.watch_folder(str(folder))
@@ -525,6 +356,16 @@ class Adopted:
         self._made.add(label)
         self._watchdog.watch_made(label)
         return label
+
+
+def _expect_gap(tab: Tab) -> None:
+    """Put a gap before what the pane writes next; a pane that stays silent gets none."""
+
+    def feed(data: bytes) -> None:
+        listen_again(tab, reason="muxwire was detached from its session")
+        tab.pane.stream.feed(data)
+
+    tab.client.attach_pane(pane_id(tab.pane_id), feed)
 
 
 def socket_of(name: str, environ: Mapping[str, str]) -> Path:

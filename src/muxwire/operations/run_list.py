@@ -90,7 +90,7 @@ class OperationsRun(RunState):
         active = self.book.latest
         with anyio.move_on_after(self.options.timeout) as self.whole:
             if not self.dry and not all(step.operation.targets for step in self.steps):
-                await self.attached.enter_async_context(self.server.attached())
+                await self.server.attach()
             await self._run_steps()
         if self.whole.cancelled_caught:
             for step in self.steps:

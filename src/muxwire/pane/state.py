@@ -197,7 +197,6 @@ class PaneState:
         self.started_at = started_at  # when tmux said that it had started it for us, on the monotonic clock
         self.asked_at = 0.0  # when the newest answer of another machine about it was asked for, on the monotonic clock
         self._answered_at, self._answer_end = 0.0, -1  # when that answer came, and where the stream ended as it began
-        self.entered = False  # whether a line that we typed at its shell may still run
         self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
         self.first_pressed_at = float("-inf")  # the first such time since the prompt before it
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
@@ -598,9 +597,6 @@ class PaneState:
 
     def shell_in_front(self) -> bool:
         return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
-
-    def program_in_front(self) -> bool:
-        return self.is_program(self.host.foreground_pgrp(self.leader_pid))
 
     def front_shell(self) -> Shell | None:
         front = self.front()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
@@ -88,10 +87,8 @@ def main(open_instance: Open) -> int:
     async def work(session: Session, loop: Loop) -> int:
         async with open_instance(session.wrap) as terminals:
             session.live = Live(terminals, lambda server, version: _greet(session, server, version))
-            # At a person's server muxwire otherwise detaches from the session after each call.
-            async with (await terminals.server()).attached() if terminals.role == "adopted" else nullcontext():
-                await session.live.server()
-                code = await loop(session)
+            await session.live.server()
+            code = await loop(session)
             if session.recorder is not None:
                 session.recorder.stop()
                 await session.recorder.finished.wait()

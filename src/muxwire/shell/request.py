@@ -364,7 +364,6 @@ class Pane(Protocol):
     # What was typed.
 
     started_at: float  # when its first process was started for us; -inf: it was there before
-    entered: bool  # whether a line that was entered at its shell may still run
     interrupted_at: float  # when the newest C-c was typed after which nothing came in the same write; -inf: none is due
 
     def new_id(self) -> str:

@@ -178,7 +178,6 @@ class Keys:
             )
         next_byte = pane.stream.end
         pane.session.input_typed(data, next_byte)
-        pane.entered |= b"\r" in data and pane.shell_in_front()
         for stroke in found:
             keyed = keyed if stroke.bracketed else after_keys(keyed, stroke.data)
         self._keyed = pane.session.prompt_seq if keyed else -1

@@ -20,7 +20,7 @@ from muxwire.logs.store import FollowerLog
 from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.client.client import ControlClient
@@ -284,8 +284,8 @@ class TmuxServer:
         self.log_store = log_store
         self.sessions = sessions
         self.access = access
-        # A block in which the client is attached. It is detached outside of it only at a person's server.
-        self.attached: Callable[[], AbstractAsyncContextManager[object]] = nullcontext
+        # Attaches the client, if it is not yet: at a person's server a session is attached to at its first use.
+        self.attach: Callable[[], Awaitable[None]] = _is_attached
         # On another machine: fetches the output of a pane whose beginning another connection may have received.
         self.rejoin: Callable[..., anyio.Event] | None = None
         # On another machine: False until the tabs are found that an earlier process has left there.
@@ -391,3 +391,7 @@ class TmuxServer:
                 raise  # it is not gone yet
             except (CommandError, ConnectionClosed):
                 pass
+
+
+async def _is_attached() -> None:
+    """A server of muxwire is attached to from its start on."""

@@ -59,9 +59,11 @@ _PRINTED = {
 # Where the cursor was when a program last switched to the alternate screen, as a typed line of ours does too.
 _SWITCHED = {"alternate_saved_x", "alternate_saved_y"}
 _LEFT_OUT = _TIMES | _ASKING | _PRINTED
-# What a session says of how many windows it has, and which: true while a window of ours is there.
+# What a session says of how many windows and clients it has, and which, and what the client that is asked says of
+# itself: true while a window of ours is there, or muxwire is attached.
 COUNTED = {
-    "session_windows", "session_stack", "last_window_index", "window_end_flag", "window_stack_index",
+    "session_windows", "session_stack", "last_window_index", "window_end_flag", "window_stack_index", "client_",
+    "session_attached", "session_many_attached", "window_active_clients",
 }  # fmt: skip
 _OF_CLIENTS = (
     "#{?client_control_mode,,#{client_name} #{client_session} #{client_width}x#{client_height} #{client_flags}"
@@ -194,7 +196,7 @@ class Person:
 
 
 def theirs(record: Record, ours: Collection[str]) -> Record:
-    """What of a record is the person's, while windows and panes of ours (`@N` and `%N`) are there."""
+    """What of a record is the person's, while we are attached and windows and panes of ours (`@N`, `%N`) are there."""
     own = re.compile(rf"(?:{'|'.join(map(re.escape, ours))})(?![0-9])") if ours else None
     left_out = "|".join(map(re.escape, COUNTED))
     return {

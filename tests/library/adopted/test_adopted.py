@@ -9,9 +9,8 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.instance import adopted as adopted_link
-from muxwire.tabs.attached import attached
-from tests.library.adopted.person import CLIENTS, Person, differences
+from tests.library.adopted.person import CLIENTS, Person, differences, theirs
+from tests.library.opened import closed
 
 pytestmark = pytest.mark.anyio
 
@@ -37,8 +36,7 @@ async def test_nothing_changes(person: Person, environ: dict[str, str], folder: 
             assert (result.output, result.exit_code) == ("it works\n", 3)
             await tab.snapshot()
             await adopted.wait_for(["one", "three"], idle=0.1, timeout=DEADLINE)
-            await person.alone()
-            assert differences(before, person.everything(used)) == []
+            assert differences(theirs(before, ()), theirs(person.everything(used), ())) == []
         assert differences(before, person.everything(used)) == []
         assert person.tmux("list-clients", "-F", CLIENTS).split() == ["0"]
 
@@ -64,16 +62,14 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
         before = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             for session in (None, "other"):
-                await person.alone()
                 tab = await adopted.create_tab(name="ours", session=session)
-                await person.alone()  # its calls attach again
                 assert (await tab.execute("echo here; (exit 5)")).exit_code == 5
             windows = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
             assert sorted(windows) == sorted([*before, "work:ours", "other:ours"])  # each once
             with pytest.raises(muxwire.NoSuchTarget, match="no session 'none'"):
                 await adopted.create_tab(session="none")
-            with pytest.raises(muxwire.InvalidArgument, match="only during calls, so it cannot know"):
-                await adopted.create_tab(idle_timeout=60)
+            brief = await adopted.create_tab(idle_timeout=0.2)
+            await closed(brief)
         with pytest.raises(muxwire.InvalidArgument, match="close_idle closes nothing") as refused:
             async with muxwire.open_terminals(socket=person.socket, environ=environ, close_idle=60):
                 pass
@@ -89,34 +85,6 @@ async def test_a_server_without_a_session_is_refused(person: Person, environ: di
             async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state"):
                 pass
         assert "off" in person.tmux("show-options", "-s", "exit-empty")
-
-
-async def test_what_a_program_prints_that_keys_have_started_is_heard(
-    person: Person, environ: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As long as it is in front, and nothing that the person starts after it."""
-    monkeypatch.setattr(adopted_link, "LINGER_SECONDS", 0.05)
-    go = folder / "go"
-    with anyio.fail_after(DEADLINE):
-        await person.settled()
-        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-            one = await adopted.tab("work:one")
-            await one.send_keys([f"sh -c 'until [ -e {go} ]; do sleep 0.05; done; echo late'", "Enter"])
-            for _ in range(LOOKS):
-                await anyio.sleep(0.02)
-                assert "1" in person.tmux("list-clients", "-F", CLIENTS)
-            go.touch()
-            while "\nlate\n" not in person.tmux("capture-pane", "-p", "-t", "work:one"):
-                await anyio.sleep(0.02)
-            await person.alone()
-            assert (await adopted.wait_for(["one"], until="\nlate", timeout=0)).outcome == "met"
-            assert "\nlate\n" in (await adopted.read_logs("one", strip_ansi=True)).content
-            await person.alone()
-            person.tmux("send-keys", "-t", "work:one", "cat", "Enter")
-            while person.tmux("display-message", "-p", "-t", "work:one", "#{pane_current_command}").strip() != "cat":
-                await anyio.sleep(0.02)
-            await one.snapshot()
-            await person.alone()
 
 
 async def test_commands_one_after_the_other_stand_behind_prompts_that_come_late(
@@ -170,31 +138,29 @@ async def test_a_prompt_that_was_never_heard_is_known_after_a_c_c(
             assert (after.output, after.exit_code, after.state) == ("after\n", 3, "prompt"), after
 
 
-async def test_attached_no_longer_than_a_call_or_its_command(
+async def test_attached_from_the_first_use_of_a_session_on(
     person: Person, environ: dict[str, str], folder: Path
 ) -> None:
+    """What is written between calls is in the log, whoever started it."""
+
+    def sessions_of_us() -> list[str]:
+        rows = person.tmux("list-clients", "-F", f"{CLIENTS} #{{client_session}}").splitlines()
+        return sorted(row[2:] for row in rows if row.startswith("1 "))
+
     with anyio.fail_after(DEADLINE):
         await person.settled()
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-            tab = await adopted.tab("one")
+            await adopted.list_tabs()
+            assert sessions_of_us() == ["work"]
+            tab = await adopted.tab("three")
+            assert sessions_of_us() == ["work"]
             await tab.execute("true")
-            await person.alone()
-            gate = folder / "adopted-gate"
-            started = await tab.execute(f"until [ -e {gate} ]; do sleep 0.05; done; echo done", wait=False)
-            await anyio.sleep(0.5)  # longer than it lingers after a call
-            assert "1" in person.tmux("list-clients", "-F", CLIENTS).split()
-            gate.touch()
-            result = await adopted.command_result(started.command_id, wait=10)
-            assert (result.output, result.exit_code) == ("done\n", 0)
-            await person.alone()
-            # What is written meanwhile is not heard, and the log says so.
-            person.tmux("send-keys", "-t", "work:one", "echo unheard", "Enter")
-            while "unheard" not in person.tmux("capture-pane", "-p", "-t", "work:one").split("\n"):
-                await anyio.sleep(0.05)
-            assert (await tab.execute("echo heard")).output == "heard\n"
-            gaps = tab.log_path.with_suffix(".gaps").read_text()
-            assert '"exact": false' in gaps
-            gate.unlink()
+            assert sessions_of_us() == ["other", "work"]
+            person.tmux("send-keys", "-t", "other:three", "echo by the person", "Enter")
+            assert (await tab.wait_for(until="by the person", from_byte=0)).outcome == "met"
+            assert sessions_of_us() == ["other", "work"]
+            assert '"offset"' not in tab.log_path.with_suffix(".gaps").read_text()
+        assert sessions_of_us() == []
 
 
 async def test_a_tab_of_the_person_that_is_closed(person: Person, environ: dict[str, str], folder: Path) -> None:
@@ -202,7 +168,6 @@ async def test_a_tab_of_the_person_that_is_closed(person: Person, environ: dict[
         await person.settled()
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             await adopted.list_tabs()
-            await person.alone()
             person.tmux("kill-window", "-t", "work:two")
             with pytest.raises(muxwire.NoSuchTarget):
                 await adopted.tab("two")
@@ -217,10 +182,9 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             before = await adopted.tab("three")
             await before.execute("echo before")
-            async with attached(before):
-                person.detach_us("other")
-                await before.client.wait_closed()
-                person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")
+            person.detach_us("other")
+            await before.client.wait_closed()
+            person.tmux("send-keys", "-t", "other:three", "echo unheard", "Enter")
             while not before.pane.session.closed:
                 await anyio.sleep(0.02)
             assert (await adopted.tab("one")).pane_id

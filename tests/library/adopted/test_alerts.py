@@ -74,25 +74,9 @@ async def test_alerts_stay_in_sessions_that_a_call_does_not_use(
                 await call(adopted)
                 assert person.alerts("other") == alerts, call
             assert "other" not in person.tmux("list-clients", "-F", f"{CLIENTS} #{{client_session}}").split()
-            await person.alone()
             # A session whose tab is used is attached to, as if somebody had looked.
             await (await adopted.tab("three")).snapshot()
             assert person.alerts("other") != alerts
-
-
-async def test_to_list_and_to_look_up_attach_to_nothing(person: Person, environ: dict[str, str], folder: Path) -> None:
-    """A hook of the person's, which runs whenever a client is attached, is not run."""
-    with anyio.fail_after(DEADLINE):
-        await person.settled()
-        person.tmux("set-option", "-g", "@attached", "")
-        person.tmux("set-hook", "-ga", "client-attached", "set-option -ga @attached x")
-        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-            for call in (adopted.list_tabs, lambda: adopted.tab("one"), lambda: an_error(adopted)):
-                await call()
-            await a_dry_run(adopted)
-            assert person.tmux("show-options", "-gv", "@attached").strip() == ""
-            await execute(adopted)
-            assert person.tmux("show-options", "-gv", "@attached").strip() == "x"
 
 
 async def test_the_first_session_ends_between_calls(person: Person, environ: dict[str, str], folder: Path) -> None:

@@ -186,7 +186,6 @@ async def test_nothing_of_a_person_changes(person: Person, environ: dict[str, st
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             assert adopted.role == "adopted"
             await CALLS[tool](Tools(adopted))
-            await person.alone()  # attached no longer than a call
             ours = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
             assert differences(theirs(before, ours), theirs(person.everything(used), ours)) == []
             assert tool in ELSEWHERE or person.alerts("other") == alerts

@@ -16,9 +16,7 @@ import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
-from muxwire.instance.adopted import Adopted
 from muxwire.tabs.attached import attached
-from muxwire.verbs.catalogue import CreateTab
 from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
 from tests.processes import gone
@@ -89,7 +87,6 @@ async def test_a_tab_that_is_closed_takes_nothing_with_it(person: Person, opened
             tab = await adopted.create_tab(name="ours")
             assert (await tab.execute("exit 3")).state == "dead"
             await closed(tab)
-            await person.alone()
 
 
 async def test_a_pane_of_the_person_in_a_window_of_ours_stays(person: Person, opened: Open) -> None:
@@ -137,9 +134,8 @@ async def test_a_tab_is_ours_also_after_the_person_has_detached_us(person: Perso
             for session in ("work", "other"):
                 before = await adopted.create_tab(name=f"in-{session}", session=session)
                 await before.execute("cd /usr; WORD=kept")
-                async with attached(before):
-                    person.detach_us(session)
-                    await before.client.wait_closed()
+                person.detach_us(session)
+                await before.client.wait_closed()
                 while not before.pane.session.closed:
                     await anyio.sleep(0.02)
                 tab = await adopted.tab(f"in-{session}")
@@ -222,21 +218,3 @@ async def test_a_window_that_would_crash_a_persons_tmux_is_not_made(person: Pers
             with pytest.raises(muxwire.NotPermitted, match="crashes when a window is made"):
                 await adopted.create_tab()
         assert "manual" in person.tmux("show-options", "-gw", "window-size")
-
-
-@pytest.mark.parametrize("session", ["", "work"])
-async def test_a_server_whose_sessions_end_as_a_tab_is_opened_is_said(
-    person: Person, opened: Open, monkeypatch: pytest.MonkeyPatch, session: str
-) -> None:
-    make = Adopted.make
-
-    async def after_their_end(adopted: Adopted, request: CreateTab) -> muxwire.Tab:
-        person.tmux("kill-session", "-t", "work", ";", "kill-session", "-t", "other")
-        return await make(adopted, request)
-
-    with anyio.fail_after(DEADLINE):
-        person.tmux("set-option", "-s", "exit-empty", "off")
-        async with opened() as adopted:
-            monkeypatch.setattr(Adopted, "make", after_their_end)
-            with pytest.raises(muxwire.InstanceUnavailable, match="has no session"):
-                await adopted.create_tab(session=session)
