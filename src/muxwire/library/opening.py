@@ -81,8 +81,8 @@ async def open_terminals(
     The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its follower.
 
     `socket` is the path of a tmux server that a person runs, `socket_name` what they call it with `tmux -L`: its
-    windows are the tabs then, nothing of it is changed, and we are attached to a session only while a call uses a tab
-    of it, or what it has started there runs.
+    windows are the tabs then, and nothing of it is changed. We attach to one session at once, to another when a tab of
+    it is first used, and stay attached.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
     `close_idle`: tabs that were not used for so many seconds are closed: no call named them, no person typed there,
