@@ -17,15 +17,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.anyio
 
 
-class Answer:
-    def __init__(self, line: bytes, then: Callable[[], None]) -> None:
-        self.line, self.then = line, then
-
-    async def wait(self) -> tuple[bytes, ...]:
-        self.then()
-        return (self.line,)
-
-
 class Server:
     """Says that one person is attached, and calls `then` before whoever asked goes on."""
 
@@ -36,8 +27,12 @@ class Server:
         self.client = self.sessions = self.access = self
         self.then: Callable[[], None] = lambda: None
 
-    def submit(self, *_commands: object) -> list[Answer]:
-        return [Answer(b"0 $0 /dev/pts/5 hub", lambda: None), Answer(b"", self.then)]
+    async def ask(self, *_commands: object) -> list[tuple[bytes, ...]]:
+        self.then()
+        return [(b"0 77 attached /dev/pts/5 $0 hub",), (b"",)]
+
+    def submit(self, *_commands: object) -> None:
+        """Take a subscription."""
 
     def name(self, _session: str, shown: str) -> str:
         return shown

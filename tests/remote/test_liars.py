@@ -18,7 +18,7 @@ from muxwire.errors import HostUnavailable
 from muxwire.host import remote as questions
 from muxwire.host.remote import Helper, Question
 from muxwire.instance import remote
-from muxwire.tabs.maker import PanePlace
+from muxwire.tmux.rows import PaneRow
 from muxwire.tmux.start import KEEPER_NAME
 from tests.remote.proxied import environ_there
 
@@ -80,10 +80,10 @@ def test_an_answer_without_end_is_not_kept() -> None:
     assert kept <= questions._ANSWER_BYTES
 
 
-@pytest.mark.parametrize("told", [b"@1/../../x %1 1 tty 80 24", b"x %1 1 tty 80 24", b"@1 ../x 1 tty 80 24"])
+@pytest.mark.parametrize("told", [b"@1/../../x %1", b"x %1", b"@1 ../x"])
 def test_an_id_that_is_none_names_no_file(told: bytes) -> None:
     with pytest.raises(ValueError, match="id"):
-        PanePlace.parse([told])
+        PaneRow.parse(told + b" 1 tty 80 24 $0 0 1 0 1 0   0 0 0 0 0|")
 
 
 class _Answers:

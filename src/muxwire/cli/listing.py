@@ -12,7 +12,8 @@ import subprocess
 from typing import TYPE_CHECKING, NamedTuple, final
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
-from muxwire.tmux.server import ACTIVE_TAB, RECORD_OPTION
+from muxwire.tmux.rows import RECORD_OPTION
+from muxwire.tmux.server import ACTIVE_TAB
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:

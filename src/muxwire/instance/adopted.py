@@ -18,7 +18,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -42,9 +42,10 @@ from muxwire.instance.connect import watch_end
 from muxwire.instance.reattach import RunningPane, notice_lost_end, reattach_panes
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker, listen_again
+from muxwire.tabs.maker import TabMaker, listen_again
 from muxwire.tabs.record import TabRecord
 from muxwire.tmux.program import program_for, read_version
+from muxwire.tmux.rows import PANES, panes_of
 from muxwire.tmux.server import Sessions, TmuxServer
 from muxwire.tmux.start import silent_server
 
@@ -59,27 +60,12 @@ if TYPE_CHECKING:
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
+    from muxwire.tmux.rows import PaneRow
     from muxwire.tmux.server import Access
     from muxwire.verbs.catalogue import CreateTab
 
 _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version}")
 _WHICH_SOCKET = "in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket"
-_PANES = (
-    f"{PANE_FORMAT} #{{session_id}} #{{pane_active}} #{{pane_dead}}"
-    " |#{window_name} |#{session_name} |#{pane_current_path} |#{pane_start_command}"
-)
-_GAP = " |"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Row:
-    place: PanePlace
-    session_id: str
-    name: str
-    session: str
-    cwd: str
-    command: str
 
 
 @final
@@ -257,12 +243,16 @@ class Adopted:
 
     async def _refresh(self) -> bool:
         try:
-            rows, panes, sessions = await self._rows()
+            listed = panes_of(await self.main.client.command(*PANES))
         except TmuxSilent:
             raise
         except (CommandError, ConnectionClosed):
-            rows, panes, sessions = {}, set(), set()
-        for session in set(self._sessions) - sessions:
+            listed = []
+        alive = [row for row in listed if not row.dead]
+        panes = {row.pane for row in alive}
+        # By window, its active pane. A window that is linked is listed for each session: the first counts.
+        rows = {row.window: row for row in reversed(alive) if row.pane_active}
+        for session in set(self._sessions) - {row.session for row in listed}:
             await self._sessions[session].end()
         if self.main.client.closed:
             return False
@@ -271,13 +261,13 @@ class Adopted:
             if row is None or tab.pane_id not in panes:
                 tab.lost("its pane was closed")
                 continue
-            tab.session = row.session
-            if tab.pane_id == row.place.pane and tab.size != row.place.size:
-                tab.was_resized(*row.place.size, reported=False)
+            tab.session = row.session_name
+            if tab.pane_id == row.pane and tab.size != row.size:
+                tab.was_resized(*row.size, reported=False)
             # Only a change of the shown name is a new name: of a name that muxwire gave, tmux shows a shortened form.
-            if tab.shown_name not in (None, row.name):
-                tab.name = row.name
-            tab.shown_name = row.name
+            if tab.shown_name not in (None, row.window_name):
+                tab.name = row.window_name
+            tab.shown_name = row.window_name
             # Its program has ended, and it was not closed then, since it was the only window of a session.
             if not tab.is_adopted and tab.pane.session.exit_status is not None:
                 self._book.spawn(tab.reap)
@@ -287,37 +277,20 @@ class Adopted:
                 await self._adopt(row)
         return True
 
-    async def _rows(self) -> tuple[dict[str, _Row], set[str], set[str]]:
-        """The active pane of every window, and the ids of all panes that live and of all sessions."""
-        rows: dict[str, _Row] = {}
-        panes, sessions = set(), set()
-        for line in await self.main.client.command("list-panes", "-a", "-F", _PANES):
-            ids, name, session, cwd, command = [*line.decode("utf-8", "replace").split(_GAP, 4), "", "", "", ""][:5]
-            place = PanePlace.parse((ids.encode(),))
-            window, pane = place.window, place.pane
-            session_id, active, dead = ids.split(" ")[-3:]
-            sessions.add(session_id)
-            if dead == "1":
-                continue
-            panes.add(pane)
-            if active == "1" and window not in rows:  # a window that is linked is listed for each session
-                rows[window] = _Row(place, session_id, name, session, cwd, command)
-        return rows, panes, sessions
-
-    async def _adopt(self, row: _Row) -> None:
-        server = self.server_of(row.session_id)
-        made = (TabRecord.load(self._folders.tab(word)) for word in row.command.split() if word in self._made)
+    async def _adopt(self, row: PaneRow) -> None:
+        server = self.server_of(row.session)
+        made = (TabRecord.load(self._folders.tab(word)) for word in row.start_command.split() if word in self._made)
         ours = next(made, None)
         record = ours or TabRecord(
-            label=secrets.token_hex(8), nonce=secrets.token_hex(8), name=row.name, session=row.session, shell="",
-            cwd=row.cwd, sized=True,
+            label=secrets.token_hex(8), nonce=secrets.token_hex(8), name=row.window_name, session=row.session_name,
+            shell="", cwd=row.cwd, sized=True,
         )  # fmt: skip
         self._host.make_folder(self._folders.tab(record.label))
-        pane = RunningPane(row.place, row.session_id, record, is_adopted=ours is None)
+        pane = RunningPane(row, record, is_adopted=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
             _expect_gap(tab)
-        tab.shown_name = row.name
+        tab.shown_name = row.window_name
         if ours is not None:
             self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))
 
@@ -326,8 +299,8 @@ class Adopted:
 
         No session is made: a person would find it among his own.
         """
-        rows = await self.main.client.command("list-sessions", "-F", "#{session_id} #{session_name}")
-        names = dict(row.decode("utf-8", "replace").split(" ", 1) for row in rows)
+        rows = panes_of(await self.main.client.command(*PANES))
+        names = {row.session: row.session_name for row in rows}
         found = [session for session, name in names.items() if name == request.session]
         if request.session and not found:
             raise NoSuchTarget(

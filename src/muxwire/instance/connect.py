@@ -24,6 +24,7 @@ from muxwire.logs.store import LogStore
 from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs.maker import listen_again
 from muxwire.tabs.windows import look_up
+from muxwire.tmux.rows import PANE_FORMAT, panes_of
 from muxwire.tmux.server import Sessions, TmuxServer
 from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, START_SECONDS, ServerStart
 
@@ -240,9 +241,8 @@ async def _served(
 
 async def _find_keeper(client: ControlClient, hub: str) -> str:
     """The window that the hub was made with; "" if a person has closed it."""
-    answer = await client.command("list-windows", "-t", hub, "-F", "#{window_id} #{window_name}")
-    named = (line.decode("utf-8", "replace").partition(" ") for line in answer)
-    return next((window for window, _, name in named if name == KEEPER_NAME), "")
+    panes = panes_of(await client.command("list-panes", "-s", "-t", hub, "-F", PANE_FORMAT))
+    return next((row.window for row in panes if row.window_name == KEEPER_NAME), "")
 
 
 async def watch_end(client: ControlClient, on_end: Callable[[str], None]) -> None:

@@ -103,5 +103,5 @@ class Notifications:
         with suppress(CommandError, ConnectionClosed):
             panes = await running_panes(server, window)
             known = {tab.pane_id for tab in self._book.open.values()}
-            new = [one for one in panes if one.record.label not in self._book.coming and one.place.pane not in known]
+            new = [one for one in panes if one.record.label not in self._book.coming and one.row.pane not in known]
             await reattach_panes(server, self._book, new, just_made=True)

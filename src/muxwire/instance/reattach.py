@@ -24,10 +24,10 @@ from muxwire.shell.listener import PROMPT_REACH
 from muxwire.shell.marks import INTRODUCER, MarkScanner
 from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
-from muxwire.tabs.maker import PANE_FORMAT, PanePlace, TabMaker
+from muxwire.tabs.maker import TabMaker
 from muxwire.tabs.record import TabRecord, name_of
 from muxwire.tabs.windows import give_ids, restore_sizes
-from muxwire.tmux.server import FIRST_OPTION, RECORD_OPTION
+from muxwire.tmux.rows import CLIENTS, PANE_FORMAT, PANES, clients_of, panes_of
 from muxwire.values import dataclass, pattern
 from muxwire.vt.text import strip_ansi
 from muxwire.vt.widths import guessed_width
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from muxwire.shell.marks import Mark
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
+    from muxwire.tmux.rows import PaneRow
     from muxwire.tmux.server import TmuxServer
 
 
@@ -154,8 +155,6 @@ _READS = pattern(rb"\b(?:read|readline|vared|select|zle)\b")
 # A prompt has no more rows than that.
 PROMPT_ROWS = 24
 
-# The options are empty for most panes; `=` before one keeps it a word of the answer all the same.
-_PANES = f"{PANE_FORMAT} #{{session_id}} =#{{{FIRST_OPTION}}} =#{{{RECORD_OPTION}}} #{{pane_start_command}}"
 # The label among the words of a supervisor, whatever version of us wrote its script.
 _LABEL = pattern(r"(?<!\S)[0-9a-f]{16}(?!\S)")
 _NOTED = pattern(r": muxwire-tab ([\w=-]+); ")
@@ -171,10 +170,8 @@ _READ_BYTES = 4 << 20
 class RunningPane:
     """A pane that runs: started by muxwire, in this process or another, or, if `is_adopted`, by a person."""
 
-    place: PanePlace
-    session_id: str
+    row: PaneRow
     record: TabRecord
-    first: str = ""  # as the window option says (`FIRST_OPTION`)
     is_adopted: bool = False
 
 
@@ -182,14 +179,12 @@ async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPan
     """The panes that muxwire made on this server, or in one of its windows. CommandError if that does not exist."""
     where = ("-t", window) if window else ("-a",)
     found: dict[str, RunningPane] = {}
-    for line in await server.client.command("list-panes", *where, "-F", _PANES):
-        place = PanePlace.parse((line,))
-        *_, session, first, packed, command = line.decode("utf-8", "replace").split(" ", 9)
-        records = (TabRecord.load(server.record(label)) for label in _LABEL.findall(command))
-        record = next(filter(None, records), None) or _recorded(server, packed[1:] or _noted(command))
+    for row in panes_of(await server.client.command("list-panes", *where, "-F", PANE_FORMAT)):
+        records = (TabRecord.load(server.record(label)) for label in _LABEL.findall(row.start_command))
+        record = next(filter(None, records), None) or _recorded(server, row.record or _noted(row.start_command))
         # A window that is linked into several sessions is listed for each.
-        if record is not None and place.pane not in found:
-            found[place.pane] = RunningPane(place, session, record, first[1:])
+        if record is not None and row.pane not in found:
+            found[row.pane] = RunningPane(row, record)
     return list(found.values())
 
 
@@ -231,8 +226,7 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
 
 async def _take_names(server: TmuxServer, panes: Sequence[RunningPane], tabs: Sequence[Tab]) -> None:
     """Have tabs go by the names that a person gave their windows while no process was attached."""
-    rows = await server.client.command("list-windows", "-a", "-F", "#{window_id} #{window_name}")
-    printed = dict(row.decode("utf-8", "replace").partition(" ")[::2] for row in rows)
+    printed = {row.window: row.window_name for row in panes_of(await server.client.command(*PANES))}
     led = {tab.window_id: tab for tab in tabs if not tab.is_split}
     for pane, tab in zip(panes, tabs, strict=True):
         if tab.window_id not in printed:
@@ -257,8 +251,7 @@ async def kill_stale_clients(server: TmuxServer) -> None:
 
     The watchdog ends this process's client. If both were killed together, the next owner finds that client here.
     """
-    rows = await server.client.command("list-clients", "-F", "#{client_pid} #{client_control_mode}")
-    attached = {int(pid) for pid, _, control in (row.partition(b" ") for row in rows) if control == b"1"}
+    attached = {row.pid for row in clients_of(await server.client.command(*CLIENTS)) if row.control}
     for line in await server.client.command("show-options", "-s"):
         found = _CLIENT.match(line)
         if found is None or server.host.started(int(found[2])) == found[3].decode():
@@ -272,8 +265,8 @@ async def kill_stale_clients(server: TmuxServer) -> None:
 
 async def a_size_counts(server: TmuxServer) -> bool:
     """Whether a person's terminal is attached whose size the windows follow."""
-    rows = await server.client.command("list-clients", "-F", "#{client_control_mode} #{client_flags}")
-    return any(row.startswith(b"0") and b"ignore-size" not in row for row in rows)
+    rows = clients_of(await server.client.command(*CLIENTS))
+    return any(not row.control and "ignore-size" not in row.flags for row in rows)
 
 
 async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
@@ -297,9 +290,9 @@ async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
 def _tabs_of(server: TmuxServer, book: TabBook, panes: Sequence[RunningPane]) -> list[Tab]:
     """A tab for each of these panes, called as is right where the pane is now; they are in no book yet."""
     maker = TabMaker(server, book)
-    tabs = [maker.build(pane.record, pane.place, pane.session_id) for pane in panes]
+    tabs = [maker.build(pane.record, pane.row, pane.row.session) for pane in panes]
     if server.access.role != "adopted":  # there a window is one tab
-        give_ids(book, tabs, {pane.place.window: pane.first for pane in panes if pane.first})
+        give_ids(book, tabs, {pane.row.window: pane.row.first for pane in panes if pane.row.first})
     return tabs
 
 
@@ -315,7 +308,7 @@ async def reattach_panes(
     for pane, tab in zip(panes, tabs, strict=True):
         if pane.is_adopted:
             tab.is_adopted = True
-            tab.pane.adopt(server.host.shell_for(server.host.program_of(pane.place.pid)))
+            tab.pane.adopt(server.host.shell_for(server.host.program_of(pane.row.pid)))
         elif just_made and server.access.role == "follower":
             begin_stream(tab, 0)
         elif not just_made:

@@ -32,8 +32,8 @@ from muxwire.logs.limits import LogLimits
 from muxwire.logs.store import LogStore
 from muxwire.protocol.commands import command
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
+from muxwire.tmux.rows import PANE_FORMAT
 from muxwire.tmux.server import Sessions, TmuxServer
 from muxwire.tmux.start import COLUMNS, GREETING, HUB, KEEPER_NAME, ROWS, Greeting, configuration
 

@@ -29,8 +29,8 @@ from muxwire.operations.operation import (
     explained,
     written,
 )
-from muxwire.tabs.maker import PANE_FORMAT
 from muxwire.tabs.windows import look_up
+from muxwire.tmux.rows import PANE_FORMAT
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from muxwire.logs.read import LogFileReader
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
 from muxwire.tabs.tab_events import COMMAND_SHOWN
+from muxwire.tmux.rows import CLIENTS, PANES, clients_of, panes_of
 from muxwire.verbs.types import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
@@ -75,9 +76,6 @@ async def limit_scrollback(server: TmuxServer, book: TabBook, limit: int) -> Non
 # connection is detected by its missing beats, which takes longer than a caller should wait for a list.
 LISTED_SECONDS = 2.0
 LISTED_ROUND_TRIPS = 10
-_PANES = ("list-panes", "-a", "-F", "#{pane_id} #{pane_current_command}")
-_SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_name}")
-_CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id}")
 
 
 async def list_tabs(
@@ -103,26 +101,23 @@ async def list_tabs(
 async def _asked(
     server: TmuxServer, book: TabBook, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
 ) -> TabList:
-    asked = (server.sessions.windows_command(), _PANES, _SESSIONS, _CLIENTS)
-    windows_answer, *answers = await server.client.ask(*asked)
-    windows = server.sessions.rows(windows_answer)
-    strange = {row.window for row in windows}.difference(tab.window_id for tab in book.open.values())
+    every, clients = await server.client.ask(PANES, CLIENTS)
+    panes = panes_of(every)
+    windows = {(row.session, row.window) for row in server.sessions.with_tabs(panes)}
+    strange = {window for _, window in windows}.difference(tab.window_id for tab in book.open.values())
     if strange:
         await ask()
         if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
             return await _asked(server, book, ask, closed=closed, session=session)
-    panes, sessions, clients = (
-        [line.decode("utf-8", "replace").partition(" ")[::2] for line in answer] for answer in answers
-    )
-    commands = dict(panes)
+    commands = {row.pane: row.command for row in panes}
     if not server.host.answers_now:
         async with create_task_group() as tasks:
             for tab in book.open.values():
                 tasks.start_soon(tab.pane.refresh)
-    counts = Counter(row.session for row in windows)
+    counts = Counter(key for key, _ in windows)
     # Our own control client is no visitor.
-    visitors = Counter(session for control, session in clients if control != "1")
-    named = [(key, server.sessions.name(key, shown)) for key, shown in sessions]
+    visitors = Counter(row.session for row in clients_of(clients) if not row.control)
+    named = {row.session: server.sessions.name(row.session, row.session_name) for row in panes}
     latest = book.latest
     rows = tuple(
         _row(tab, book, latest, command=commands.get(tab.pane_id, ""))
@@ -131,7 +126,7 @@ async def _asked(
     )
     return TabList(
         rows + (_rows_without_tmux(book.closed.values(), book, session) if closed else ()),
-        tuple(SessionInfo(name, counts[name], visitors[key]) for key, name in named if session in ("", name)),
+        tuple(SessionInfo(name, counts[key], visitors[key]) for key, name in named.items() if session in ("", name)),
     )
 
 

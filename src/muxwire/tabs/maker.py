@@ -14,7 +14,7 @@ import anyio
 
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError, NotPermitted, TmuxSilent
 from muxwire.host.environment import check_size, check_text, checked_environment, whole_setting
-from muxwire.ids import pane_id, window_id
+from muxwire.ids import pane_id
 from muxwire.logs.segments import UNKNOWN_SIZE
 from muxwire.pane.keyboard import Keyboard, TypingLock
 from muxwire.pane.runner import Runner
@@ -26,7 +26,8 @@ from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name, shown_name
 from muxwire.tabs.tab import Tab
 from muxwire.tabs.targets import check_tab_name
-from muxwire.tmux.server import RECORD_OPTION, checked_session
+from muxwire.tmux.rows import PANE_FORMAT, RECORD_OPTION, PaneRow
+from muxwire.tmux.server import checked_session
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -73,27 +74,9 @@ def checked_request(host: Host, asked: CreateTab) -> CreateTab:
     )
 
 
-PANE_FORMAT = "#{window_id} #{pane_id} #{pane_pid} #{pane_tty} #{pane_width} #{pane_height}"
 _FULL = os.strerror(errno.EMFILE)
 # The first tmux that does not crash when a window is made while the global option window-size is `manual`.
 _MANUAL_SIZE_WORKS = (3, 7)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class PanePlace:
-    """Where a pane is: tmux's ids, its first process, its terminal and the size (columns, rows) of that."""
-
-    window: str
-    pane: str
-    pid: int
-    tty: str
-    size: tuple[int, int]
-
-    @classmethod
-    def parse(cls, answer: Sequence[bytes]) -> PanePlace:
-        window, pane, pid, tty, columns, rows = answer[0].decode("utf-8", "replace").split(" ")[:6]
-        return cls(window_id(window), pane_id(pane), int(pid), tty, (int(columns), int(rows)))
 
 
 @final
@@ -262,7 +245,7 @@ class TabMaker:
 
     def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
         """The part of `register` that may be done while a read is processed; `close_at_end` follows."""
-        place = PanePlace.parse(answer)
+        place = PaneRow.parse(b"\n".join(answer))
         tab = self.build(spec.record, place, self._server.sessions.hub, started_at=time.monotonic())
         if self._server.lists_records:  # nothing waits for that
             record = spec.record.packed()
@@ -316,7 +299,7 @@ class TabMaker:
         start = shell.launch(request.shell, self._server.folders.shells, folder, nonce, request.login, environ)
         return shell, start.argv, {**request.env, **start.env}
 
-    def build(self, record: TabRecord, place: PanePlace, session_id: str, *, started_at: float = -math.inf) -> Tab:
+    def build(self, record: TabRecord, place: PaneRow, session_id: str, *, started_at: float = -math.inf) -> Tab:
         """The tab of a pane that was started for that record; it is in no book yet, and its output goes nowhere."""
         server = self._server
         folder = server.folders.tab(record.label)

@@ -5,7 +5,7 @@ The directory is named after the tab's label, which is an argument of the pane's
 Arguments are public: what bounds the output of commands, the nonce, is in the record alone. `tab` is written before the
 window is made; `commands` holds one JSON object a line: a command that was typed, the end of one, or where other input
 was typed; `log` is the name of the tab's log. tmux keeps the record of a local pane too, in an option of the pane
-(`RECORD_OPTION` of `tmux/server.py`), for as long as that lives: the directory may be removed meanwhile.
+(`RECORD_OPTION` of `tmux/rows.py`), for as long as that lives: the directory may be removed meanwhile.
 """
 
 from __future__ import annotations

@@ -87,25 +87,26 @@ async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], s
 
 async def _in_session(target: str, tabs: Mapping[str, Tab], sessions: Sessions) -> Tab:
     session, colon, rest = target.partition(":")
-    rows = [row for row in await sessions.windows() if row.session == session]
-    if colon and not rows:
+    panes = [row for row in await sessions.panes() if sessions.name(row.session, row.session_name) == session]
+    if colon and not panes:
         raise NoSuchTarget(f"there is no session {session!r}", remedy=_REMEDY)
+    shown = {row.window: row for row in panes}  # each window once
+    inside = [tabs[window] for window in shown if window in tabs]
     if not rest:
-        inside = [row for row in rows if row.window in tabs]
-        return _only(target, [tabs[row.window] for row in inside if row.active] or [tabs[row.window] for row in inside])
+        return _only(target, [tab for tab in inside if shown[tab.window_id].window_active] or inside)
     index = _INDEX.match(rest)
     if index is not None:
-        found = [row.window for row in rows if row.index == int(index["window"])]
+        found = [row for row in panes if row.window_index == int(index["window"])]
         if found and index["pane"] is not None:
-            pane = await sessions.pane(found[0], int(index["pane"]))
-            return _only(target, [tab for tab in tabs.values() if tab.pane_id == pane])
-        if found and found[0] not in tabs:
+            pane = {row.pane for row in found if row.pane_index == int(index["pane"])}
+            return _only(target, [tab for tab in tabs.values() if tab.pane_id in pane])
+        if found and found[0].window not in tabs:
             raise NoSuchTarget(f"the window {target!r} is not a tab of muxwire", remedy=_REMEDY)
         if found:
-            return tabs[found[0]]
+            return tabs[found[0].window]
         if not any(tab.name == rest for tab in tabs.values()):
             raise NoSuchTarget(f"session {session!r} has no window {index['window']}", remedy=_REMEDY)
-    return _only(target, [tabs[row.window] for row in rows if row.window in tabs and tabs[row.window].name == rest])
+    return _only(target, [tab for tab in inside if tab.name == rest])
 
 
 def _only(target: str, found: list[Tab]) -> Tab:

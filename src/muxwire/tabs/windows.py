@@ -28,7 +28,8 @@ from muxwire.protocol.events import (
 )
 from muxwire.tabs.event_log import EventFilter
 from muxwire.tabs.record import printed_name
-from muxwire.tmux.server import DOING, DOING_CHARS, FIRST_OPTION, PREFIX_PRESSED
+from muxwire.tmux.rows import CLIENTS, FIRST_OPTION, PANE_FORMAT, PANES, clients_of, panes_of
+from muxwire.tmux.server import DOING, DOING_CHARS, PREFIX_PRESSED
 from muxwire.tmux.start import COLUMNS, ROWS
 from muxwire.values import dataclass
 
@@ -63,7 +64,6 @@ _NAME = "muxwire-people"
 _FRONT = f"#{{S:#{{session_id}} #{{session_activity}} #{{pane_id}} #{{pane_in_mode}}/}}#{{{PREFIX_PRESSED}}}"
 # The key after the prefix comes in the same second, or in the next one.
 _PREFIX_SECONDS = 1
-_CLIENTS = ("list-clients", "-F", "#{client_control_mode} #{session_id} #{client_name} #{session_name}")
 
 
 @final
@@ -117,24 +117,20 @@ class People:
         gone = self._gone = set()
         joined = set(self._joined)  # before the question: the answer has their time
         try:
-            rows, fronts = [
-                await answer.wait()
-                for answer in self._server.client.submit(_CLIENTS, ("display-message", "-p", _FRONT))
-            ]
+            rows, fronts = await self._server.client.ask(CLIENTS, ("display-message", "-p", _FRONT))
         except MuxwireError:
             return  # the connection is gone, and with it every client
         now = _read(fronts[0])
         self._fronts |= {session: now[session] for session in joined & now.keys()}
         self._joined -= joined
         before, self._attached = self._attached, set()
-        for row in rows:
-            control, session, client, shown = row.decode("utf-8", "replace").split(" ", 3)
-            if control == "1" or client in gone:
+        for row in clients_of(rows):
+            if row.control or row.name in gone:
                 continue  # another muxwire is no person; a client in `gone` left after the answer
-            self._attached.add(client)
-            if client not in before:
-                name = self._server.sessions.name(session, shown)
-                self._book.events.record("client_attached", "", client=client, session=name)
+            self._attached.add(row.name)
+            if row.name not in before:
+                name = self._server.sessions.name(row.session, row.session_name)
+                self._book.events.record("client_attached", "", client=row.name, session=name)
         self._subscribe_as_needed(fronts[0])
         if self._attached and not self._shows and self._server.access.role == "owner":
             self._shows = True
@@ -210,7 +206,6 @@ def _read(value: bytes) -> dict[str, _Front]:
     return fronts
 
 
-_PANES = ("list-panes", "-a", "-F", f"#{{pane_id}} #{{window_id}} #{{pane_width}} #{{pane_height}} #{{{FIRST_OPTION}}}")
 # tmux gives a program its new size within 0.25 s, and only one size of several that follow each other.
 RESIZE_SECONDS = 0.5
 
@@ -273,15 +268,14 @@ async def look_up(book: TabBook) -> None:
     if not known:
         return
     try:
-        answer = await known[0].client.command(*_PANES)
+        rows = panes_of(await known[0].client.command(*PANES))
     except (CommandError, ConnectionClosed):
         return  # the server is gone: all of its tabs are retired where the end of the connection is handled
-    rows = [line.decode().split(" ") for line in answer]
-    noted = {window: first for _, window, *_, first in rows if first}
+    noted = {row.window: row.first for row in rows if row.first}
     before = {tab.window_id for tab in known}
-    settle(book, known, {pane: window for pane, window, *_ in rows}, noted)
+    settle(book, known, {row.pane: row.window for row in rows}, noted)
     await _learn_names(book, [tab for tab in known if tab.window_id not in before and book.open.get(tab.key) is tab])
-    sizes = {pane: map(int, size) for pane, _, *size, _ in rows}
+    sizes = {row.pane: row.size for row in rows}
     for tab in known:
         if tab.pane_id in sizes:
             tab.was_resized(*sizes[tab.pane_id], reported=False)
@@ -293,11 +287,11 @@ async def _learn_names(book: TabBook, moved: Sequence[Tab]) -> None:
     def named(window: str, asked: Pending) -> None:
         if not asked.failed and asked.blocks[-1].output:
             for tab in book.panes(window):
-                tab.name = printed_name(asked.blocks[-1].output[0].decode("utf-8", "replace"))
+                tab.name = printed_name(panes_of(asked.blocks[-1].output)[0].window_name)
 
     for tab in moved:
         with suppress(CommandError, ConnectionClosed):
-            (asked,) = tab.client.submit(("list-panes", "-t", tab.window_id, "-F", "#{window_name}"))
+            (asked,) = tab.client.submit(("list-panes", "-t", tab.window_id, "-F", PANE_FORMAT))
             asked.then(partial(named, tab.window_id, asked))  # the reader calls it, before what tmux reports next
             await asked.wait()
 

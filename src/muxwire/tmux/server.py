@@ -17,10 +17,11 @@ from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, 
 from muxwire.host.folders import how_to_use, private_folder
 from muxwire.host.locks import named_server, nobody_attaches
 from muxwire.logs.store import FollowerLog
-from muxwire.values import dataclass, pattern
+from muxwire.tmux.rows import PANES, panes_of
+from muxwire.values import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.client.client import ControlClient
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.host.locks import InstanceLock
     from muxwire.logs.store import LogStore, PaneLog
+    from muxwire.tmux.rows import PaneRow
 
 
 # How a process stands to the tmux server that it uses: owner of the instance, follower, or at a person's server.
@@ -93,12 +95,6 @@ class Access:
 ACTIVE_TAB = "@muxwire-tab"
 # The tab that was used before the active one, which a later process calls `=`.
 PREVIOUS_TAB = "@muxwire-previous-tab"
-# The pane option with what a later process must know of a tab (`tabs/record.py`). Only who may use tmux's socket can
-# read a user option (tmux(1), OPTIONS).
-RECORD_OPTION = "@muxwire-record"
-# The window option with the pane that goes by the window's id, where that is not the one that it was made with
-# (`pane_of_window` of `tabs/windows.py`).
-FIRST_OPTION = "@muxwire-first"
 
 # What the agent does now, in words; kept up to date while a person is attached.
 DOING = "@muxwire-doing"
@@ -151,18 +147,6 @@ def status_config(*, hub: str, keeper: str) -> str:
 _PLACEHOLDER = ("sleep", "2147483647")
 # tmux(1) COMMANDS: in a target `:` and `.` end the session's name, and tmux makes `_` of them.
 _NOT_IN_NAME = pattern(r"[:.\x00-\x1f\x7f-\x9f]")
-_WINDOWS = "#{window_id} #{window_index} #{window_active} #{session_id} #{session_name}"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class WindowRow:
-    """A window as one session shows it; a window linked into two sessions has two rows."""
-
-    window: str
-    index: int
-    active: bool
-    session: str
 
 
 def checked_session(name: str) -> str:
@@ -192,25 +176,12 @@ class Sessions:
         shown_first, given = self._given.get(session, (shown, shown))
         return given if shown == shown_first else shown
 
-    async def windows(self) -> list[WindowRow]:
-        (answer,) = await self._client.ask(self.windows_command())
-        return self.rows(answer)
+    async def panes(self) -> list[PaneRow]:
+        """The panes of every session, without those that only keep a session alive."""
+        return self.with_tabs(panes_of(await self._client.command(*PANES)))
 
-    @staticmethod
-    def windows_command() -> tuple[str, ...]:
-        return ("list-windows", "-a", "-F", _WINDOWS)
-
-    def rows(self, answer: tuple[bytes, ...]) -> list[WindowRow]:
-        rows = []
-        for line in answer:
-            window, index, active, session, name = line.decode("utf-8", "replace").split(" ", 4)
-            if window != self.keeper and window not in self._placeholders:
-                rows.append(WindowRow(window, int(index), active == "1", self.name(session, name)))
-        return rows
-
-    async def pane(self, window: str, index: int) -> str:
-        (answer,) = await self._client.ask(("list-panes", "-t", window, "-F", "#{pane_index} #{pane_id}"))
-        return dict(line.decode().split(" ", 1) for line in answer).get(str(index), "")
+    def with_tabs(self, panes: Sequence[PaneRow]) -> list[PaneRow]:
+        return [row for row in panes if row.window != self.keeper and row.window not in self._placeholders]
 
     async def link(self, window: str, name: str) -> str:
         """Show a window in the session of that name too, made if there is none; return its id. CommandError.

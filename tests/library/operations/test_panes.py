@@ -49,8 +49,8 @@ async def test_the_window_is_its_first_pane(terminals: muxwire.Terminals, tab: m
     assert await terminals.tab(tab.window_id) is tab
     assert await terminals.tab(tab.name) is tab
     window = (await terminals.list_tabs()).sessions[0].name
-    index = await (await terminals.server()).sessions.windows()
-    place = next(row.index for row in index if row.window == tab.window_id)
+    index = await (await terminals.server()).sessions.panes()
+    place = next(row.window_index for row in index if row.window == tab.window_id)
     assert await terminals.tab(f"{window}:{place}.1") is child
     assert await terminals.tab(f"{window}:{place}.0") is tab
     with pytest.raises(NoSuchTarget):

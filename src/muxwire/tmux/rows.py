@@ -1,0 +1,110 @@
+"""What tmux lists: its panes and its clients, a row each. One format and one parser for every question about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from muxwire.ids import pane_id, window_id
+from muxwire.values import pattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The window option with the pane that goes by the window's id, where that is not the one that it was made with
+# (`pane_of_window` of `tabs/pane_ids.py`).
+FIRST_OPTION = "@muxwire-first"
+# The pane option with what a later process must know of a tab (`tabs/record.py`). Only who may use tmux's socket can
+# read a user option (tmux(1), OPTIONS).
+RECORD_OPTION = "@muxwire-record"
+
+_WORDS = (
+    "window_id", "pane_id", "pane_pid", "pane_tty", "pane_width", "pane_height", "session_id", "window_index",
+    "window_active", "pane_index", "pane_active", "pane_dead", FIRST_OPTION, RECORD_OPTION,
+)  # fmt: skip
+# A name may hold any character. So each of these is preceded by how many bytes it has (`n:` of tmux(1), FORMATS).
+_TEXTS = ("pane_current_command", "window_name", "session_name", "pane_current_path", "pane_start_command")
+PANE_FORMAT = " ".join(f"#{{{one}}}" for one in (*_WORDS, *(f"n:{text}" for text in _TEXTS)))
+PANE_FORMAT += "|" + "".join(f"#{{{one}}}" for one in _TEXTS)
+_BEGINS = pattern(rb"@[0-9]+ %[0-9]+ [0-9]+ /")
+# Every pane of the server; a window that is linked into several sessions is listed for each.
+PANES = ("list-panes", "-a", "-F", PANE_FORMAT)
+_OF_CLIENT = ("client_control_mode", "client_pid", "client_flags", "client_name", "session_id", "session_name")
+CLIENTS = ("list-clients", "-F", " ".join(f"#{{{one}}}" for one in _OF_CLIENT))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PaneRow:
+    """A pane as one session shows it: tmux's ids, its first process, its terminal, the size of that, and names.
+
+    `size` is (columns, rows). `first` and `record` are the options of muxwire, "" where one is not set.
+    """
+
+    window: str
+    pane: str
+    pid: int
+    tty: str
+    size: tuple[int, int]
+    session: str
+    window_index: int
+    window_active: bool
+    pane_index: int
+    pane_active: bool
+    dead: bool
+    first: str
+    record: str
+    command: str
+    window_name: str
+    session_name: str
+    cwd: str
+    start_command: str
+
+    @classmethod
+    def parse(cls, line: bytes) -> PaneRow:
+        """Read what tmux makes of PANE_FORMAT; ValueError for anything else."""
+        head, _, texts = line.partition(b"|")
+        words = head.decode("utf-8", "replace").split(" ")
+        window, pane, pid, tty, columns, rows, session, index, active, pane_index, front, dead, *options = words[:14]
+        named = []
+        for length in map(int, words[14:]):
+            named.append(texts[:length].decode("utf-8", "replace"))
+            texts = texts[length:]
+        return cls(
+            window_id(window), pane_id(pane), int(pid), tty, (int(columns), int(rows)), session, int(index),
+            active == "1", int(pane_index), front == "1", dead == "1", *options, *named,
+        )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ClientRow:
+    """A client, by the session that it shows; `control`: it is no terminal but a program, as muxwire is."""
+
+    control: bool
+    pid: int
+    flags: str
+    name: str
+    session: str
+    session_name: str
+
+    @classmethod
+    def parse(cls, line: bytes) -> ClientRow:
+        """Read a line of the answer to CLIENTS."""
+        control, pid, *names = line.decode("utf-8", "replace").split(" ", 5)
+        return cls(control == "1", int(pid), *names)
+
+
+def panes_of(answer: Iterable[bytes]) -> list[PaneRow]:
+    """Read the answer to PANES; ValueError for another one. A directory's name may hold line ends."""
+    rows: list[bytes] = []
+    for line in answer:
+        if rows and not _BEGINS.match(line):
+            rows[-1] += b"\n" + line
+        else:
+            rows.append(line)
+    return [PaneRow.parse(row) for row in rows]
+
+
+def clients_of(answer: Iterable[bytes]) -> list[ClientRow]:
+    return [ClientRow.parse(line) for line in answer]
