@@ -6,13 +6,14 @@ from collections import deque
 
 import pytest
 
-from muxwire.client.client import Patience, Pending, Resending
+from muxwire.client.client import Patience, Pending
+from muxwire.client.resending import Resending
 from muxwire.errors import ConnectionClosed
 from muxwire.protocol.commands import Command, command, command_list
 
 
 def sent(resending: Resending, *commands: Command) -> list[Pending]:
-    return [Pending(one, Patience(())) for one in resending.numbered(commands)]
+    return [Pending(one, Patience()) for one in resending.numbered(commands)]
 
 
 def number(line: Command) -> bytes:
@@ -32,7 +33,7 @@ def test_only_what_changes_something_has_a_number() -> None:
     )
     assert looks == command("list-panes")
     assert (number(writes).endswith(b".1"), number(line).endswith(b".2")) == (True, True)
-    assert (len(writes.silent), len(line.silent)) == (2, 3)
+    assert (writes.blocks, line.blocks) == (2, 3)
 
 
 def test_a_line_that_only_looks_has_no_number() -> None:

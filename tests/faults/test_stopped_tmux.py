@@ -13,7 +13,7 @@ import pytest
 
 import muxwire
 from muxwire.client import client as patience
-from muxwire.errors import MuxwireError, TabUnavailable, TmuxSilent
+from muxwire.errors import TabUnavailable, TmuxSilent
 from muxwire.shell import driver
 from muxwire.tabs import processes
 from tests.library.opened import known_prompt
@@ -259,7 +259,7 @@ async def test_one_who_is_stopped_himself_blames_nobody(
 ) -> None:
     """Our own process stood still while the answer lay in the pipe."""
     client = (await terminals.server()).client
-    monkeypatch.setattr(patience, "ANSWER_SECONDS", 0.05)
+    client.patience.seconds = 0.05
     monkeypatch.setattr(patience, "SILENT_SECONDS", 0.05)
     with anyio.fail_after(ENDS):
         for _ in range(10):
@@ -277,20 +277,6 @@ def stand_still() -> None:
 
 def text_of(path: Path) -> str:
     return path.read_text() if path.exists() else ""
-
-
-async def test_nobody_is_woken_while_nobody_waits(
-    terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(patience, "ANSWER_SECONDS", 2 * SOON)
-    client = (await terminals.server()).client
-    with anyio.fail_after(ENDS):
-        await client.command("display-message", "-p", "x")
-        while client.patience._wakes_at < float("inf"):
-            await anyio.sleep(0.05)
-    assert not client.patience.silent
-    with pytest.raises(MuxwireError):
-        await client.command("no-such-command")
 
 
 async def test_a_writer_whose_tmux_is_stopped_is_not_said_to_have_ended(

@@ -26,7 +26,7 @@ def sent(protocol: ControlProtocol, *arguments: str) -> Command:
 
 
 def block(number: int, *output: bytes, of: Command | None = None, error: bool = False, index: int = 0) -> CommandBlock:
-    last = of is None or error or index == len(of.silent) - 1
+    last = of is None or error or index == of.blocks - 1
     return CommandBlock(7, number, int(of is not None), output, error, of, index, last)
 
 
@@ -84,19 +84,11 @@ def test_only_the_exact_guard_closes_a_block(line: str) -> None:
     assert heard == [block(1, line.encode(), of=mine)]
 
 
-def test_notices_in_the_block_of_refresh_client_are_no_output() -> None:
+def test_a_notice_in_the_block_of_a_command_is_its_text() -> None:
     protocol = ControlProtocol()
     mine = sent(protocol, "refresh-client", "-A", "%1:pause")
-    heard = hear(protocol, "%begin 7 1 1\n%pause %1\ntext\n%end 7 1 1\n")
-    assert heard == [events.Pause(PANE), block(1, b"text", of=mine)]
-
-
-def test_only_the_silent_commands_of_a_list_lose_notices() -> None:
-    protocol = ControlProtocol()
-    both = command_list(("capture-pane", "-p"), ("refresh-client", "-A", "%1:pause"))
-    protocol.send_command(both)
-    heard = hear(protocol, "%begin 7 1 1\n%pause %1\n%end 7 1 1\n%begin 7 2 1\n%pause %1\n%end 7 2 1\n")
-    assert heard == [block(1, b"%pause %1", of=both), events.Pause(PANE), block(2, of=both, index=1)]
+    heard = hear(protocol, "%begin 7 1 1\n%pause %1\ntext\n%end 7 1 1\n%pause %1\n")
+    assert heard == [block(1, b"%pause %1", b"text", of=mine), events.Pause(PANE)]
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ import time
 from collections import deque
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol, Self, final
+from typing import TYPE_CHECKING, Self, final
 
 import anyio
 import anyio.lowlevel
@@ -35,10 +35,9 @@ from muxwire.protocol.commands import Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.escaping import undo_dollars
 from muxwire.protocol.events import CommandBlock, Exit, ExtendedOutput, Output
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -48,9 +47,6 @@ if TYPE_CHECKING:
 
 
 # How long a caller waits for tmux's answer: a tmux that is stopped, or hangs, says nothing and closes nothing.
-#
-# One task watches over all waits of a connection. It is set to the first of them, and not moved when that one is
-# answered: so it wakes once in ten seconds while commands are sent, and never when no caller waits.
 
 # tmux answers in a millisecond, on a machine that swaps in seconds.
 ANSWER_SECONDS = 10.0
@@ -66,61 +62,27 @@ def unexplained() -> TmuxSilent:
     )
 
 
-class Wait(Protocol):
-    waits_until: float  # on the monotonic clock
-
-    def give_up(self) -> None:
-        """Wait no longer."""
-
-
 @final
 class Patience:
-    """Ends the waits for answers that do not come. The commands keep their places: an answer may still come."""
+    """How long callers wait for answers of one tmux. A command keeps its place: its answer may still come."""
 
-    def __init__(self, sent: Sequence[Wait]) -> None:
-        """`sent` are the commands without a whole answer, the oldest first."""
+    def __init__(self) -> None:
         self.explain: Callable[[], TmuxSilent] = unexplained
         self.seconds = ANSWER_SECONDS
-        self._sent = sent
-        self._silent: Wait | None = None  # the oldest one at the time when waits were last given up
-        self._wakes_at = math.inf
-        self._woken = anyio.Event()
+        self.answered_at = -math.inf  # when tmux answered last, on the monotonic clock
+        self._given_up_at = -math.inf  # when a caller last gave up
 
-    @property
-    def silent(self) -> bool:
-        """Whether a wait was given up, and tmux has not answered anything since."""
-        return self._silent is not None and bool(self._sent) and self._sent[0] is self._silent
-
-    def until(self) -> float:
-        """When the wait that begins now ends at the latest, on the monotonic clock."""
-        due = time.monotonic() + (SILENT_SECONDS if self.silent else self.seconds)
-        if due < self._wakes_at:
-            self._wakes_at = due
-            self._woken.set()
-        return due
-
-    async def watch(self) -> None:
-        """Give up what is not answered in time: a task that runs as long as the connection."""
-        while True:
-            await self._sleep()
-            now = time.monotonic()
-            waits = [one for one in self._sent if one.waits_until < math.inf]
-            if waits and now - self._wakes_at > SILENT_SECONDS:
-                # This process stood still, perhaps not tmux: what tmux has said meanwhile is read first.
-                self._wakes_at = now + SILENT_SECONDS
-            elif any(one.waits_until <= now for one in waits):
-                self._silent = self._sent[0]
-                self._wakes_at = math.inf
-                for one in waits:  # none is answered before the oldest
-                    one.give_up()
-            else:
-                self._wakes_at = min((one.waits_until for one in waits), default=math.inf)
-
-    async def _sleep(self) -> None:
-        while (left := self._wakes_at - time.monotonic()) > 0:
-            self._woken = anyio.Event()
-            with anyio.move_on_after(left):
-                await self._woken.wait()
+    async def wait(self, answer: Pending) -> None:
+        """Wait until the answer is here, or can no longer come; TmuxSilent if that takes too long."""
+        while not answer.done:
+            seconds = SILENT_SECONDS if self.answered_at < self._given_up_at else self.seconds
+            due = time.monotonic() + seconds
+            with anyio.move_on_after(seconds):
+                await answer.settled()
+            # If this is much later, this process stood still, and perhaps not tmux: what tmux has said is read first.
+            if time.monotonic() - due < SILENT_SECONDS and not answer.done:
+                self._given_up_at = due
+                raise self.explain()
 
 
 # One command line that waits for its blocks.
@@ -130,11 +92,10 @@ class Patience:
 class Pending:
     """A sent command. No caller has to wait for it: its answer keeps its place in the order all the same."""
 
-    __slots__ = ("_event", "_failure", "_patience", "_then", "blocks", "command", "done", "waits_until")
+    __slots__ = ("_event", "_failure", "_patience", "_then", "blocks", "command", "done")
 
     def __init__(self, command: Command, patience: Patience) -> None:
         self.command = command
-        self.waits_until = math.inf  # on the monotonic clock; infinity: no caller waits, or for ever
         self._patience = patience
         self._then: Callable[[], None] | None = None
         self.blocks: list[CommandBlock] = []
@@ -152,11 +113,7 @@ class Pending:
         TmuxSilent if none came in ten seconds: it may still come.
         """
         if not self.done:
-            if self.waits_until == math.inf:
-                self.waits_until = self._patience.until()
-            await self._changed()
-            if not self.done:
-                raise self._patience.explain()
+            await self._patience.wait(self)
         return self.result()
 
     async def wait_within(self, seconds: float) -> tuple[bytes, ...]:
@@ -170,13 +127,9 @@ class Pending:
 
     async def settled(self) -> None:
         """Return when the answer is here, or can no longer come, however long that takes."""
-        while not self.done:
-            await self._changed()
-
-    async def _changed(self) -> None:
-        if self._event is None:
-            self._event = anyio.Event()
-        await self._event.wait()
+        if not self.done:
+            self._event = self._event or anyio.Event()
+            await self._event.wait()
 
     def result(self) -> tuple[bytes, ...]:
         if self._failure is not None:
@@ -204,13 +157,6 @@ class Pending:
     def fail(self, failure: ConnectionClosed) -> None:
         self._failure = failure
         self._finish()
-
-    def give_up(self) -> None:
-        """End the waits for now: tmux is silent."""
-        self.waits_until = math.inf
-        if self._event is not None:
-            self._event.set()
-            self._event = None
 
     def _finish(self) -> None:
         self.done = True
@@ -280,107 +226,6 @@ class UnknownOutput:
             del self._discarded[next(iter(self._discarded))]
 
 
-# Which commands are written again when a connection that was lost is back: those that tmux has not run.
-#
-# Each line that changes something ends in a command that stores the line's number in a server option. tmux runs a line
-# as a whole, and drops the lines of a lost client that it has not run: so the option says of each line whether it ran.
-
-ASK = command("display-message", "-p", "#{@muxwire-seq}")
-_NUMBER = b" ; set-option -s @muxwire-seq %b."
-_NUMBERED = pattern(rb" ; set-option -s @muxwire-seq [0-9a-f]{8}\.([0-9]{1,18})\Z")
-# These only look, or do again what they did.
-_REPEATABLE = frozenset(
-    ("display-message", "show-options", "list-panes", "list-windows", "list-sessions", "list-clients", "capture-pane",
-     "refresh-client")
-)  # fmt: skip
-# These too, in a line that has set the buffer itself by `capture-pane`.
-_OF_CAPTURES = frozenset(("show-buffer", "delete-buffer"))
-# What these print cannot be asked for later.
-_PRINTING = frozenset(("new-window", "split-window", "new-session", "break-pane", "show-buffer"))
-# Without a number, as in `if-shell`, this goes again only if it was never sent: at a second time its pane is alone.
-_ONCE = b"break-pane"
-
-
-@final
-class Resending:
-    """The lines of one connection, numbered."""
-
-    def __init__(self, instead: Callable[[Command], Command | None]) -> None:
-        """`instead` gets a command that ran, but whose answer was lost. It returns one with that answer, or None."""
-        self.unsent: set[Pending] = set()  # what was asked for since the connection was lost
-        self._instead = instead
-        # Until tmux has run a line of this client, the option has the number of an earlier process.
-        self._process, self._count = os.urandom(4).hex().encode(), 0
-        self._number = _NUMBER % self._process
-        self._asked: Pending | None = None
-
-    def numbered(self, commands: Sequence[Command]) -> list[Command]:
-        """These commands, to be sent in this order, and in no other."""
-        return [self._numbered(one) for one in commands]
-
-    def _numbered(self, one: Command) -> Command:
-        # Lines that begin with `if-shell` are not numbered. After a lost connection it is not known whether tmux has
-        # run one, so it is sent again. A second run does no harm, except for `_ONCE`.
-        if one.name == "if-shell" or _only_looks({one.name, *one.more}):
-            return one
-        self._count += 1
-        line = b"%b%b%d" % (one.line, self._number, self._count)
-        return Command(one.name, line, (*one.silent, False), one.raw, one.more)
-
-    def withdraw(self, lines: Collection[Pending], pending: deque[Pending]) -> bool:
-        """Take lines out of those that wait to be sent; False if some of them were sent."""
-        if not lines or not self.unsent.issuperset(lines):
-            return False
-        for one in lines:
-            pending.remove(one)
-        return True
-
-    def ask(self, pending: deque[Pending], patience: Patience, go_on: Callable[[Sequence[Pending]], None]) -> Pending:
-        """The question what tmux has run, before all that is `pending`; `go_on` gets what is to be sent after it."""
-        if self._asked is not None and not self._asked.done:
-            pending.remove(self._asked)  # on a connection that was lost again
-        asked = self._asked = Pending(ASK, patience)
-
-        def answered() -> None:
-            if not asked.failed:
-                _, *waiting = pending
-                pending.clear()
-                pending.append(asked)
-                pending.extend(left := self.left(waiting, asked.result()))
-                go_on(left)
-
-        asked.then(answered)
-        pending.appendleft(asked)
-        return asked
-
-    def left(self, waiting: Iterable[Pending], answer: Sequence[bytes]) -> list[Pending]:
-        """Those that are to be sent again; the others have their answers then. `answer` is that to `ASK`."""
-        unsent, self.unsent = self.unsent, set()
-        process, _, number = (*answer, b"")[0].partition(b".")
-        run, left = int(number) if process == self._process else 0, []
-        for one in waiting:
-            found = _NUMBERED.search(one.command.line)
-            if found is None and one not in unsent and _ONCE in one.command.line:
-                one.fail(ConnectionClosed("the connection was lost before tmux said whether it moved the pane"))
-            elif found is None or int(found[1]) > run:
-                left.append(one)
-            elif (instead := self._instead(one.command)) is not None:
-                one.command = instead
-                left.append(one)
-            elif one.command.name in _PRINTING:
-                reason = f"{one.command.name} was done, but its answer was lost with the connection"
-                one.fail(ConnectionClosed(reason))
-            else:
-                one.answer(CommandBlock(0, 0, 0, (), error=False, command=one.command, index=0, last=True))
-        for one in left:
-            one.blocks.clear()
-        return left
-
-
-def _only_looks(names: set[str]) -> bool:
-    return names <= (_REPEATABLE | _OF_CAPTURES if "capture-pane" in names else _REPEATABLE)
-
-
 # An empty line makes tmux detach the client: it flushes what it has, says %exit and ends the stream.
 _DETACH = b"\n"
 
@@ -405,7 +250,6 @@ SENTINEL, SENTINEL_BYTES = b"muxwire-%s", 8
 _CLOSED_BY_US = "it was closed"
 
 
-@final
 class ControlClient:
     """One control-mode connection. All methods belong to the event loop's thread."""
 
@@ -418,7 +262,6 @@ class ControlClient:
         attaches: bool = False,
         reconnect: Callable[[str], Awaitable[str]] | None = None,
         on_reconnected: Callable[[], None] | None = None,
-        resending: Resending | None = None,
     ) -> None:
         """Take a transport; the connection works inside `async with`.
 
@@ -427,12 +270,10 @@ class ControlClient:
         no call asked for that: it gets the reason and returns "" if the transport works again, else the reason to end
         with; then `on_reconnected` is called, before anything is read. Commands fail in the meantime. With `attaches`
         nothing is sent before tmux has answered the command of its own command line: a server that ran before reads
-        the input of a control client before it has attached it to its session. With `resending` commands wait while the
-        transport has ended, and what tmux had not run goes again.
+        the input of a control client before it has attached it to its session.
         """
         self.closed = False  # whether the connection has ended; `close_reason` says why
         self.close_reason = ""
-        self.answered_at = -math.inf  # when tmux answered last, on the monotonic clock
         self.connections = 0  # how often it was regained: what tmux sent in between was not read
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.undoes_dollars = False  # set once it is known that tmux is 3.4
@@ -444,12 +285,11 @@ class ControlClient:
         self._on_chunk = on_chunk
         self._reconnect = reconnect
         self._on_reconnected = on_reconnected
-        self._resending = resending
         self._reconnecting = ""  # why the transport ended, until it works again
         self._reconnect_over = anyio.Event()
         self._protocol = ControlProtocol()
         self._pending: deque[Pending] = deque()
-        self.patience = Patience(self._pending)
+        self.patience = Patience()
         self._feeds: dict[PaneId, Callable[[bytes], None]] = {}
         self._outbox = bytearray()
         self._outbox_filled = anyio.Event()
@@ -469,7 +309,6 @@ class ControlClient:
         self._tasks.start_soon(self._read)
         self._tasks.start_soon(self._write)
         self._tasks.start_soon(self._call_soon)
-        self._tasks.start_soon(self.patience.watch)
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -533,25 +372,22 @@ class ControlClient:
 
     def submit_prepared(self, commands: Sequence[Command]) -> list[Pending]:
         """Write commands that `prepared` has made: to check and quote them takes as long as all the rest."""
-        if self.closed or self._closing or (self._reconnecting and self._resending is None):
+        if self.closed or self._closing or self._reconnecting:
             raise self._closed_error()
-        if self._resending is not None:
-            commands = self._resending.numbered(commands)
         pending = [Pending(one, self.patience) for one in commands]
         self._pending.extend(pending)
-        if not self._reconnecting:
-            self._send_commands(commands)
-        elif self._resending is not None:
-            self._resending.unsent.update(pending)
+        self._send_commands(commands)
         return pending
 
     def never_sent(self, lines: Sequence[Pending]) -> bool:
         """Whether these still wait for a connection that is lost, or waited until it ended for good."""
-        return bool(lines) and self._resending is not None and self._resending.unsent.issuperset(lines)
+        del lines
+        return False
 
     def withdraw(self, lines: Sequence[Pending]) -> bool:
         """Never send these, which wait until the connection is back; False if some of them were sent."""
-        return self._resending is not None and self._resending.withdraw(lines, self._pending)
+        del lines
+        return False
 
     def submit_list(self, *commands: Sequence[str | bytes]) -> Pending:
         """Write several commands as one line: tmux runs them with nothing between, and stops at an error."""
@@ -670,8 +506,7 @@ class ControlClient:
     async def _reconnected(self, reconnect: Callable[[str], Awaitable[str]], reason: str) -> str:
         """Have the transport connected again; return why not, if it is not."""
         self._reconnecting, self._reconnect_over = reason, anyio.Event()
-        if self._resending is None:
-            self._fail_pending()
+        self._lost()
         self._outbox = bytearray()
         try:
             reason = await reconnect(reason)
@@ -682,23 +517,18 @@ class ControlClient:
             self.connections += 1
             self._protocol = ControlProtocol()
             self._attaching = self._attaches
-            if self._resending is None:
-                self._reconnecting = ""
-            else:
-                self._resend(self._resending)
+            self._regained()
             if self._on_reconnected is not None:
                 self._on_reconnected()
         return _CLOSED_BY_US if self._closing else reason
 
-    def _resend(self, resending: Resending) -> None:
-        """Ask tmux what it has run; after its answer, write again what it has not run, and what has waited since."""
+    def _lost(self) -> None:
+        """The transport has ended, and may work again."""
+        self._fail_pending()
 
-        def go_on(left: Sequence[Pending]) -> None:
-            self._reconnecting = ""
-            self._send_commands([one.command for one in left])
-
-        asked = resending.ask(self._pending, self.patience, go_on)
-        self._send_commands([asked.command])
+    def _regained(self) -> None:
+        """The transport works again."""
+        self._reconnecting = ""
 
     def _take(self, data: bytes) -> bool:
         self._protocol.receive_data(data)
@@ -725,7 +555,7 @@ class ControlClient:
             self._on_chunk()
 
     def _answer(self, block: CommandBlock) -> None:
-        self.answered_at = time.monotonic()
+        self.patience.answered_at = time.monotonic()
         if self.undoes_dollars and block.command is not None and block.index not in block.command.raw:
             block = replace(block, output=undo_dollars(block.output))
         self._pending[0].answer(block)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol, final
 import anyio
 
 from muxwire.client.carrier import CarrierProcess
-from muxwire.client.client import ControlClient, Pending, Resending
+from muxwire.client.resending import ResendingClient
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, TmuxSilent, TmuxUnavailable
 from muxwire.host.bootstrap import Facts, bootstrap_line
 from muxwire.host.folders import Folders, private_folder
@@ -40,6 +40,7 @@ from muxwire.tmux.start import COLUMNS, GREETING, HUB, KEEPER_NAME, ROWS, Greeti
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from muxwire.client.client import ControlClient, Pending
     from muxwire.host.carriers import Carrier
     from muxwire.host.remote import RemoteHost
     from muxwire.instance.connect import Wrap
@@ -342,14 +343,13 @@ async def open_remote(
             connection.use(client, keeper)
             rejoin.on_reconnected()
 
-        client = rejoin.client = ControlClient(
+        client = rejoin.client = ResendingClient(
             wrap(process) if wrap else process,
+            asked_later,
             on_notification=on_notification,
             on_chunk=store.flush_soon,
             reconnect=rejoin.reconnect,
             on_reconnected=reconnected,
-            attaches=True,
-            resending=Resending(asked_later),
         )
         client.patience.seconds, client.patience.explain = ANSWER_SECONDS, connection.silent
         async with store, client:

@@ -15,7 +15,7 @@ Rules (tmux(1) CONTROL MODE; control.c, control-notify.c, cmd-queue.c):
 5. %end does not mean that the command has done its work: `wait-for` closes its block and then holds up all later
    commands. Commands that wait are refused (client/forbidden.py). An error that comes late, outside of a block, is an
    event.
-6. %pause and %continue can stand inside the block of `refresh-client -A`.
+6. A notification that a command itself causes (`refresh-client -A` has %pause) stands inside its block, as its text.
 7. Of a pane's output only bytes below 0x20 and the backslash are escaped. All else is raw, invalid UTF-8 included.
 8. When an answer begins, all output that the server had read before has arrived. Output of a new pane can come before
    the answer that holds its id.

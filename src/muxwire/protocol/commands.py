@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 # tmux parses a line on the thread that serves every pane: 1 MB takes 60 ms, 10 MB 0.8 s, 100 MB 47 s.
 MAX_COMMAND_BYTES = 1024 * 1024
 
-_REFRESH_CLIENT = ("refresh-client", "refresh")
-_DISPLAY_MESSAGE = ("display-message", "display")
 _IF_SHELL = ("if-shell", "if")
 # What these print are bytes of a pane or a buffer; all others print text of tmux's own.
 _RAW = ("capture-pane", "capturep", "show-buffer", "showb")
@@ -47,16 +45,15 @@ _NONE: frozenset[int] = frozenset()
 class Command:
     """One line for tmux.
 
-    `silent` has one entry for each block that will answer: whether that command prints nothing of its own, so
-    that a notification inside its block is a notification (`refresh-client -A` puts %pause there). `raw` are the
-    blocks whose text tmux 3.4 prints as it is, `more` the names of a list's further commands.
+    `blocks` is how many blocks will answer it. `raw` are those whose text tmux 3.4 prints as it is, `more` the names
+    of a list's further commands.
 
     `sentinel` is set where the number of blocks is not known (`typed_line`): the text of the block that ends them.
     """
 
     name: str
     line: bytes
-    silent: tuple[bool, ...] = (False,)
+    blocks: int = 1
     raw: frozenset[int] = frozenset()
     more: tuple[str, ...] = ()
     sentinel: bytes = b""
@@ -70,7 +67,7 @@ def command(*arguments: str | bytes) -> Command:
     name = _name(arguments)
     line = b" ".join(map(quote, arguments))
     _refuse_long(len(line))
-    return Command(name, line, _blocks(name, arguments), _FIRST if name in _RAW else _NONE)
+    return Command(name, line, _blocks(name), _FIRST if name in _RAW else _NONE)
 
 
 def command_list(*commands: Sequence[str | bytes]) -> Command:
@@ -83,13 +80,13 @@ def command_list(*commands: Sequence[str | bytes]) -> Command:
 def joined(parts: Sequence[Command]) -> Command:
     """Return several lines as one, in the same way: what was checked and quoted once need not be again."""
     line = b" ; ".join([part.line for part in parts])
-    silent = tuple([one for part in parts for one in part.silent])
-    raw = _NONE
-    if any(part.raw for part in parts):
-        blocks = [at in part.raw for part in parts for at in range(len(part.silent))]
-        raw = frozenset(index for index, is_raw in enumerate(blocks) if is_raw)
+    blocks, raw = 0, _NONE
+    for part in parts:
+        if part.raw:
+            raw |= {blocks + index for index in part.raw}
+        blocks += part.blocks
     names = [name for part in parts for name in (part.name, *part.more)]
-    return Command(names[0], line, silent, raw, tuple(names[1:]))
+    return Command(names[0], line, blocks, raw, tuple(names[1:]))
 
 
 def typed_line(line: bytes, sentinel: bytes) -> Command:
@@ -112,8 +109,7 @@ def sent_line(line: bytes) -> Command:
     """Return the command of a line that `command` or `command_list` has made, with its number of blocks."""
     parts = _QUOTED_ARGUMENT.sub(b"x", line).split(b" ; ")
     names = [part.split(b" ", 1)[0].decode("ascii", "replace") for part in parts]
-    silent = [one for name, part in zip(names, parts, strict=True) for one in _blocks(name, part.split(b" "))]
-    return Command(names[0], line, tuple(silent), more=tuple(names[1:]))
+    return Command(names[0], line, sum(map(_blocks, names)), more=tuple(names[1:]))
 
 
 def _name(arguments: Sequence[str | bytes]) -> str:
@@ -134,21 +130,9 @@ def _refuse_long(size: int) -> None:
         )
 
 
-def _blocks(name: str, arguments: Sequence[str | bytes]) -> tuple[bool, ...]:
-    """For each block that answers this command, whether it prints nothing of its own."""
-    silent = _is_silent(name, arguments)
-    return (silent, silent) if name in _IF_SHELL else (silent,)
-
-
-def _is_silent(name: str, arguments: Sequence[str | bytes]) -> bool:
-    if name in _REFRESH_CLIENT:
-        return True
-    return name in _DISPLAY_MESSAGE and not any(_sets_flag(argument, b"p") for argument in arguments[1:])
-
-
-def _sets_flag(argument: str | bytes, flag: bytes) -> bool:
-    raw = argument.encode("utf-8", "surrogateescape") if isinstance(argument, str) else argument
-    return raw.startswith(b"-") and flag in raw
+def _blocks(name: str) -> int:
+    """How many blocks answer a command of that name."""
+    return 2 if name in _IF_SHELL else 1
 
 
 def quote(argument: str | bytes) -> bytes:

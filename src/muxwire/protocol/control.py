@@ -23,7 +23,6 @@ from muxwire.protocol.events import (
     Exit,
     Output,
     StrayLine,
-    UnknownNotification,
 )
 from muxwire.protocol.lines import MAX_LINE_BYTES, LineBuffer
 from muxwire.protocol.notifications import pane_id, read_notification
@@ -81,7 +80,7 @@ class Correlation:
         if expected.sentinel:
             if error or lines != [expected.sentinel]:
                 return False
-        elif not error and self._answered < len(expected.silent):
+        elif not error and self._answered < expected.blocks:
             return False
         self._expected.popleft()
         self._answered = 0
@@ -92,14 +91,13 @@ class Correlation:
 class OpenBlock:
     """A block between its guards."""
 
-    __slots__ = ("begin", "command", "guard", "index", "lines", "silent")
+    __slots__ = ("begin", "command", "guard", "index", "lines")
 
     def __init__(self, begin: re.Match[bytes], command: Command | None, index: int) -> None:
         self.begin = begin
         self.guard = begin[0].removeprefix(b"%begin")
         self.command = command
         self.index = index
-        self.silent = command is not None and not command.sentinel and command.silent[index]
         self.lines: list[bytes] = []
 
     def end_in(self, lines: list[bytes], begin: int) -> int:
@@ -165,7 +163,7 @@ class ControlProtocol:
                 payloads.append(line[start:])
                 continue
             block = self._block
-            if block is not None and not block.silent:
+            if block is not None:
                 end = block.end_in(lines, number)
                 block.lines += lines[number:end]
                 if end < len(lines):
@@ -231,31 +229,15 @@ class ControlProtocol:
         return pane, space + 1
 
     def _receive_line(self, line: bytes) -> None:
-        if self._block is not None:
-            self._receive_in_block(line, self._block)
-        elif begin := _BEGIN.match(line):
+        """Take a line that is neither output of a pane nor in a block."""
+        if begin := _BEGIN.match(line):
             self._open_block(begin)
-        else:
-            self._receive_outside(line)
-
-    def _receive_outside(self, line: bytes) -> None:
-        if line.startswith((b"%begin ", b"%end ", b"%error ")):
-            self._events.append(StrayLine(line))  # text of a hook that looks like a guard
             return
-        event = read_notification(line)
-        if isinstance(event, Exit):
-            self._exited = True
-        self._events.append(StrayLine(line) if event is None else event)
-
-    def _receive_in_block(self, line: bytes, block: OpenBlock) -> None:
-        if line.endswith(block.guard) and (kind := line.removesuffix(block.guard)) in (b"%end", b"%error"):
-            self._close_block(block, error=kind == b"%error")
-            return
-        event = read_notification(line) if block.silent else None
-        if event is None or isinstance(event, UnknownNotification):
-            block.lines.append(line)
-        else:
-            self._events.append(event)
+        event = None
+        if not line.startswith((b"%begin ", b"%end ", b"%error ")):  # else text of a hook that looks like a guard
+            event = read_notification(line)
+            self._exited |= isinstance(event, Exit)
+        self._events.append(event or StrayLine(line))
 
     def _open_block(self, begin: re.Match[bytes]) -> None:
         if not int(begin[3]) & OWN_COMMAND:
@@ -279,7 +261,7 @@ class ControlProtocol:
         pane, start = self._output_line(line)
         if pane is not None:
             self._events.append(Output(pane, unescape(without_cut_escape(line[start:]))))
-        elif line:
+        elif line and self._block is None:
             self._receive_line(line)
 
     def _fail(self, reason: str) -> None:

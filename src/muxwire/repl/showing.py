@@ -155,7 +155,7 @@ class Shower:
         lines: list[Line] = [((style, decoded(line)),) for line in block.output]
         facts = [f"block {block.number}", f"flags {block.flags}", "%error" if block.error else "%end"]
         if seen.question is not None:
-            whole = len(seen.question.command.silent)
+            whole = seen.question.command.blocks
             if whole > 1:
                 facts.append(f"{block.index + 1} of {whole}")
             elif block.index:  # how many there will be, only tmux knows

@@ -125,7 +125,7 @@ async def explain(session: Session, rest: str) -> None:
 
 
 def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Shower) -> list[str]:
-    whole = 0 if question.own else len(question.command.silent)
+    whole = 0 if question.own else question.command.blocks
     count = f"the {whole}" if whole else "those"
     word = "error" if block.error else "end"
     after = shower.round_trip(seen.time - question.time)
@@ -156,8 +156,6 @@ def _decisions(block: CommandBlock, seen: Seen, question: Question, shower: Show
             "only tmux knows how many blocks answer it: muxwire sends one more line, not shown here, whose answer is"
             " the end"
         )
-    elif question.command.silent[block.index]:
-        said.append("its command prints nothing: a line inside the block that looks like a notification would be one")
     said.append(f"lines that wait for their answer: {seen.unanswered}")
     return said
 

@@ -724,7 +724,7 @@ class Tab:
         self.size = columns, rows
         stream = self.pane.stream
         sure = reported and not stream.rejoining
-        sure = sure and is_sure(time.monotonic(), stream.last_output, self.client.answered_at)
+        sure = sure and is_sure(time.monotonic(), stream.last_output, self.client.patience.answered_at)
         stream.log.resized(columns, rows, sure=sure)
 
     def was_renamed(self, shown: str) -> None:
