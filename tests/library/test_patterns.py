@@ -100,7 +100,7 @@ async def test_a_process_that_was_killed_or_stopped(monkeypatch: pytest.MonkeyPa
 
     with anyio.fail_after(DEADLINE):
         before = children_of(os.getpid())
-        patterns._of_this_loop.set((patterns._Matcher(), anyio.Lock()))
+        monkeypatch.setattr(patterns, "_SEARCHES", patterns._Matcher())
         assert await find() == (1, 3)
         [pid] = children_of(os.getpid()) - before
         os.kill(pid, signal.SIGKILL)

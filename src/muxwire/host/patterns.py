@@ -20,10 +20,11 @@ import sys
 import threading
 import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 
 from muxwire.errors import InvalidArgument, remedy_for
 from muxwire.host.matcher import LENGTH_BYTES
@@ -107,22 +108,15 @@ def matching(pattern: Pattern, lines: Sequence[str], seconds: float) -> list[boo
     if (plain := pattern.plain) is not None:
         return [plain in line for line in lines]
     request = _request("lines", pattern, list(lines), seconds, LINE_MAX, LINE_OVERLAP)
-    with _LOCK:
-        found: list[bool] = _THREADS.ask(pattern, request, seconds + _ANSWER_SECONDS)
+    found: list[bool] = _LINES.ask(pattern, request, seconds + _ANSWER_SECONDS)
     return found
 
 
 async def _asked(word: str, pattern: Pattern, *arguments: object) -> Any:  # noqa: ANN401 (each word has its own result)
     request = _request(word, pattern, *arguments)
-    try:
-        matcher, lock = _of_this_loop.get()
-    except LookupError:
-        matcher, lock = _Matcher(), anyio.Lock()
-        _of_this_loop.set((matcher, lock))
     await anyio.lowlevel.checkpoint_if_cancelled()
     with anyio.CancelScope(shield=True):  # a match is returned even if the caller's time ends meanwhile
-        async with lock:
-            return await matcher.ask_async(pattern, request, _ANSWER_SECONDS)
+        return await anyio.to_thread.run_sync(_SEARCHES.ask, pattern, request, _ANSWER_SECONDS)
 
 
 def _request(word: str, pattern: Pattern, *arguments: object) -> bytes:
@@ -144,58 +138,38 @@ class _Matcher:
     """The process, started when it is first asked and again after it was ended; one question at a time."""
 
     def __init__(self) -> None:
+        self._turn = threading.Lock()
         self._socket: socket.socket | None = None
         self._finish: weakref.finalize[..., Self] | None = None
         self._owner = 0  # the process id of the one that started it: a fork must not share its socket
 
     def ask(self, pattern: Pattern, request: bytes, seconds: float) -> Any:  # noqa: ANN401
-        """Return the result of a request (`matcher.py`), whose answer may take so long.
+        """Return the result of a request (`matcher.py`), whose answer may take so long; the thread waits for it.
 
         Raises:
             InvalidArgument: it is no pattern, or takes too long, or cannot be tried.
 
         """
         data = None
-        for _ in range(_ATTEMPTS):
-            connection = self._connected()
-            connection.settimeout(seconds)
-            try:
-                connection.sendall(request)
-                data = _received(connection)
-                break
-            except TimeoutError:
-                self._silent(seconds)
-            except OSError:
-                if self._end() == -signal.SIGPROF:
+        with self._turn:
+            for _ in range(_ATTEMPTS):
+                connection = self._connected()
+                connection.settimeout(seconds)
+                try:
+                    connection.sendall(request)
+                    data = _received(connection)
                     break
+                except TimeoutError:
+                    self._end()
+                    raise InvalidArgument(
+                        f"the pattern was not tried within {seconds:g} s: its process got no processor time,"
+                        " or was stopped",
+                        remedy="try it again when the machine is less busy, or look for plain text",
+                    ) from None
+                except OSError:
+                    if self._end() == -signal.SIGPROF:
+                        break
         return _result(pattern, data)
-
-    async def ask_async(self, pattern: Pattern, request: bytes, seconds: float) -> Any:  # noqa: ANN401
-        """As `ask`, and others run meanwhile."""
-        data = None
-        for _ in range(_ATTEMPTS):
-            connection = self._connected()
-            connection.setblocking(False)
-            try:
-                with anyio.fail_after(seconds):
-                    await _send(connection, request)
-                    await anyio.wait_readable(connection)
-                connection.settimeout(seconds)  # it answers in one piece
-                data = _received(connection)
-                break
-            except TimeoutError:
-                self._silent(seconds)
-            except OSError:
-                if self._end() == -signal.SIGPROF:
-                    break
-        return _result(pattern, data)
-
-    def _silent(self, seconds: float) -> NoReturn:
-        self._end()
-        raise InvalidArgument(
-            f"the pattern was not tried within {seconds:g} s: its process got no processor time, or was stopped",
-            remedy="try it again when the machine is less busy, or look for plain text",
-        ) from None
 
     def _connected(self) -> socket.socket:
         if self._owner != os.getpid():
@@ -230,7 +204,7 @@ class _Matcher:
 
 
 def _finished(owner: int, process: subprocess.Popen[bytes], connection: socket.socket) -> int:
-    """End a process that matches, but not from a fork of its owner. Also called when interpreter or event loop end."""
+    """End a process that matches, but not from a fork of its owner. Also called when the interpreter ends."""
     connection.close()
     if owner != os.getpid():
         return 0
@@ -256,15 +230,6 @@ def _result(pattern: Pattern, data: bytearray | None) -> Any:  # noqa: ANN401
     return result
 
 
-async def _send(connection: socket.socket, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        try:
-            rest = rest[connection.send(rest) :]
-        except BlockingIOError:
-            await anyio.wait_writable(connection)
-
-
 def _received(connection: socket.socket) -> bytearray:
     """Return the next answer; OSError if the other end closes before."""
     return _exactly(connection, int.from_bytes(_exactly(connection, LENGTH_BYTES), "big"))
@@ -280,6 +245,5 @@ def _exactly(connection: socket.socket, size: int) -> bytearray:
     return data
 
 
-_of_this_loop: anyio.lowlevel.RunVar[tuple[_Matcher, anyio.Lock]] = anyio.lowlevel.RunVar("muxwire-matcher")
-# For worker threads.
-_THREADS, _LOCK = _Matcher(), threading.Lock()
+# The lines of a log may take long: meanwhile waits for a text go on.
+_SEARCHES, _LINES = _Matcher(), _Matcher()
