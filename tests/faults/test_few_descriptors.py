@@ -1,4 +1,4 @@
-"""A process that may open few files, or no more: what needs one for a moment goes on, and the truth is said."""
+"""A process that may open few files, or no more: room is made, and the truth is said."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 
 import muxwire
 from muxwire.errors import TabUnavailable
-from muxwire.host.descriptors import OURS
 from muxwire.mcp.registry import explained
 from muxwire.mcp.tools import TOOLS
 from tests.faults.conftest import Open
@@ -82,34 +81,18 @@ async def test_more_tabs_than_descriptors(open_alone: Open, name: str | None, ma
                 await tab.close(force=True)
 
 
-async def test_with_none_left_tabs_work_and_can_be_closed(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tabs = [await alone.create_tab(shell=shutil.which("bash")) for _ in range(3)]
-        for tab in tabs:
-            await tab.execute("true")
-        with no_descriptors():
-            assert (await tabs[0].execute("echo on")).output == "on\n"
-            assert (await tabs[1].execute("sleep 0.3; echo on")).output == "on\n"
-            assert (await tabs[0].start_process("sleep 60")).started
-            assert (await tabs[0].stop_process()).success
-            await tabs[2].close(force=True)
-            assert [tab.state for tab in (await alone.list_tabs()).tabs if not tab.closed] == ["prompt", "prompt"]
-        new = await alone.create_tab(shell=shutil.which("bash"))
-        assert (await new.execute("echo new")).output == "new\n"
-
-
-async def test_with_none_left_a_line_that_was_corrected_is_taken(
+async def test_with_none_left_a_call_says_why_and_the_reader_goes_on(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What plays such a line is imported by the reader of all output, which must not end by it."""
+    """What plays a corrected line is imported by the reader of all output, which must not end by it."""
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell=shutil.which("bash"))
         await tab.execute("true")
         prompt = tab.pane.session.prompt_seq
         monkeypatch.delitem(sys.modules, "muxwire.vt.replay", raising=False)
-        monkeypatch.setattr(OURS, "_free_one", lambda: False)
-        monkeypatch.setattr(OURS, "_give_spare", lambda: False)
         with no_descriptors():
+            with pytest.raises(OSError, match="Too many open files"):
+                await tab.execute("true")
             await tab.send_keys(["tru3", "BSpace", "e", "Enter"])
             while tab.pane.session.prompt_seq == prompt:
                 await tab.pane.stream.changed()
@@ -117,7 +100,7 @@ async def test_with_none_left_a_line_that_was_corrected_is_taken(
         assert (await tab.execute("echo on")).output == "on\n"
 
 
-async def test_who_cannot_look_says_so(alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_cannot_look_says_so(alone: muxwire.Terminals) -> None:
     """Not that a program runs in the foreground: of that nobody knows anything."""
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell=shutil.which("bash"))
@@ -125,13 +108,10 @@ async def test_who_cannot_look_says_so(alone: muxwire.Terminals, monkeypatch: py
         await tab.send_keys(["sleep 60", "Enter"])
         while tab.state == "prompt":
             await tab.pane.stream.changed()
-        monkeypatch.setattr(OURS, "_free_one", lambda: False)
-        monkeypatch.setattr(OURS, "_give_spare", lambda: False)
         with no_descriptors(), pytest.raises(TabUnavailable) as refused:
             await tab.execute("true", timeout=1.0)
         assert "EMFILE" in str(refused.value)
         assert "ulimit -n" in refused.value.remedy
-        monkeypatch.undo()
         await tab.send_keys(["C-c"])
         await alone.wait_for([tab.key], prompt=True)
         assert (await tab.execute("echo on")).output == "on\n"
@@ -171,7 +151,7 @@ async def test_a_full_runtime_disk_is_said(
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell=shutil.which("bash"))
         await tab.execute("true")
-        monkeypatch.setattr(os, "pwrite", full)
+        monkeypatch.setattr(os, "write", full)
         with pytest.raises(OSError, match="No space left") as refused:
             await tab.execute("echo x")
         monkeypatch.undo()

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
-from muxwire.host.command_files import WrapperFile
+from muxwire.host.command_files import LocalFiles
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.loop import Loop
 from muxwire.shell.keys import CTRL_C
@@ -34,7 +34,7 @@ async def tab(tab: Tab) -> Tab:
 
 
 FAILURES = {
-    "full disk": (WrapperFile, "write", OSError(errno.ENOSPC, "No space left on device")),
+    "full disk": (LocalFiles, "write", OSError(errno.ENOSPC, "No space left on device")),
     "no connection": (Keyboard, "press", ConnectionClosed("it is reconnected in a moment")),
 }
 

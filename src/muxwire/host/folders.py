@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InstanceUnavailable, remedy_for
-from muxwire.host.descriptors import open_file
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -216,11 +215,14 @@ def remove_folders(home: Path, *, spare: Collection[str]) -> None:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only we can read; a link in its place is refused by the kernel (OSError, with its path)."""
-    fd = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+    # Not O_TRUNC: it takes 0.2 ms on a file of the last command (ext4).
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         view = memoryview(content)
         while view:
             view = view[os.write(fd, view) :]
+        if os.fstat(fd).st_size > len(content):
+            os.ftruncate(fd, len(content))
     except OSError as error:  # write(2) knows no path
         raise OSError(error.errno, error.strerror, str(path)) from error
     finally:

@@ -15,7 +15,6 @@ import struct
 import time
 from typing import TYPE_CHECKING, Literal, final
 
-from muxwire.host.descriptors import list_folder, open_file
 from muxwire.host.processes import (
     HAS_PROC,
     KERNEL_THREAD,
@@ -288,7 +287,7 @@ class _Viewer:
     def _sleeps(self, one: _Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], _Files | None]:
         """What the threads of a process sleep in; and its open files, if one may be reading and they are visible."""
         try:
-            threads = list_folder(f"/proc/{one.pid}/task")
+            threads = os.listdir(f"/proc/{one.pid}/task")
         except OSError:
             return (), None
         asked, files = False, None
@@ -307,7 +306,7 @@ class _Viewer:
     def _files(self, pid: int, device: int, controls: bool) -> _Files | None:
         """Which descriptors of a process are the terminal's; None if that may not be read, or they are too many."""
         try:
-            names = list_folder(f"/proc/{pid}/fd")
+            names = os.listdir(f"/proc/{pid}/fd")
         except OSError:
             return None
         if len(names) > _FILES_MAX and not controls:
@@ -425,7 +424,7 @@ def _limit(pid: int, call: str, words: list[int]) -> float | None:
 
 def _memory(pid: int, address: int, size: int) -> bytes | None:
     try:
-        descriptor = open_file(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
@@ -469,7 +468,7 @@ def _epoll_of(pid: int) -> set[int] | None:
     """What is in the epoll sets of a process whose calls may not be read; None if it has none."""
     found: set[int] | None = None
     with contextlib.suppress(OSError):
-        for name in list_folder(f"/proc/{pid}/fd"):
+        for name in os.listdir(f"/proc/{pid}/fd"):
             if os.readlink(f"/proc/{pid}/fd/{name}") == "anon_inode:[eventpoll]":  # noqa: PTH115
                 found = (found or set()) | (_epoll_set(pid, int(name)) or set())
     return found

@@ -7,7 +7,6 @@ Sources: proc(5) for `stat` and `exe`; termios(3) on the pane's own tty. Where t
 from __future__ import annotations
 
 import contextlib
-import errno
 import math
 import os
 import re
@@ -20,7 +19,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.host.descriptors import list_folder, open_file
 from muxwire.shell.look import Foreground, TtyModes
 from muxwire.values import pattern
 
@@ -56,16 +54,10 @@ _PS_SECONDS = 5
 
 def read_proc(pid: int, name: str) -> bytes:
     """A small file of a process; empty if it is gone. Read plainly, because a scan reads one for each process."""
-    path = f"/proc/{pid}/{name}"
     try:
-        descriptor = os.open(path, os.O_RDONLY)  # a descriptor of Python's is never inherited
-    except OSError as error:
-        if error.errno != errno.EMFILE:
-            return b""
-        try:
-            descriptor = open_file(path, os.O_RDONLY)
-        except OSError:
-            return b""
+        descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY)  # a descriptor of Python's is never inherited
+    except OSError:
+        return b""
     try:
         return os.read(descriptor, _PROC_FILE)
     except OSError:
@@ -89,7 +81,7 @@ def pids() -> list[int]:
         listed = read_proc(_KTHREADD, f"task/{_KTHREADD}/children")
         # The last number is whole only if a blank follows.
         threads = {_KTHREADD, *map(int, listed[: listed.rfind(b" ") + 1].split())}
-    found = [int(name) for name in list_folder("/proc") if name.isdigit()]
+    found = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     return [pid for pid in found if pid not in threads]
 
 
@@ -322,7 +314,7 @@ def shares_folder(pid: int, folder: Path) -> bool:
 def tty_modes(tty: str) -> TtyModes | None:
     """The modes of the tty at that path; None if it is gone. Opening it never makes it our controlling terminal."""
     try:
-        fd = open_file(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
@@ -389,7 +381,7 @@ def _write_and_close(descriptor: int, data: bytes) -> None:
 
 def restore_line_modes(tty: str) -> None:
     with contextlib.suppress(OSError, termios.error):
-        fd = open_file(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fd = os.open(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             modes = termios.tcgetattr(fd)
             modes[0] |= termios.ICRNL

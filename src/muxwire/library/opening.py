@@ -12,7 +12,7 @@ import anyio
 
 from muxwire.client.transport import asyncio_loop
 from muxwire.errors import InstanceUnavailable, InvalidArgument
-from muxwire.host.descriptors import OURS
+from muxwire.host.descriptors import make_room
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, named_server
@@ -186,30 +186,30 @@ async def _opened(
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
-    with OURS.reserved():
-        async with anyio.create_task_group() as tasks:
-            life = ServerLifetime(folders, host, tasks, wrap, access)
-            life.book.idle_timeout = idle
-            terminals = Terminals(life, hosts)
-            try:
-                if access.role == "adopted" or (access.persistent and _runs(folders, host)):
-                    await terminals.server()
-                # No server can be reached: the logs are completed, unless nothing was ever written under this name (to
-                # open it makes no files), or a server lives all the same, whose spools are still written.
-                elif (
-                    access.lock is not None
-                    and folders.generations()
-                    and not holder(folders.server)
-                    and await access.lock.take_soon()
-                ):
-                    async with LogStore() as store:
-                        await complete_logs(folders, store)
-                    access.lock.give_back()  # the owner is the process that starts the server, maybe another one
-                yield terminals
-            except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
-                failure = error
-            finally:
-                await terminals.end()
-                tasks.cancel_scope.cancel()
+    make_room()
+    async with anyio.create_task_group() as tasks:
+        life = ServerLifetime(folders, host, tasks, wrap, access)
+        life.book.idle_timeout = idle
+        terminals = Terminals(life, hosts)
+        try:
+            if access.role == "adopted" or (access.persistent and _runs(folders, host)):
+                await terminals.server()
+            # No server can be reached: the logs are completed, unless nothing was ever written under this name (to
+            # open it makes no files), or a server lives all the same, whose spools are still written.
+            elif (
+                access.lock is not None
+                and folders.generations()
+                and not holder(folders.server)
+                and await access.lock.take_soon()
+            ):
+                async with LogStore() as store:
+                    await complete_logs(folders, store)
+                access.lock.give_back()  # the owner is the process that starts the server, maybe another one
+            yield terminals
+        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
+            failure = error
+        finally:
+            await terminals.end()
+            tasks.cancel_scope.cancel()
     if failure is not None:
         raise failure

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import anyio
 import anyio.to_thread
 
-from muxwire.host.descriptors import open_file
 from muxwire.logs.segments import segment_path
 from muxwire.results import CommandRecord
 
@@ -114,7 +113,7 @@ class History:
     def _write(self, waiting: list[bytes]) -> None:
         data = self._torn + b"".join(waiting)
         with suppress(OSError):
-            descriptor = open_file(self.path, _FLAGS)
+            descriptor = os.open(self.path, _FLAGS, 0o600)
             try:
                 self._torn = b"" if os.write(descriptor, data) == len(data) else b"\n"
                 size = os.fstat(descriptor).st_size

@@ -465,7 +465,7 @@ class LogStore:
         self._files[file] = None
         while len(self._files) > kept_max():
             self._let_go_of(next(iter(self._files)))
-        self._open(file)
+        file.open()
         file.renew()
         begin = file.end
         while file.waiting:
@@ -489,17 +489,6 @@ class LogStore:
         if file.rotated or self._closings >= CLOSINGS_PER_CHECK:
             file.rotated = False
             self._keep_within()
-
-    def _open(self, file: LogFile) -> None:
-        """Open a file, if need be with the descriptor of the one that was written longest ago; OSError."""
-        try:
-            file.open()
-        except OSError as error:
-            longest_ago = next(iter(self._files))
-            if error.errno != errno.EMFILE or longest_ago is file:
-                raise
-            self._let_go_of(longest_ago)
-            file.open()
 
     def _let_go_of(self, file: LogFile) -> None:
         self._files.pop(file, None)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
@@ -19,7 +18,6 @@ import anyio
 
 from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
-from muxwire.host.descriptors import OURS, open_file
 from muxwire.host.locks import locked
 from muxwire.protocol.commands import joined
 from muxwire.shell.keys import CTRL_C
@@ -139,14 +137,13 @@ class TypingLock:
         self._client = client
         self._spawn = spawn
         self._among_us = anyio.Semaphore(1)
-        self._descriptor = -1
-        self._ours = False  # whether we hold the lock among processes
+        self._descriptor = -1  # of the file by which we hold the lock among processes
 
     def acquire_nowait(self) -> None:
         self._among_us.acquire_nowait()
         if not (self._lock() and self._was_ours()):
             self._among_us.release()
-            self._unlock()  # `acquire` may be cancelled before it begins
+            self.close()  # `acquire` may be cancelled before it begins
             raise anyio.WouldBlock
 
     async def acquire(self) -> None:
@@ -161,41 +158,39 @@ class TypingLock:
                     os.pwrite(self._descriptor, self._name(), 0)
         except BaseException:
             self._among_us.release()
-            self._unlock()
+            self.close()
             raise
 
     def release(self) -> None:
         """Pass the turn on: to calls of this process at once, to other processes when the command has begun."""
         self._among_us.release()
-        if self._ours:
+        if self._descriptor >= 0:
             self._spawn(self._let_go)
 
     async def _let_go(self) -> None:
         session = self._pane.session
         await self._pane.stream.until(lambda: session.closed or not_begun(session) is None, _BEGIN_SECONDS)
         if self._among_us.value:
-            self._unlock()
+            self.close()
 
     def _lock(self) -> bool:
-        if not self._ours:
-            if self._descriptor < 0:
-                try:
-                    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                    self._descriptor = open_file(self._path, flags)
-                except OSError:
-                    return True  # the tab is gone, or the disk is full: what comes next says so
-            if not locked(self._descriptor):
+        if self._descriptor < 0:
+            try:
+                descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            except OSError:
+                return True  # the tab is gone, or the disk is full: what comes next says so
+            if not locked(descriptor):
+                os.close(descriptor)
                 return False
-            self._ours = True
-            OURS.keep(self)
+            self._descriptor = descriptor
         return True
 
     def taken_elsewhere(self) -> bool:
         """Whether another process has the turn: a line of its own may be on its way to the shell."""
-        if self._ours:
+        if self._descriptor >= 0:
             return False
         try:
-            descriptor = open_file(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except OSError:
             return False
         try:
@@ -210,25 +205,8 @@ class TypingLock:
     def _name(self) -> bytes:
         return b"%10d" % os.getpid()
 
-    def _unlock(self) -> None:
-        if self._ours:
-            self._ours = False
-            with suppress(OSError):
-                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
-
-    def let_go(self) -> bool:
-        """Close the file because another needs the descriptor; not while it is our turn, or may soon be."""
-        if self._ours or not self._among_us.value:
-            return False
-        self._close()
-        return True
-
     def close(self) -> None:
-        self._ours = False
-        OURS.forget(self)
-        self._close()
-
-    def _close(self) -> None:
+        """Give the lock among processes back."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1

@@ -99,7 +99,6 @@ class Runner:
         self._typed_on = 0  # by which of the client's connections the newest line went
         self._typed: list[Pending] = []  # the tmux commands that typed it
         self._told: tuple[LeftShell, float] | None = None  # the newest shell whose end refused a command, and when
-        self.on_refused: Callable[[], None] | None = None  # called at that refusal
 
     async def start(
         self,
@@ -299,8 +298,6 @@ class Runner:
         if (left := session.left) is not None:
             self._told = left, time.monotonic()
             session.refused()
-            if self.on_refused is not None:
-                self.on_refused()
         elif self._told is None or given >= self._told[1]:
             return
         raise not_there(self.pane, self._told[0])

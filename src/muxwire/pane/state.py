@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import TabUnavailable
-from muxwire.host.descriptors import OURS
+from muxwire.host.descriptors import lacking
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds, round_trip
 from muxwire.pane.typed_line import settle_line
@@ -781,7 +781,7 @@ class PaneState:
             state,
             program=front.program if front is not None else "",
             few=self.short_of_files(),
-            lacking=OURS.lacking(),
+            lacking=lacking(),
             heard=heard,
             unanswered="" if self.reachable else self.host.prefix[:-1],
             asks=state == "starting" and self.waits_for_input() in ("line", "password"),

@@ -688,8 +688,11 @@ class ShellSession:
         return first.typed_at
 
     def recalled(self, now: float, *, end: int) -> None:
-        """All marks that `recall` asked for were read. A line typed before one that has begun was thrown away."""
-        self._recalled, self._input_recalled = {}, False
+        """All marks that `recall` asked for were read. A line typed before one that has begun was thrown away.
+
+        Of a nested shell that had ended by then, the process knows whose command ran in it.
+        """
+        self._recalled, self._input_recalled, self.left = {}, False, None
         begun = max((one.typed_at for one in self._open.values() if one.started), default=0)
         for execution in self._open.values():
             if execution.typed_at < begun:

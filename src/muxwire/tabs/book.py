@@ -263,9 +263,8 @@ class TabBook:
         tab.client.detach_pane(pane_id(tab.pane_id))
         tab.pane.stream.close(ended=not persistent)
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)
-        for kept in (tab.record, tab.typing_lock):
-            if kept is not None:
-                kept.close()
+        if tab.typing_lock is not None:
+            tab.typing_lock.close()
         tab.events, tab.record, tab.typing_lock, tab.typists = None, None, None, None
         tab.runner.close(persistent=persistent)
         while len(self.closed) >= REMEMBERED_TABS:

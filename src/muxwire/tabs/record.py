@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import InstanceUnavailable, remedy_for
-from muxwire.host.descriptors import OURS, open_file
 from muxwire.host.folders import write_private
 from muxwire.shell.authors import Elsewhere
 from muxwire.shell.execution import Ending, Execution
@@ -150,7 +149,6 @@ class CommandBook:
         self.shell_pid = 0  # of the shell to which the newest command was typed; known once loaded
         self.input_at = -1  # the offset at which the newest other input was typed; known once loaded
         self._path = folder / _COMMANDS
-        self._descriptor = -1
 
     def note(self, execution: Execution, shell_pid: int) -> None:
         """Write down a command that was typed, and its end when that comes. Never fails: the command runs anyway."""
@@ -163,10 +161,6 @@ class CommandBook:
     def note_input(self, offset: int) -> None:
         """Write down, before they are typed, that this process types keys."""
         self._write({"input_at": offset, "typed_time": time.monotonic(), "by": self._typist})
-
-    def note_refusal(self, offset: int) -> None:
-        """Write down that a command was refused there: for what is asked of the commands before it, that is input."""
-        self._write({"input_at": offset})
 
     def note_end_of(self, execution: Execution) -> None:
         execution.ends_with(lambda: self._note_end(execution))
@@ -188,11 +182,12 @@ class CommandBook:
 
     def _write(self, row: Mapping[str, Any]) -> None:
         with suppress(OSError):
-            if self._descriptor < 0:
-                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-                self._descriptor = open_file(self._path, flags)
-            OURS.keep(self)
-            os.write(self._descriptor, json.dumps(row).encode() + b"\n")
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(self._path, flags, 0o600)
+            try:
+                os.write(descriptor, json.dumps(row).encode() + b"\n")
+            finally:
+                os.close(descriptor)
 
     def load(self) -> list[Execution]:
         """The commands that were noted last, oldest first; those whose end was not noted are running."""
@@ -237,7 +232,7 @@ class CommandBook:
         """The newest rows that say who typed, oldest first."""
         rows = []
         with suppress(OSError):
-            descriptor = open_file(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             try:
                 size = os.fstat(descriptor).st_size
                 text = os.pread(descriptor, _NEWEST_BYTES, max(0, size - _NEWEST_BYTES))
@@ -253,17 +248,6 @@ class CommandBook:
     def _shorten(self, text: bytes) -> None:
         with suppress(OSError):
             write_private(self._path, text[text.index(b"\n", len(text) - _COMMANDS_BYTES // 2) + 1 :])
-
-    def close(self) -> None:
-        OURS.forget(self)
-        self.let_go()
-
-    def let_go(self) -> bool:
-        """Close it because another file needs the descriptor."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-        return True
 
 
 def _typed(row: Mapping[str, Any]) -> Execution:

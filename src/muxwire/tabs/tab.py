@@ -149,17 +149,9 @@ class Tab:
         def on_input() -> None:
             zones.typed()
             pane.host.forget(pane.leader_pid)
-            if self.record is not None:
-                self.record.note_input(pane.stream.end)
-            elif self.typists is not None:  # without a record no other code closes its file
-                self.typists.note_input(pane.stream.end)
-                self.typists.close()
+            if (noted := self.record or self.typists) is not None:
+                noted.note_input(pane.stream.end)
 
-        def on_refused() -> None:
-            if self.record is not None:  # a later process is not to refuse it once more
-                self.record.note_refusal(pane.stream.end)
-
-        runner.on_refused = on_refused
         self._view = ScreenView(pane, server.client, server.version, zones)
         runner.loop.on_input, runner.loop.picture = on_input, self._view.picture
         self._keys = KeySender(runner)
