@@ -264,19 +264,6 @@ async def test_a_line_that_was_typed_and_becomes_another_shell_leaves_one_that_t
     await runs_next(tab)
 
 
-@pytest.mark.parametrize(
-    ("shell", "line"),
-    [("bash", "unset PROMPT_COMMAND"), ("bash", "PROMPT_COMMAND='echo hi'"), ("zsh", "precmd_functions=()")],
-)
-async def test_a_typed_line_that_takes_the_prompts_hook_away_leaves_a_shell_that_takes_commands(
-    terminals: Terminals, shell: str, line: str
-) -> None:
-    tab = await terminals.create_tab(shell=shell)
-    await tab.send_keys([line, "Enter"])
-    await runs_next(tab)
-    await tab.close(force=True)
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 async def test_a_question_of_a_typed_line_is_no_prompt_and_a_second_line_proves_one(
     terminals: Terminals, shell: str

@@ -21,7 +21,6 @@ from muxwire.shell.listener import (
     Refused,
     find_listener,
     hidden_waiting,
-    is_prompt_again,
     keys_sent,
     may_be_read,
     on_its_way,
@@ -78,6 +77,12 @@ def finished(driven: Driven) -> None:
 def entered(driven: Driven) -> None:
     """A person's line."""
     driven.prompt()
+    driven.accept()
+
+
+def entered_twice(driven: Driven) -> None:
+    """A person's line took the hook of the prompt away: no mark of one comes before the next line."""
+    entered(driven)
     driven.accept()
 
 
@@ -144,6 +149,8 @@ def own(name: str, waiting: Waiting = "editor", **more: object) -> InFront:
         ("zsh", running, own("zsh"), 0),
         ("zsh", at_prompt, own("zsh", "line"), 1),  # `unsetopt zle`
         ("zsh", entered, own("zsh", "line"), 0),
+        ("zsh", entered_twice, own("zsh"), 1),
+        ("zsh", entered_twice, own("zsh", "line"), 0),
         # A start-up file that became another shell.
         ("zsh", starting, front("bash", silent=UNHOOKED_QUIET), 2),
         ("zsh", starting, front("bash", silent=UNHOOKED_QUIET / 2, waited=0.0), 0),
@@ -176,36 +183,6 @@ def test_a_relay_that_a_tab_was_opened_with_may_bring_a_shell(
     driven = Driven(shell)
     before(driven)
     assert opens_shell(driven.session, program, waiting) == opens
-
-
-@pytest.mark.parametrize(
-    ("row", "accepted", "known", "again", "expected"),
-    [
-        (b"box$ ", b"box$ unset X\r\n", b"", False, True),
-        (b"\x1b[1mbox$ \x1b[0m", b"box$ unset X\r\n", b"", False, True),
-        (b"box$ ls # half", b"box$ unset X\r\n", b"", False, True),
-        # What was typed was drawn twice: without the prompt the second time.
-        (b"box$ ", b"box$ \x1b[7munset\x1b[27m\r\x1b[C\x1b[Cunset\r\n", b"", False, True),
-        (b"%" + b" " * 20 + b"\r \r\rbox% ", b"%" + b" " * 20 + b"\r \r\rbox% x\r\n", b"", False, True),
-        (b"%" + b" " * 20 + b"\r \r\r", b"%" + b" " * 20 + b"\r \r\rbox% x\r\n", b"", False, False),
-        (b"", b"box$ read -e x\r\n", b"", False, False),
-        (b"box", b"box$ read -e -p box x\r\n", b"", False, False),
-        (b"Go on? ", b"box$ read -e -p 'Go on? ' x\r\n", b"", False, False),
-        (b"> ", b"box$ cat <<E\r\n> text\r\n", b"", False, False),
-        (b"/bin:/usr/bin", b"box$ vared PATH\r\n", b"box$ ", False, False),
-        # One that no sign ends: it was seen before, or the shell took a line there.
-        (b"box: ", b"box: unset X\r\n", b"", False, False),
-        (b"box: ", b"box: unset X\r\n", b"top\nbox: ", False, True),
-        (b"new: ", b"box$ PS1=\r\nnew: :\r\n", b"", False, False),
-        (b"new: ", b"box$ PS1=\r\nnew: :\r\n", b"", True, True),
-        (b"Go on? ", b"box$ PS1=\r\nnew: read -e\r\n", b"", True, False),
-        (b"", b"box$ PS1=\r\nnew: read -e\r\n", b"", True, False),
-    ],
-)
-def test_a_prompt_is_known_by_the_one_at_which_the_line_was_typed(
-    row: bytes, accepted: bytes, known: bytes, again: bool, expected: bool
-) -> None:
-    assert is_prompt_again(row, accepted, [known], again=again) == expected
 
 
 def test_the_tabs_own_shell_has_a_moment_for_the_mark_of_its_prompt() -> None:

@@ -419,6 +419,20 @@ def test_commands_of_an_earlier_process() -> None:
     assert later.session.last_input.offset == 7
 
 
+def test_a_nested_shell_that_had_ended_before_this_process_came_refuses_nothing() -> None:
+    earlier = Driven()
+    earlier.prompt()
+    earlier.type(2)
+    earlier.begin()
+    later = Driven()
+    later.session.recall(earlier.commands, PID, -1)
+    later.prompt()
+    later.prompt()
+    assert later.session.left is not None
+    later.session.recalled(later.now(), end=len(later.data))
+    assert later.session.left is None
+
+
 def test_the_end_of_a_command_that_another_version_typed() -> None:
     """Its id was made without the nonce: it is known from the record, also where its end was noted already."""
     earlier = Execution("00112233445566aa", b"old", prompt_seq=1, typed_at=0, typed_time=0.0)
@@ -715,20 +729,6 @@ def test_a_command_timed_out_if_it_runs_on_after_its_time_or_was_ended_for_it(
     assert command.timed_out is running
     driven.finish()
     assert command.timed_out is ended
-
-
-def test_after_a_line_that_took_its_hook_away_the_shell_is_at_its_prompt() -> None:
-    driven = Driven()
-    driven.prompt()
-    driven.accept()
-    driven.feed(b"$ ")
-    session, begin = driven.session, len(driven.data) - len(b"$ ")
-    session.prompt_seen(begin, driven.now())
-    assert (session.at_prompt, session.prompt_end, session.preexec_time) == (True, begin, None)
-    driven.accept()
-    assert (session.state, session.lines_taken) == (ShellState.ACCEPTED, 2)
-    driven.prompt()
-    assert (session.state, session.lines_taken) == (ShellState.PROMPT, 0)
 
 
 def test_a_line_that_became_another_shell_leaves_a_tab_that_does_not_start() -> None:

@@ -44,6 +44,7 @@ class FakeKernel:
     drawn_on: bool = False
     sees_waits: bool = True
     program: str = "zsh"
+    replaced: str = ""
     asked: Counter[str] = field(default_factory=Counter)
 
     def waits_for_input(self) -> Waiting:
@@ -56,6 +57,9 @@ class FakeKernel:
 
     def front_shell(self) -> Shell | None:
         return shell_for(self.program)
+
+    def replaced_by(self) -> Shell | None:
+        return shell_for(self.replaced) if self.replaced else None
 
     def reads(self) -> bool:
         return self.sleeps
@@ -80,6 +84,7 @@ SHELLS: dict[str, tuple[Callable[[Driven], object], ...]] = {
     "prompt": (Driven.prompt,),
     "entered": (Driven.prompt, entered),
     "theirs": (Driven.prompt, entered, Driven.accept),
+    "theirs twice": (Driven.prompt, entered, Driven.accept, Driven.accept),
     "typed": (Driven.prompt, Driven.type),
     "running": (Driven.prompt, Driven.type, Driven.accept, Driven.begin),
     "ended": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish),
@@ -136,6 +141,12 @@ def reached(name: str, shell: str = "zsh") -> Driven:
         ("zsh", "nested", FakeKernel("line"), "interactive"),
         ("zsh", "theirs", FakeKernel(""), "busy"),
         ("zsh", "theirs", FakeKernel("line"), "interactive"),
+        ("zsh", "theirs", FakeKernel("line", replaced="dash"), "prompt"),  # `exec dash`
+        ("zsh", "theirs", FakeKernel("", replaced="dash"), "busy"),
+        ("zsh", "running", FakeKernel("line", replaced="dash"), "interactive"),
+        ("zsh", "theirs", FakeKernel("editor"), "busy"),  # its `vared`
+        ("zsh", "theirs twice", FakeKernel("editor"), "prompt"),  # `precmd_functions=()`, and another line
+        ("zsh", "theirs twice", FakeKernel("editor", front=False), "busy"),
         ("dash", "entered", FakeKernel("editor"), "incomplete"),
         ("dash", "entered", FakeKernel(""), "running"),
     ],

@@ -278,6 +278,9 @@ class World:
     def arguments(self, pid: int) -> list[str]:
         return self.words
 
+    def replaced_by(self) -> Shell | None:
+        return None
+
     def replacing_shell(self) -> Shell | None:
         return shell_for(self.program)
 

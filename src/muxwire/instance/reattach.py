@@ -350,23 +350,22 @@ async def restore(tab: Tab, book: TabBook) -> None:
         execution.ends_with(pane.stream.wake)
     assert tab.record is not None
     start = pane.session.recall(executions, tab.record.shell_pid, tab.record.input_at)
-    marks, pane.logged = await anyio.to_thread.run_sync(_read_again, tab, min(start, pane.stream.end))
+    marks = await anyio.to_thread.run_sync(_read_again, tab, min(start, pane.stream.end))
     with book.reading_again(tab):
         for mark in marks:
             pane.on_mark(mark)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 
-def _read_again(tab: Tab, start: int) -> tuple[list[Mark], tuple[int, bytes]]:
-    """The marks since that offset, and where the log ends with its last bytes, in which a prompt may stand."""
+def _read_again(tab: Tab, start: int) -> list[Mark]:
+    """The marks since that offset."""
     end = tab.pane.stream.end
     marks: list[Mark] = []
-    at, tail = 0, b""
     with log_read.LogFileReader(tab.log_path) as log:
         for first, last in log.ranges:  # a mark is never made of bytes from both sides of a hole
             at, stop = max(first, start), min(last, end)
-            scanner, tail = MarkScanner(at), b""
+            scanner = MarkScanner(at)
             while at < stop and (piece := log.pread(at, min(at + _READ_BYTES, stop))):
                 marks += scanner.feed(piece)
-                at, tail = at + len(piece), (tail + piece)[-PROMPT_REACH:]
-    return marks, (at, tail)
+                at += len(piece)
+    return marks

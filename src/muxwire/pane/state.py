@@ -14,7 +14,6 @@ from muxwire.errors import TabUnavailable
 from muxwire.host.descriptors import lacking
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds, round_trip
-from muxwire.pane.typed_line import settle_line
 from muxwire.shell.driver import StopTarget
 from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import (
@@ -47,7 +46,7 @@ from muxwire.shell.look import (
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_again
 from muxwire.shell.session import ShellSession
-from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone
+from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone, ShellState
 from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
 from muxwire.values import pattern
 from muxwire.vt.screens import on_alternate
@@ -202,7 +201,6 @@ class PaneState:
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
-        self.logged = 0, b""  # where the output that only the log has ends, and the last bytes of it
         self._next_id = ""  # of a mark, made ahead; "" if none is
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
@@ -331,7 +329,6 @@ class PaneState:
 
     def tab_state(self) -> State:
         """The state now; asks the kernel where the marks alone cannot tell."""
-        settle_line(self)
         return tab_state(self.session, self, self._judged_at)
 
     @property
@@ -350,7 +347,6 @@ class PaneState:
         A command of ours whose line seems unfinished, or whose shell seems to read, is `running` all the same where a
         start mark or an end mark may still be on its way.
         """
-        settle_line(self)
         running = self.session.running
         state = tab_state(self.session, self, self._judged_at, waits=self._waits_lately)
         if running is None or state not in ("interactive", "incomplete"):
@@ -609,12 +605,25 @@ class PaneState:
         front = self.front()
         return None if front is None or self.host.runs_script(front.pgrp) else self.host.shell_for(front.program)
 
+    def replaced_by(self) -> Shell | None:
+        """The shell that has taken the place of the tab's own by a line that was typed, as `exec zsh`.
+
+        It is known by its environment: only the tab's own shell was started with the nonce, which it does not export.
+        """
+        session, front = self.session, self.front()
+        persons = session.state is ShellState.ACCEPTED and session.running is None and not session.runs_others
+        if not persons or front is None or front.pgrp != session.shell_pid:
+            return None
+        ours = self.host.began_with(front.pgrp, "MUXWIRE_NONCE", session.nonce)
+        return self.replacing_shell() if ours is False else None
+
     def find_shell(self, waited: float, folder: Path) -> ForegroundShell | None:
         """The listener where the shell is at no prompt of ours; None if nobody is known to listen.
 
         `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
         """
-        settle_line(self)
+        if (other := self.replaced_by()) is not None and takes_line(other, self.waits_for_input()):
+            self.session.became(other)
         front, found = self.front(), self.judgement()
         # What is judged must be what is in front: between the two a command may begin or end.
         if front is None or not (found.waiting or found.hidden) or self.front() != front:

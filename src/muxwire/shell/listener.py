@@ -29,8 +29,6 @@ from muxwire.values import dataclass, pattern
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from muxwire.errors import State
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Waiting
@@ -65,8 +63,6 @@ _SHOWN_BYTES: Final = 80
 _EDITING: Final = ("bash", "zsh", "fish")
 # The kernel does not distinguish their `read` from their prompt.
 _READ_ALIKE: Final = ("dash", "ash", "ksh")
-# Where most prompts end; a blank follows, and what is typed.
-_SIGN: Final = pattern(r"[#$%>❯](?= |\Z)")
 # What zsh and fish print before a prompt: a sign for an unfinished line, and blanks up to the right edge. After a
 # finished line the prompt takes their place.
 _BEFORE_PROMPT: Final = pattern(r"[%#⏎] {2,}|⏎ ?\x0f? *")
@@ -160,6 +156,8 @@ def _own_shell(session: ShellSession, shell: Shell, group: int, now: float) -> F
     if shell.replaces_all and session.state is ShellState.SUBMITTED and running is None:
         return ForegroundShell(shell, 1)  # it asks for more of a line: its key replaces that line too
     persons = session.state is ShellState.ACCEPTED  # a person's line, which reads itself
+    if persons and session.lines_taken > 1 and running is None:
+        return ForegroundShell(shell, 1)  # a line took the hook of its prompt away; muxwire's puts it back
     late = now - idle_since(session) >= PROMPT_GRACE
     return ForegroundShell(shell, 2, group) if late and running is None and not persons else None
 
@@ -239,30 +237,6 @@ def shows_prompt(last_line: bytes) -> bool:
     """Whether something stands on the cursor's line that is not what zsh and fish print before a prompt."""
     parts = strip_ansi(last_line.decode("utf-8", "replace")).split("\r")
     return any(part.strip() and not _BEFORE_PROMPT.fullmatch(part) for part in parts)
-
-
-def is_prompt_again(row: bytes, accepted: bytes, known: Iterable[bytes], *, again: bool) -> bool:
-    """Whether `row`, where the cursor is after a person's line, is a prompt of the tab's own shell without its mark.
-
-    `accepted`: what was written from the prompt's mark until the shell took that line; `known`: prompts as they were
-    drawn. `again`: after that mark the shell had taken another line before, so the last row there began with a prompt
-    too. A person may have typed something behind the one that stands there.
-    """
-    shown = next(iter(_drawn_parts(row)), "").rstrip()
-    parts = _drawn_parts(accepted)
-    signed = [one[: sign.end()] for one in parts if (sign := _SIGN.search(one)) is not None]
-    prompts = [part for one in known for part in _drawn_parts(one.rpartition(b"\n")[2])] + signed[:1]
-    if again:
-        prompts += signed[-1:]
-        if shown and "".join(parts[-1:]).startswith(shown):
-            return True
-    return any((shown + " ").startswith(one.rstrip() + " ") for one in prompts)
-
-
-def _drawn_parts(drawn: bytes) -> list[str]:
-    """The texts of each row, which an editor may have drawn more than once, without what stands before a prompt."""
-    parts = strip_ansi(drawn.decode("utf-8", "replace")).replace("\n", "\r").split("\r")
-    return [part for part in parts if part.strip() and not _BEFORE_PROMPT.fullmatch(part)]
 
 
 def prompt_expected(session: ShellSession, listener: ForegroundShell) -> float | None:
@@ -401,7 +375,7 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
         since = f" {now - session.preexec_time:.1f} s ago" if seen.heard else ""  # the log has no times
         line = "a command that another muxwire typed" if session.runs_others else "a line that was typed"
         what = f"{program} runs in the foreground, from {line}{since}"
-        if seen.edits and not session.runs_others:  # a second line without a mark proves a prompt (`is_prompt_again`)
+        if seen.edits and not session.runs_others:  # a second line without a mark proves a prompt
             what = f"{program} waits for keys, after {line}{since}: a `read`, or a prompt without a hook"
             remedy = "if it is a prompt, type `:` and Enter there with `send_keys`, and try again; else answer it"
     else:

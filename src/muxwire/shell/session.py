@@ -210,7 +210,7 @@ class ShellSession:
         self.prompt_time = 0.0
         self.preexec_time: float | None = None  # when it took a line, until its next prompt
         self.runs_others = False  # whether a command runs, or its prompt is to come, that another process typed
-        self.lines_taken = 0  # since its newest prompt that a mark announced: after the first its hook is missing
+        self.lines_taken = 0  # since its newest prompt that a mark announced (rule 9)
         self.preexec_offset = -1  # the offset after the newest C mark: there the answer to a typed line begins
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
         self.has_preexec_mark = shell is not None and shell.has_accept_mark and shell.name != "bash"
@@ -616,12 +616,6 @@ class ShellSession:
         self.adopt(self.shell_pid)
         self.shell, self._name = shell, shell.name
         self.prompt_seq, self.has_preexec_mark, self.preexec_time = 0, False, None
-
-    def prompt_seen(self, begin: int, now: float) -> None:
-        """After a person's line the shell waits at the prompt at `begin`: it has lost the hook that marks it."""
-        self._move(Input.PROMPT_FOUND)
-        self.prompt_end, self.prompt_time = begin, now
-        self.preexec_time, self.status_at_prompt, self.sleeps_since = None, None, None
 
     def prompt_seen_again(self, execution: Execution, offset: int) -> None:
         """A nested shell gave a command up without saying so: its prompt is at that offset."""

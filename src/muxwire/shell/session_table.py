@@ -16,7 +16,8 @@ An input is a mark that counts, or what we did or found out ourselves. Rules, ea
 7. What comes after the end of the shell, or for a pane that is gone, moves nothing: no caller waits for it.
 8. What was typed moves a shell only from its prompt: elsewhere it is for the program that runs.
 9. A line accepted after the end of a command of muxwire is a person's, whose prompt mark was lost. While our command
-   runs, its shell accepts none.
+   runs, its shell accepts none. A second line since a prompt's mark proves that a line took the hook of the prompt
+   away: after such a line the prompt is known by the kernel's word, that the shell edits a line.
 10. After `exec` of another shell the same process has none of our hooks. It is treated as a person's shell that we
     adopted: as starting, and every command in it as one in a nested shell.
 

@@ -55,6 +55,9 @@ class Kernel(Protocol):
     def front_shell(self) -> Shell | None:
         """The shell that is in the foreground, if it is one that we know."""
 
+    def replaced_by(self) -> Shell | None:
+        """The shell that has taken the place of the tab's own by a line that was typed, as `exec zsh`."""
+
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed."""
 
@@ -190,6 +193,15 @@ def _adopted(session: ShellSession, kernel: Kernel) -> bool:
     return session.adopted and session.running is None and kernel.shell_in_front()
 
 
+def _unannounced(session: ShellSession, kernel: Kernel) -> bool:
+    """Whether a shell waits at a prompt after a line that took the hook of that prompt away, or the shell's place."""
+    if session.state is not ShellState.ACCEPTED or session.running is not None:
+        return False
+    if session.lines_taken > 1 and kernel.waits_for_input() == "editor":
+        return kernel.shell_in_front()
+    return takes_line(kernel.replaced_by(), kernel.waits_for_input())
+
+
 Rule = tuple["State", "Callable[[ShellSession, Kernel, float], bool]"]
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -204,6 +216,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ("incomplete", lambda s, k, _: _typed(s, k)),
     ("prompt", lambda s, k, _: _adopted(s, k) and takes_line(k.front_shell(), k.waits_for_input())),
     ("running", lambda s, k, _: _adopted(s, k) and not k.waits_for_input()),
+    ("prompt", lambda s, k, _: _unannounced(s, k)),
     ("interactive", lambda _, k, __: k.waits_for_input() in ("line", "password", "raw")),
     # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
     ("interactive", lambda s, k, _: s.running is not None and k.waits_for_input() == "editor" and k.reads()),
@@ -237,7 +250,7 @@ class Answers:
         self.sees_waits = kernel.sees_waits
         self.waits_for_input = _once(waits or kernel.waits_for_input)
         self.shell_in_front, self.front_shell = _once(kernel.shell_in_front), _once(kernel.front_shell)
-        self.reads, self.continues = kernel.reads, kernel.continues
+        self.replaced_by, self.reads, self.continues = kernel.replaced_by, kernel.reads, kernel.continues
 
 
 def tab_state(
