@@ -49,6 +49,14 @@ async def test_a_shell_script_runs_in_the_tab_s_kind_of_shell(tab: Tab) -> None:
     assert (result.output, result.exit_code) == ("1\n2\nx y\n", 0), result
 
 
+async def test_bash_is_a_language_in_another_shell(terminals: Terminals) -> None:
+    made = await terminals.create_tab(shell=shutil.which("dash"))
+    with anyio.fail_after(DEADLINE):
+        result = await made.execute_script("bash", "a=(one two); echo ${a[1]} $1", args=["x y"])
+    assert (result.output, result.exit_code) == ("two x y\n", 0), result
+    await made.close(force=True)
+
+
 async def test_the_active_virtual_environment_s_python_runs_scripts(terminals: Terminals, folder: Path) -> None:
     (folder / "venv").mkdir()
     python = folder / "venv" / "python3"

@@ -51,6 +51,7 @@ class FakeTab:
     theirs: bool = False
     not_ours: str = ""
     line_by: str | None = None
+    end_reason: str = ""
     attach_words: str = "muxwire attach --name fake -t @1"
     asked: list[dict[str, Any]] = field(default_factory=list)
     running: int = 0

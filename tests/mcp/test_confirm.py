@@ -89,7 +89,9 @@ class _Panes:
         pane = target if target in self.panes else next(one for one, window in self.panes.items() if window == target)
         key = pane if pane == "%2" else self.panes[pane]
         whose = f"a person has typed into {key}" if pane in self.theirs else ""
-        return SimpleNamespace(key=key, name="work", not_ours=whose, is_adopted=False, state="busy", attach_words=key)
+        return SimpleNamespace(
+            key=key, name="work", not_ours=whose, is_adopted=False, state="busy", attach_words=key, end_reason=""
+        )
 
     async def close_tab(self, _target: str, **_how: object) -> None:
         self.closed = True

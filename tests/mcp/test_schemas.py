@@ -106,12 +106,9 @@ def _named(schema: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
         yield from _named(schema["items"], name)
 
 
-def test_variables_are_a_map_or_a_list_wherever_they_are_taken() -> None:
+def test_variables_are_a_map_wherever_they_are_taken() -> None:
     taken = [env for tool in LISTING for env in _named(tool["inputSchema"], "env")]
-    assert len(taken) >= 5  # create_tab, both ways of running, and the operations that make a pane
-    for env in taken:
-        valid = Draft202012Validator(env).is_valid
-        assert (valid({"A": "1"}), valid(["A=1"]), valid("A=1"), valid([1])) == (True, True, False, False)
+    assert [env["type"] for env in taken] == ["object"] * 3  # create_tab, and both ways of running
 
 
 @EACH

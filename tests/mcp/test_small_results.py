@@ -51,6 +51,14 @@ async def test_a_note_is_gone_when_its_command_has_ended() -> None:
         assert "note" not in done
 
 
+async def test_a_tab_that_was_closed_before_is_said_to_be() -> None:
+    async with agent_at_a_server() as agent:
+        tab = (await agent.call("create_tab"))["window_id"]
+        assert await agent.call("close_tab", window_id=tab) == {"success": True}
+        again = await agent.call("close_tab", window_id=tab)
+        assert again["note"].startswith("it was closed before: ")
+
+
 async def test_an_asynchronous_start_says_where_its_output_begins() -> None:
     async with agent_at_a_server() as agent:
         await agent.call("execute_command", command="true", timeout_ms=WAIT_MS)

@@ -426,6 +426,8 @@ class Terminals:
     ) -> WaitOutcome:
         """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
+        Without any of these for one that is silent for 0.5 s.
+
         Text counts from `from_byte` on, else from the last command or input: in the output, or new on the screen. With
         `gone` it is waited for until it is not on the screen, for `stable` s if that is given; alone, `stable` is a
         screen that has not changed for so long. NoSuchTarget, InvalidArgument.
@@ -435,7 +437,7 @@ class Terminals:
         ).checked()
         names = self._names_of(targets)
         tabs = [await self.known_tab(name, within=timeout) for name in names]
-        with self._book.awaiting(until or regex or ("silence" if idle is not None else "an end or a prompt")):
+        with self._book.awaiting(until or regex or ("an end or a prompt" if wanted.idle is None else "silence")):
             return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
 
     @checks_types

@@ -285,7 +285,6 @@ class Tool(Generic[A]):
     hints: Hints
     toolset: Toolset
     large_result: bool
-    special: Mapping[Any, dict[str, Any]]
     page: str
     words: Mapping[str, str]  # what its texts call each verb
     draws: bool  # its result may have pictures, which clients show only without a structured result
@@ -328,7 +327,7 @@ class Tool(Generic[A]):
             **({"_meta": meta} if meta else {}),
             "annotations": destructive | {"openWorldHint": self.hints.open_world, "readOnlyHint": self.hints.read_only},
             "description": self.description,
-            "inputSchema": input_schema(self.arguments, self.special),
+            "inputSchema": input_schema(self.arguments),
             "name": self.name,
             **({} if self.returns is Text or (self.draws and can_draw()) else {"outputSchema": self._output_schema()}),
             "title": self.name.replace("_", " ").capitalize(),
@@ -365,15 +364,14 @@ def tool(
     toolset: Toolset = "core",
     large_result: bool = False,
     page: str = "",
-    special: Mapping[Any, dict[str, Any]] | None = None,
     words: Mapping[str, str] = WORDS,
     draws: bool = False,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
-    `returns` is a dataclass: the fields that it has no default for are always there. `special` has the schemas of
-    kinds of arguments that the verb does not describe whole. `page` is the URI of what clients with Apps show of it.
-    `words`: the tools that notes and remedies name in place of each verb. `draws`: it may add to `Call.pictures`.
+    `returns` is a dataclass: the fields that it has no default for are always there. `page` is the URI of what clients
+    with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `draws`: it may
+    add to `Call.pictures`.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -385,7 +383,6 @@ def tool(
             hints,
             toolset,
             large_result,
-            special or {},
             page,
             words,
             draws,

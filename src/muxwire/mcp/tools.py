@@ -12,12 +12,9 @@ import anyio.to_thread
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.pages import TERMINAL_PAGE
 from muxwire.mcp.registry import WORDS, Call, Hints, tool
-from muxwire.operations import KINDS as OPERATIONS, KillPane
+from muxwire.operations import KillPane
 from muxwire.operations.lists import read_operations
-from muxwire.operations.operation import (
-    StepResult,
-    Target,
-)
+from muxwire.operations.operation import StepResult  # noqa: TC001 - the type of a field
 from muxwire.results import (
     Cursor,
     KeysSent,
@@ -51,9 +48,7 @@ from muxwire.verbs.catalogue import (
     WaitFor,
     WatchEvents,
 )
-from muxwire.verbs.describe import json_names
-from muxwire.verbs.schema import kind_schema
-from muxwire.verbs.types import ACTIVE, DEFAULT_MAX_CHARS, DEFAULT_WAIT, Objects
+from muxwire.verbs.types import ACTIVE, DEFAULT_MAX_CHARS, DEFAULT_WAIT
 from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
@@ -84,6 +79,7 @@ class Success:
     """It was done; else there is an error."""
 
     success: bool
+    note: str = ""
 
 
 @tool(
@@ -120,12 +116,14 @@ async def list_tabs(call: Call, given: ListTabs) -> TabList:
 async def close_tab(call: Call, given: CloseTab) -> Success:
     meant = await _meant(call, given) if given.force else []
     await _agree_to_end(call, meant)
+    ended = ""
     if given.session and not given.window_id:
         await call.terminals.close_session(given.session, force=given.force)
     else:
+        ended = (await call.terminals.known_tab(given.target)).end_reason
         await call.terminals.close_tab(given.target, force=given.force)
     call.stopped.extend(tab.key for tab in meant)
-    return Success(success=True)
+    return Success(success=True, note=f"it was closed before: {ended}" if ended else "")
 
 
 async def _meant(call: Call, given: CloseTab) -> list[Tab]:
@@ -402,7 +400,7 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     return _screen(taken if given.cells else replace(taken, cells=None, scrollback_cells=None))
 
 
-@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), toolset="screen")
+@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True))
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     wanted = None
     if given.until or given.regex or given.gone or given.stable or given.idle:
@@ -499,32 +497,6 @@ async def show_terminal(call: Call, given: ShowTerminal) -> HandOver:
 
 # The tool that runs several tmux operations in one call.
 
-# A target is a string, and `ref:NAME` one that names an earlier step.
-_OF_TARGETS = {Target: {"type": "string"}}
-
-# Kinds that share the schema of another kind, so that the list of tools is short. The library checks each kind exactly.
-_LIKE = {"show_option": "set_option", "break_pane": "rename_window", "kill_pane": "select_pane"}
-
-
-def _operations() -> list[dict[str, Any]]:
-    """Return a schema for each kind, or for a few that take nearly the same."""
-    return [
-        _operation([kind, *(name for name in OPERATIONS if _LIKE.get(name) == kind)])
-        for kind in OPERATIONS
-        if kind not in _LIKE
-    ]
-
-
-def _operation(kinds: list[str]) -> dict[str, Any]:
-    known = [json_names(OPERATIONS[kind]) for kind in kinds]
-    properties = {name: kind_schema(one, _OF_TARGETS) for name, one in known[0].items()}
-    needed = [name for name in properties if all(name in each and each[name].required for each in known)]
-    return {
-        "type": "object",
-        "properties": {"kind": {"enum": kinds, "type": "string"}, **properties},
-        "required": ["kind", *needed],
-    }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListOutcome:
@@ -551,7 +523,6 @@ async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
     returns=ListOutcome,
     hints=Hints(destructive=True, open_world=True),
     toolset="ops",
-    special={Objects: {"items": {"anyOf": _operations()}, "type": "array"}},
 )
 async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutcome:
     operations = read_operations(given.operations)

@@ -54,6 +54,7 @@ _KINDS: dict[str, _Kind] = {
     "typescript": _kind("typescript", ".mts", ("tsx", "deno", "bun", "node 22.6 or newer"), _TYPESCRIPT),
     "javascript": _kind("javascript", ".mjs", ("node", "bun", "deno")),
     "shell": _kind("shell", ".sh", ("bash", "sh")),
+    "bash": _kind("bash", ".bash", ("bash",)),
 }
 
 

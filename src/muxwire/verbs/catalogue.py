@@ -72,7 +72,9 @@ class InTab(Verb):
 class Execution(InTab):
     """What running a command and running a script share."""
 
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Least(1), Help("interrupt it after that time")] = DEFAULT_TIMEOUT
+    timeout: Annotated[
+        Milliseconds, Shown("SECONDS"), Least(1), Help("interrupt it after that time", "a build: 600000")
+    ] = DEFAULT_TIMEOUT
     strip_ansi: StripAnsi | None = None
     env: Annotated[Environment, Help("run it in a subshell, with that variable", "{NAME: VALUE}")] = field(
         default_factory=dict
@@ -163,7 +165,7 @@ class ExecuteScript(Execution):
     """Write code to a file and run it as execute_command does."""
 
     verb: ClassVar[str] = "execute_script"
-    language: Annotated[Language, Help("what runs it: the tab's own interpreter")]
+    language: Annotated[Language, Help("what runs it: the tab's own interpreter; shell: its kind of shell")]
     code: Annotated[str, Help("the script")]
     args: Annotated[Strings, Help("its arguments")] = ()
 
@@ -224,7 +226,7 @@ class StreamLogs(InTab):
     from_byte: Annotated[Offset, Help("begin at that offset of its output")] = 0
     max_bytes: Annotated[Positive, Unit("bytes"), Most(CHUNK_MAX), Help("at most so many at once")] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi | None = None
-    wait: Annotated[Milliseconds, Help("wait that long for more output, if there is none", "for more output")] = 0.0
+    wait: Annotated[Milliseconds, Help("wait that long for more output, if there is none")] = 0.0
 
 
 @final
@@ -291,8 +293,8 @@ class SendKeys(InTab):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitFor(Verb):
-    """Wait until one of these tabs meets a condition. Text is matched without escape sequences, from the last
-    command on, or from_byte: next_byte of send_keys leaves the echo out.
+    """Wait until one of these tabs meets a condition; without one, for 500 ms without output. Text is matched without
+    escape sequences, from the last command on, or from_byte: next_byte of send_keys leaves the echo out.
     """
 
     verb: ClassVar[str] = "wait_for"
@@ -348,20 +350,40 @@ class ShowTerminal(InTab):
     why: Annotated[str, Shown("TEXT"), Help("what the person is to do there", "what to do there")] = ""
 
 
+# What a model is told of each kind of step; tests compare it with the kinds.
+_KINDS: Final = """\
+Objects: kind, and what it takes (? optional):
+new_window(?ref, ?name, ?cwd, ?env, ?login, ?shell, ?command, ?session, ?size, ?strip_ansi, ?idle_timeout_ms)
+split_pane(target, ?ref, ?horizontal, ?size, ?cwd, ?env, ?login, ?shell, ?command)
+split_evenly(target, count, ?horizontal, ?refs)
+make_grid(target, rows, cols, ?refs)
+send_keys(target, keys, ?enter, ?literal)
+execute(target, command, ?cwd, ?env, ?strip_ansi, ?timeout_ms)
+wait_for(target, ?until, ?regex, ?gone, ?stable_ms, ?idle_ms, ?exit, ?prompt, ?bell, ?timeout_ms)
+resize_pane(target, ?height, ?width, ?zoom)
+select_layout(target, layout)
+select_pane(target)
+rename_window(target, name)
+swap_pane(target, with)
+break_pane(target, ?name)
+join_pane(target, into, ?horizontal)
+kill_pane(target)
+set_option(option, value, ?scope, ?target, ?global)
+show_option(option, ?scope, ?target, ?global)
+display_message(format, ?target)
+capture_pane(target, ?start, ?end)
+target, with, into: a tab, a pane, or ref:NAME of an earlier step. count and rows x cols include the divided pane, so \
+refs are one fewer. command: argv, in execute a line. size: [cols, rows], in split_pane "30%" or rows.
+Example: [{"kind":"new_window","ref":"w"},{"kind":"send_keys","target":"ref:w","keys":"htop"}]"""
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTmuxOperations(Verb):
     """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
 
     verb: ClassVar[str] = "run_tmux_operations"
-    operations: Annotated[
-        Objects,
-        Help(
-            "the steps: docs/operations.md has their kinds",
-            'target: a tab, a pane, or ref:NAME of an earlier step. Example: [{"kind":"new_window","ref":"w"},'
-            '{"kind":"send_keys","target":"ref:w","keys":"htop"}]',
-        ),
-    ]
+    operations: Annotated[Objects, Help("the steps: docs/operations.md has their kinds", _KINDS)]
     on_error: Annotated[OnError, Help("what to do after a step that fails")] = "stop"
     dry_run: Annotated[bool, Help("send nothing; show what would be sent")] = False
     rollback_on_error: Annotated[bool, Help("if a step fails, close what others made")] = False

@@ -19,36 +19,32 @@ _SCHEMAS: Mapping[Any, Schema] = {
     float: {"type": "integer"},  # milliseconds
     tuple[str, ...]: _STRINGS,
     Texts: {"anyOf": [_STRING, _STRINGS]},
-    Mapping[str, str]: {"items": _STRING, "type": ["object", "array"]},
+    Mapping[str, str]: {"type": "object"},
     tuple[int, int]: {"items": {"type": "integer"}, "type": "array"},
-    Objects: {"items": {"type": "object"}, "type": "array"},
+    # Names that are not known here: operations/lists.py reads a step.
+    Objects: {"items": {"type": "object", "properties": {"kind": _STRING}, "required": ["kind"]}, "type": "array"},
 }
 
 
-def input_schema(described: type[Any], special: Mapping[Any, Schema] | None = None) -> Schema:
+def input_schema(described: type[Any]) -> Schema:
     """The schema of what a verb takes: what must be given comes first.
 
     That nothing else may be given it does not say, nor what a number may be: a model learns nothing by it, and learns
-    by the error if it breaks it. `special` has the schemas of further kinds.
+    by the error if it breaks it.
     """
     known = sorted(parameters(described), key=lambda one: not one.required)  # stable
-    schema: Schema = {"type": "object", "properties": {one.json_name: _of(one, special) for one in known}}
+    schema: Schema = {"type": "object", "properties": {one.json_name: _of(one) for one in known}}
     if required := [one.json_name for one in known if one.required]:
         schema["required"] = required
     return schema
 
 
-def _of(one: Parameter, special: Mapping[Any, Schema] | None) -> Schema:
+def _of(one: Parameter) -> Schema:
     schema: Schema = {}
     if (default := one.json_default) is not None:
         schema["default"] = default
     if one.brief:
         schema["description"] = one.brief
-    return schema | kind_schema(one, special)
-
-
-def kind_schema(one: Parameter, special: Mapping[Any, Schema] | None = None) -> Schema:
-    """What JSON Schema says of a parameter's type alone."""
     if one.choices:
-        return {"enum": list(one.choices), "type": "string"}
-    return {**_SCHEMAS, **(special or {})}[one.kind]
+        return schema | {"enum": list(one.choices), "type": "string"}
+    return schema | _SCHEMAS[one.kind]

@@ -42,8 +42,8 @@ Strings = tuple[str, ...]
 # The steps of a list, each with a schema of its own.
 Objects = tuple[Mapping[str, Any], ...]
 Texts = str | tuple[str, ...]
-# A map, as in other servers; JSON may also have a list of NAME=VALUE, since strict converters of schemas refuse an
-# object whose names are not known.
+# A map, as in other servers; JSON may also have a list of NAME=VALUE, which the schema does not say: clients warn of a
+# parameter that has two types.
 Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environment variables", "{NAME: VALUE}")]
 # How a tab is named is said once, in the server's instructions: ten tools take one.
 Target = Annotated[
@@ -57,7 +57,7 @@ Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait
 Regex = Annotated[str, Shown("REGEX"), Help("a match in its output")]
 Gone = Annotated[bool, Help("wait until the text or match has left the screen", "until it is off the screen")]
 CommandId = Annotated[str, Shown("ID"), Help("the command_id that running a command has returned")]
-Language = Literal["python", "typescript", "javascript", "shell"]
+Language = Literal["python", "typescript", "javascript", "shell", "bash"]
 OnTimeout = Literal["interrupt", "leave"]
 OnError = Literal["stop", "continue"]
 
@@ -71,7 +71,7 @@ Session = Annotated[str, Shown("NAME"), Help("show it in that tmux session too")
 TabSize = Annotated[Size | None, Help("a fixed size, which attached terminals do not change", "columns, rows")]
 TabStripAnsi = Annotated[
     bool,
-    Help("all that is read of it is as a person would have read it: no escape sequences", "default of all reads of it"),
+    Help("all that is read of it is as a person would have read it: no escape sequences"),
 ]
 IdleTimeout = Annotated[
     Milliseconds, Shown("TIME"), Help("close it when it was not used for that long", "close when unused so long")
