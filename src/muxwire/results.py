@@ -26,8 +26,8 @@ class ExecutionResult:
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
     `why_running`: why the call ended before the command, as far as that is known; "" elsewhere.
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
-    `screen`: where a program is on the alternate screen, the rows that it shows: empty ones, a common indentation and
-    equal rows in turn left out.
+    `screen`: where a program is on the alternate screen, its rows down to the last that is not blank. `cursor`: where
+    the cursor is on it, unless that is hidden.
     `omission`: from which character to which `output` says that `omitted_bytes` were left out there; 0, 0 if none were.
     """
 
@@ -48,6 +48,7 @@ class ExecutionResult:
     script_path: str = ""
     started_in: str = ""
     screen: str = ""
+    cursor: Cursor | None = None
     omission: tuple[int, int] = (0, 0)
     why_running: str = ""
 
@@ -71,8 +72,8 @@ class ProcessStart:
     """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
 
     `exit_code` is None while it runs; `output` is what it has written so far, in its middle cut if that is much.
-    `command_id` is "" if the text was only typed. `ended`: it does not run any more. `screen`: its rows if it
-    is on the alternate screen.
+    `command_id` is "" if the text was only typed. `ended`: it does not run any more. `screen`, `cursor`: as of an
+    `ExecutionResult`.
     """
 
     started: bool
@@ -84,6 +85,7 @@ class ProcessStart:
     exit_code: int | None = None
     ended: bool = False
     screen: str = ""
+    cursor: Cursor | None = None
 
 
 @final
@@ -121,8 +123,9 @@ class KeysSent:
     `outcome` says why it ended: `met`, `ended` (the command, or the last line; `exit_code`, None if none ran),
     `timed_out`, `closed`; `silent`: a text that reads like a question stands there, and whether its program waits
     cannot be seen (over ssh, in a container).
-    `screen`: where a program is on the alternate screen then, the rows that it shows, empty ones left out.
-    `asked`: of `answers`, what was asked before each that was typed; `output` is then what came after the last.
+    `screen`, `cursor`: as of an `ExecutionResult`.
+    `asked`: of `answers`, all that was new before each that was typed, the echo of the one before left out; `output` is
+    then what came after the last.
     `taken`: whether a program that reads keys showed the text before Enter was pressed; None where that is not asked.
     """
 
@@ -135,6 +138,7 @@ class KeysSent:
     state: State | None = None
     exit_code: int | None = None
     screen: str = ""
+    cursor: Cursor | None = None
     asked: tuple[str, ...] = ()
     taken: bool | None = None
 
@@ -146,8 +150,8 @@ class WaitOutcome:
 
     `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `exit_code`, of the last
     two: the shell's `$?` at that prompt, and how the tab's program ended; None if not known. `matched_at_entry`: it was
-    there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began. `screen`:
-    the rows of the only tab, or of `which`, if a program is on the alternate screen.
+    there before the call. `next_byte` follows the match; `tail` is the last text since where the wait began. `screen`,
+    `cursor`: of the only tab, or of `which`, as of an `ExecutionResult`.
     """
 
     outcome: Literal["met", "timed_out", "closed"]
@@ -158,6 +162,7 @@ class WaitOutcome:
     matched_at_entry: bool = False
     exit_code: int | None = None
     screen: str = ""
+    cursor: Cursor | None = None
 
 
 @final
@@ -167,7 +172,7 @@ class Cursor:
 
     x: int
     y: int
-    visible: bool
+    visible: bool = True
 
 
 @final

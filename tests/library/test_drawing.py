@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from muxwire import Cursor
 from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
@@ -26,20 +27,25 @@ EDITOR = (
 async def test_drawing_is_no_output_and_its_rows_are_the_screen(terminals: Terminals, tab: Tab) -> None:
     began = await tab.execute(EDITOR, drawing=False, timeout=DEADLINE)
     assert (began.output, began.state, began.running) == ("before\n", "interactive", True)
-    assert began.screen == "  drawn\nstatus"
+    assert (began.screen, began.cursor) == ("\n\n  drawn\n\n\n\n\n\nstatus", Cursor(6, 8))
     stood = await tab.wait_for(until="status", timeout=DEADLINE)
-    assert (stood.screen, stood.tail) == (began.screen, "status")  # the match is in it, though text has none of it
+    assert (stood.screen, stood.cursor, stood.tail) == (
+        began.screen,
+        began.cursor,
+        "status",
+    )  # the match is in it, though text has none of it
     assert (await tab.wait_for(until="never", timeout=0)).screen == began.screen
     sent = await tab.send_keys(["x", "Enter"], wanted=Wanted.read(until="more"), wait=DEADLINE)
     assert sent.outcome == "met"
     assert sent.output == ""
-    assert sent.screen.splitlines()[:2] == ["  drawn", "  more"]
+    assert sent.screen.splitlines()[2:4] == ["  drawn", "  more"]
+    assert sent.cursor == Cursor(6, 3)
     ended = await tab.send_keys(["Enter"], wait=DEADLINE)
     assert (ended.outcome, ended.screen) == ("ended", "")
     rest = await tab.command_result(began.command_id, wait=DEADLINE, drawing=False)
     assert (rest.output, rest.exit_code, rest.screen) == ("after\n", 0, "")
     started = await tab.start_process(EDITOR, ready="drawn", ready_timeout=DEADLINE)
-    assert (started.ready, started.output, started.screen) == (True, "before\n", began.screen)
+    assert (started.ready, started.output, started.cursor) == (True, "before\n", began.cursor)
     await tab.stop_process()
     # Of long output too, and all of it for who asks for that.
     many = r"printf '\033[?1049h'; yes drawn | head -n 200000; printf '\033[?1049l'; echo after"

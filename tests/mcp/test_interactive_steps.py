@@ -98,7 +98,7 @@ async def test_a_program_that_draws_gives_its_screen_and_no_drawing() -> None:
     draws = r"echo before; printf '\033[?1049h\033[2J\033[3;3Hdrawn'; read x; printf '\033[?1049l'; echo after"
     async with agent_at_a_server() as agent:
         told = await agent.call("execute_command", command=draws, timeout_ms=20_000)
-        assert (told["output"], told["screen"]) == ("before\n", "drawn")
+        assert (told["output"], told["screen"], told["cursor"]) == ("before\n", "\n\n  drawn", {"x": 7, "y": 2})
         ended = await agent.call("send_keys", keys=["Enter"], **WAIT)
         assert (ended["outcome"], ended["exit_code"], "screen" in ended) == ("ended", 0, False)
         raw = await agent.call("execute_command", command=r"printf '\033[?1049hdrawn\033[?1049l'", strip_ansi=False)

@@ -67,7 +67,7 @@ async def test_an_editor(folder: Path) -> None:
         await model.see(idle_ms=200)
         assert (await model.look())["alternate_screen"]
         await model.type("i", "first line\nsecond é 終", "Escape")
-        cursor = {"x": 9, "y": 1, "visible": True}
+        cursor = {"x": 9, "y": 1}
         screen = await model.look()
         while (screen["lines"][:3], screen["cursor"]) != (["first line", "second é 終", "~"], cursor):
             await model.see(idle_ms=50)

@@ -181,6 +181,7 @@ class CommandOutcome:
     signal_sent: str = ""
     note: str = ""
     screen: str = ""
+    cursor: Cursor | None = None
 
 
 # The fields that are taken from the library's result.
@@ -272,6 +273,7 @@ class StartOutcome:
     exit_code: int | None = None
     state: State | None = None
     screen: str = ""
+    cursor: Cursor | None = None
 
 
 @tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True))
@@ -294,6 +296,7 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
         exit_code=started.exit_code,
         state=started.state if started.ended else None,
         screen=started.screen,
+        cursor=started.cursor,
     )
 
 

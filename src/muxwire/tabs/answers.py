@@ -71,23 +71,10 @@ async def answered(
         outcome=outcome,
         state=_state(tab, outcome if wanted is None else ""),
         exit_code=status,
-        screen=await tab.screen(),
         next_byte=end,
         note="; ".join(filter(None, (sent.note, seen.note, _UNSEEN if reached == "unseen" else ""))),
+        **await tab.screen(),
     )
-
-
-# What is told of one question: a line or two of text.
-_QUESTION_CHARACTERS = 200
-_QUESTION_LINES = 2
-
-
-def question_of(text: str, typed: str) -> str:
-    """What `text`, the output since `typed` was entered, asks: its last lines, without the echo."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if lines and typed.strip() and lines[0] == typed.strip():
-        del lines[0]
-    return "\n".join(lines[-_QUESTION_LINES:])[-_QUESTION_CHARACTERS:]
 
 
 async def answered_each(
@@ -119,7 +106,7 @@ async def answered_each(
         if left <= 0:
             why = "the time was up"
             break
-        asked.append(question_of(told.screen or told.output, typed))
+        asked.append(told.screen or told.output.removeprefix(f"{typed}\n"))
         unseen += told.outcome == "silent"
         told = await answered(tab, await send([line, "Enter"] if line else ["Enter"], left), command, None, left)
         count, typed = count + told.sent, line

@@ -75,8 +75,8 @@ async def started_process(
         await _begun(tab.runner, execution)
     if execution is None:
         await tab.pane.refresh_soon()
-        rows = await tab.screen()
-        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state, screen=rows)
+        shown = await tab.screen()
+        return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state, **shown)
     result = await tab.result(execution, strip_ansi=True, max_chars=OUTPUT_CHARACTERS)
     return ProcessStart(
         started=execution.ran,
@@ -88,6 +88,7 @@ async def started_process(
         exit_code=result.exit_code,
         ended=not result.running,
         screen=result.screen,
+        cursor=result.cursor,
     )
 
 

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
     from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import TabOwner
+    from muxwire.tabs.live_tab import OnScreen, TabOwner
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
@@ -359,8 +359,8 @@ class Tab:
         result = await result_of(
             execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited, drawing=drawing
         )
-        if result.running and (shown := await self.screen()):
-            result = replace(result, screen=shown)
+        if result.running:
+            result = replace(result, **await self.screen())
         if result.running and waited:
             return replace(result, note=with_note(result.note, secret_note(self.pane, self.server, self.key)))
         return result
@@ -659,15 +659,18 @@ class Tab:
         """The text of its screen now, for waits; TabUnavailable."""
         return await self._view.picture()
 
-    async def screen(self) -> str:
-        """The rows of its screen if a program is on the alternate one, empty ones left out, else ""."""
+    async def screen(self) -> OnScreen:
+        """What a result says of its screen if a program is on the alternate one, else nothing."""
         if self.pane.session.dead or not self.pane.on_alternate():
-            return ""
+            return {}
         try:
-            seen = await self._view.picture()
+            seen = await self._view.snapshot(None, cells=False, unwrap=False)
         except (CommandError, TabUnavailable):  # it ends in this moment
-            return ""
-        return rows_of(seen, SCREEN_CHARACTERS) if seen.alternate else ""
+            return {}
+        if not seen.alternate_screen:
+            return {}
+        shown: OnScreen = {"screen": rows_of(seen.lines, SCREEN_CHARACTERS)}
+        return shown | {"cursor": seen.cursor} if seen.cursor.visible else shown
 
     async def picture_at(self, offset: int) -> Picture | None:
         """The text of its screen at that offset of its output; None where the log cannot say."""

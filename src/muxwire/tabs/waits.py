@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.live_tab import LiveTab, OnScreen
     from muxwire.vt.drawn import Picture, Span
 
 
@@ -695,7 +695,7 @@ class Watch:
         """Met by `match`. `shown`: its text, for a match that was drawn and is not in the output at `next_byte`."""
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
             last = await around(self._stream, self._start, next_byte, self.tab.columns)
-            rows = await self._rows()
+            on_screen = await self._on_screen_now()
         if shown and match not in last:
             last = self._screen.shown if self._screen is not None and self._screen.shown else shown
         return WaitOutcome(
@@ -706,14 +706,14 @@ class Watch:
             matched_at_entry=at_entry,
             next_byte=next_byte,
             tail=last,
-            screen=rows,
+            **on_screen,
         )
 
-    async def _rows(self) -> str:
-        """The rows of the screen if a program is on the alternate one; "" also where tmux does not answer soon."""
+    async def _on_screen_now(self) -> OnScreen:
+        """What `screen` of the tab says; nothing also where tmux does not answer soon."""
         with anyio.move_on_after(_ROWS_WITHIN), suppress(MuxwireError):
             return await self.tab.screen()
-        return ""
+        return {}
 
     async def outcome(self, outcome: Literal["timed_out", "closed"], which: str = "") -> WaitOutcome:
         return WaitOutcome(
@@ -722,7 +722,7 @@ class Watch:
             next_byte=self._stream.end,
             tail=await tail(self._stream, self._start, self.tab.columns),
             matched_at_entry=self._screen is not None and self._screen.stood_there,
-            screen=await self._rows() if which else "",
+            **(await self._on_screen_now() if which else {}),
         )
 
 
