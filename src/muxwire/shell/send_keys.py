@@ -167,7 +167,8 @@ class Keys:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
         if len(data) > LINE_MAX:  # what is known of another machine's terminal may be old
             yield Within(pane.answer_seconds, refreshed())
-        self._line.check(data, pane.tty_modes())
+        tty = pane.tty_modes()
+        self._line.check(data, tty)
         if pane.session.dead:
             raise pane.refusal()
         if modes.input_off:
@@ -177,7 +178,7 @@ class Keys:
                 remedy="switch it on again: select-pane -e",
             )
         next_byte = pane.stream.end
-        pane.session.input_typed(data, next_byte)
+        pane.session.input_typed(data, next_byte, echoed=tty is None or not tty.icanon or tty.echo)
         for stroke in found:
             keyed = keyed if stroke.bracketed else after_keys(keyed, stroke.data)
         self._keyed = pane.session.prompt_seq if keyed else -1

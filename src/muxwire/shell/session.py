@@ -575,9 +575,13 @@ class ShellSession:
         """A line end is typed that is not of a command: at its prompt the shell takes the line now."""
         self._move(Input.LINE_TYPED)
 
-    def input_typed(self, data: bytes, end: int) -> None:
-        """Keys are about to be typed that are no command, with the stream's end at that offset."""
-        self.last_input = Typed.of(end, data, at_prompt=self.at_prompt)
+    def input_typed(self, data: bytes, end: int, *, echoed: bool = True) -> None:
+        """Keys are about to be typed that are no command, with the stream's end at that offset.
+
+        Not `echoed`: the terminal is in line mode and shows nothing of them, so nothing that comes is their echo.
+        """
+        typed = Typed.of(end, data, at_prompt=self.at_prompt)
+        self.last_input = typed if echoed else replace(typed, text="")
         if self.running is not None:
             self.running.was_answered()
 
