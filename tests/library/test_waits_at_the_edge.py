@@ -71,8 +71,9 @@ async def test_what_begins_with_a_line_end_is_found_in_the_first_line(terminals:
 
 async def test_a_command_is_ready_when_its_first_line_is_there(terminals: Terminals) -> None:
     async with tab_for(DEADLINE, terminals) as tab:
-        begun = await tab.start_process("echo up; sleep 100", ready="\nup", ready_timeout=DEADLINE)
-        assert begun.ready
+        pieces = "printf up; sleep 0.05; echo ' at port 80'; sleep 100"
+        begun = await tab.start_process(pieces, ready="\nup", ready_timeout=DEADLINE)
+        assert (begun.ready, begun.output) == (True, "up at port 80\n")
         await tab.stop_process()
 
 

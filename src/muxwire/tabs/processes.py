@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 # What cannot start has said so by then: no such command, a port in use.
 _FAILS_WITHIN = 0.15
+# A program that writes a line in pieces has written all of it by then; whether it waits for input is seen so often.
+_LINE_WITHIN, _LINE_LOOK = 0.2, 0.01
 # What is returned of the output of a process that has started: a banner, or why it failed.
 OUTPUT_CHARACTERS = 2000
 # A shell takes a line that was typed at its prompt within a few ms. No event shows that in every shell.
@@ -67,7 +69,10 @@ async def started_process(
         is_ready = False
         try:
             with anyio.move_on_after(timeout):
-                is_ready = (await Watch(tab, ready, from_byte, command=execution).run()).outcome == "met"
+                found = await Watch(tab, ready, from_byte, command=execution).run()
+                is_ready = found.outcome == "met"
+            if is_ready:
+                await _line_ended(tab.pane, found.next_byte)
         except InvalidArgument as error:
             done = "the text was typed" if execution is None else f"it was started, as command {execution.command_id}"
             raise InvalidArgument(f"{done}, and {error}", remedy=error.remedy) from None
@@ -90,6 +95,15 @@ async def started_process(
         screen=result.screen,
         cursor=result.cursor,
     )
+
+
+async def _line_ended(pane: PaneState, met: int) -> None:
+    """Wait for the end of the line in which a match ends, unless its program does anything but run on."""
+
+    def ended() -> bool:
+        return b"\n" in pane.stream.ring.read(met - 1, pane.stream.end) or pane.known_state() != "running"
+
+    await pane.stream.until(ended, _LINE_WITHIN, look=_LINE_LOOK)
 
 
 async def _begun(runner: Runner, execution: Execution) -> None:
