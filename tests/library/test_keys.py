@@ -244,7 +244,7 @@ def test_a_paste_that_would_end_itself_is_refused() -> None:
 
 
 def test_other_programs_names_are_told_without_repeating_what_was_typed() -> None:
-    assert mistaken(["ls", "cmd+c", "return"]).startswith("keys[1], keys[2] was typed as text")
+    assert mistaken(["ls", "cmd+c", "return", "C-x C-c"]).startswith("keys[1], keys[2], keys[3] was typed as text")
     assert not mistaken(["Ctrl+C", "<Return>", "Esc"])
     assert not mistaken(["ls -l", "Enter", "C-c", "Escape", "the end", "c"])
 

@@ -8,7 +8,7 @@ import pytest
 
 from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
 from muxwire.logs.store import LogStore
-from muxwire.pane.output import Reading, lost_words, output_range, read_output, shown_text, why_running
+from muxwire.pane.output import Reading, cut_middle, lost_words, output_range, read_output, shown_text, why_running
 from muxwire.pane.stream import PART, PaneStream
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.execution import Ending, Execution
@@ -117,6 +117,21 @@ async def test_a_large_output_is_read_in_parts_as_in_one(tmp_path: Path, kept: i
                 whole = await how.text(output)
                 assert hash(found.text) == hash(whole.text)  # not ==, whose message would be the text
                 assert (found.note, found.lost_bytes) == (whole.note, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "told"),
+    [
+        ("warn: a\n" * 9, 80, "warn: a\n" * 9),  # what is not too long is never changed
+        ("warn: a\n" * 300 + "end\n", 80, "warn: a\n[299 more of this line]\nend\n"),
+        ("a\n" + "=" * 60 + "\n" + "c\n" * 300, 80, "a\n[... 959 bytes left out; NOTE]\nc\n[299 more of this line]\n"),
+        ("x" * 100 + "\n" + "y" * 200, 100, "x" * 20 + "\n[... 202 bytes left out; NOTE]\n" + "y" * 80),
+        ("a\na\na\nb\n" + "-\n" * 50, 20, "a\na\n[... 153 bytes left out; NOTE]\n-\n"),
+    ],
+)  # fmt: skip
+def test_equal_lines_are_told_once_where_a_text_is_too_long(text: str, most: int, told: str) -> None:
+    note = "read_logs_from_tab(command_id, grep) has them ..."
+    assert cut_middle(text, most, 0, len(text) + text.count("\n")) == told.replace("NOTE", note)
 
 
 async def test_what_is_lost_is_not_said_to_be_all_that_is_lost_where_the_middle_was_left_out(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from collections.abc import (
 )
 from dataclasses import replace
 from functools import partial
+from io import StringIO
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -183,31 +185,53 @@ async def _on_alternate(stream: PaneStream, begin: int, offset: int, behind: byt
 
 
 def cut_middle(text: str, max_chars: int, begin: int, end: int) -> str:
-    """`text`, which was read between two raw offsets, with its middle left out if it is longer than `max_chars`."""
+    """`text`, which was read between two raw offsets, made shorter as `read_output` does if it exceeds `max_chars`."""
     if len(text) <= max_chars:
         return text
     whole = Readable(text)
     return _clip(whole, whole, begin, end, max_chars, 0).text
 
 
+def _folded(text: str) -> list[tuple[str, str]]:
+    """The lines of a text that is too long, each with what it shows of the text: equal ones are one, and a count."""
+    lines: list[tuple[str, str]] = []
+    for line, equal in groupby(StringIO(text)):
+        count = sum(1 for _ in equal)
+        told = f"{line}[{count - 1} more of this line]\n"
+        lines += [(told, line)] if len(told) < len(line) * count else [(line, line)] * count
+    return lines
+
+
+def _fitting(lines: Sequence[tuple[str, str]], room: int) -> list[tuple[str, str]]:
+    """The first lines that fit into so many characters."""
+    sizes = accumulate(len(told) for told, _ in lines)
+    return [line for line, size in zip(lines, sizes, strict=True) if size <= room]
+
+
 def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_chars: int, lost: int) -> OutputText:
-    head_text = head_read.text[: int(max_chars * HEAD_SHARE)]
-    head = head_text[: head_text.rfind("\n") + 1] or head_text
-    room = max_chars - len(head)
-    tail_text = tail_read.text[-room:] if room else ""
-    newline = tail_text.find("\n")
-    tail = tail_text[newline + 1 :] if 0 <= newline < len(tail_text) - 1 else tail_text
+    lines, last = _folded(head_read.text), _folded(tail_read.text)
+    if head_read is not tail_read:  # the run of equal lines at a cut may go on beyond it
+        lines[-1:], last[:1] = [(line, line) for _, line in lines[-1:]], [(line, line) for _, line in last[:1]]
+    is_whole = head_read is tail_read and sum(len(told) for told, _ in lines) <= max_chars
+    head, tail, note = lines, [], ""
+    if not is_whole:
+        room = int(max_chars * HEAD_SHARE)
+        head = _fitting(lines, room) or [(line[:room], line[:room]) for _, line in lines[:1]]
+        room = max_chars - sum(len(told) for told, _ in head)
+        tail = _fitting(last[::-1], room)[::-1] or [(line[-room:], line[-room:]) for _, line in last[-1:]]
     # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n", and each byte that is no
     # UTF-8 is shown as U+FFFD, which has three.
     kept = sum(
-        len(part.encode("utf-8", "replace")) + part.count("\n") - 2 * part.count("\ufffd") for part in (head, tail)
+        len(part.encode("utf-8", "replace")) + part.count("\n") - 2 * part.count("\ufffd") for _, part in (*head, *tail)
     )
     omitted = max(1, end - begin - kept)
-    has = "has what is left of them" if lost else "has them all"
-    note = f"[... {omitted} bytes left out; stream_logs_from_tab from_byte={begin} to {end} {has} ...]\n"
-    head += "" if head.endswith("\n") or not head else "\n"
-    said = len(head), len(head) + len(note)
-    return OutputText(head + note + tail, omitted, lost, head_read.note or tail_read.note, said)
+    before, behind = ("".join(told for told, _ in part) for part in (head, tail))
+    if not is_whole:
+        before += "" if before.endswith("\n") or not before else "\n"
+        has = "has what is left of them" if lost else "has them"
+        note = f"[... {omitted} bytes left out; read_logs_from_tab(command_id, grep) {has} ...]\n"
+    said = (len(before), len(before) + len(note)) if note else (0, 0)
+    return OutputText(before + note + behind, omitted, lost, head_read.note or tail_read.note, said)
 
 
 def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -> int:

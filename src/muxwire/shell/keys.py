@@ -51,10 +51,10 @@ _BUTTONS = {"Click": 0, "MiddleClick": 1, "RightClick": 2, "WheelUp": _WHEEL, "W
 # Without DECSET 1006 a coordinate is one byte, from 33 on.
 _X10_MAX = 222
 
-# How keys are written by a caller who knows another program's names.
+# How keys are written by a caller who knows another program's names, or who writes several as one: `C-x C-c`.
 _MISTAKEN = pattern(
     r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|"
-    r"arrow(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z])>?\Z",
+    r"arrow(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z]|(?:[cms]-\S )+\S+)>?\Z",
     re.IGNORECASE,
 )
 
@@ -330,4 +330,4 @@ def mistaken(keys: Sequence[str]) -> str:
     if not places:
         return ""
     where = ", ".join(f"keys[{index}]" for index in places)
-    return f"{where} was typed as text; key names are tmux's: Enter, Escape, BSpace, C-c, M-x, Up, PPage"
+    return f"{where} was typed as text; key names are tmux's, each an item: Enter, Escape, BSpace, C-c, M-x, Up, PPage"
