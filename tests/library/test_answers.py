@@ -69,7 +69,8 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 async def test_a_line_without_a_command_has_no_exit_code(terminals: Terminals, shell: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell))
-    assert (await tab.send_keys("sh -c 'exit 9'", "Enter", wait=DEADLINE)).exit_code == 9
+    told = await tab.send_keys("sh -c 'echo out; exit 9'", "Enter", wait=DEADLINE)
+    assert (told.exit_code, told.output.splitlines()[-1], told.output[-1]) == (9, "out", "\n")  # without the prompt
     for _ in range(2):
         told = await tab.send_keys("Enter", wait=DEADLINE)
         assert (told.outcome, told.state, told.exit_code) == ("ended", "prompt", None)

@@ -19,7 +19,7 @@ INSTRUCTIONS = """\
 Real terminals. execute_command: exact output, exit_code, cwd if it changed. The tab (made if there is none) keeps \
 cwd, variables and venv between commands; commands in one tab take turns, tabs run in parallel.
 Slow command: async:true or on_timeout:"leave", then command_result(command_id, wait_ms) for the rest. If truncated, \
-read_logs_from_tab(command_id, grep) has all.
+read_logs_from_tab(command_id, grep).
 Servers, watchers, REPLs: start_process (ready: a text to wait for), read_logs_from_tab, stop_process.
 If a result has a state, something still runs or waits for input: read the log, send_keys, stop_process, or use \
 another tab.
