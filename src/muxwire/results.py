@@ -297,7 +297,8 @@ class CommandRecord:
 class TabInfo:
     """One row of `list_tabs`; `last_command` is the last one that muxwire ran, its code None if it has none (yet).
 
-    `active`: what an omitted `window_id` means. `reason`: why it is closed.
+    `active`: what an omitted `window_id` means. `reason`: why it is closed. `created`, `used`: how many seconds ago
+    muxwire made it, and this process, a person or what runs in it used it last; None if that is not known.
     """
 
     window_id: str
@@ -314,6 +315,8 @@ class TabInfo:
     reason: str = ""
     last_command: str = ""
     last_exit_code: int | None = None
+    created: int | None = None
+    used: int | None = None
     # Of a tab on another machine: its host, `up`, `reconnecting` or `closed`, and the newest round trip (0 before the
     # first).
     host: str = ""

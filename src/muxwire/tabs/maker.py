@@ -202,6 +202,7 @@ class TabMaker:
                 is_split=is_split,
                 strip_ansi=request.strip_ansi,
                 idle_timeout=request.idle_timeout,
+                created=time.time(),
             )
             # Before the window is made: a process that is notified of the window can then read its record.
             if self._server.keeps_records:

@@ -64,6 +64,7 @@ class TabRecord:
     is_split: bool = False
     strip_ansi: bool = False
     idle_timeout: float = 0.0
+    created: float = 0.0  # Unix seconds; 0 if it was not made by muxwire
 
     def save(self, folder: Path) -> None:
         try:

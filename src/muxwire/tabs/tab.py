@@ -126,6 +126,7 @@ class Tab:
         self.window_id, self.pane_id, self.session_id = window_id, pane_id, session_id
         self.name, self.session, self.log_path = made.name or window_id, made.session, log_path
         self.size, self.sized, self.is_split = size, made.sized, made.is_split
+        self.created = made.created  # Unix seconds; 0 if it was not made by muxwire
         self.strip_ansi = made.strip_ansi  # the default of what is read of it
         self.idle_timeout = made.idle_timeout  # seconds without use after which it is closed; 0: never
         self.prefix = server.host.prefix

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import anyio
 import pytest
@@ -18,6 +19,7 @@ from muxwire.host.locks import InstanceLock, holder
 from muxwire.host.processes import started
 from muxwire.instance import notifications, reattach
 from muxwire.library import lifetime
+from muxwire.tabs import listing
 from muxwire.tabs.book import TabBook
 from tests.library.opened import begun, known_prompt
 from tests.library.test_hidden_lines import OURS
@@ -32,15 +34,19 @@ DEADLINE = 40
 ROUNDED = 0.001
 
 
-async def test_tabs_are_found_again(instance: Instance) -> None:
+async def test_tabs_are_found_again(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first:
             tab = await first.create_tab(name="a name; with 'quotes' #{x}", size=(90, 20), cwd="/usr")
             await tab.execute("cd /usr/bin; WORD=kept; f() { echo called; }")
             done = await tab.execute("echo before; (exit 5)")
             window, log = tab.window_id, tab.log_path
+        monkeypatch.setattr(listing, "time", SimpleNamespace(time=lambda: time.time() + 99, monotonic=time.monotonic))
         async with instance.open() as second:
             (row,) = (await second.list_tabs()).tabs
+            assert row.created is not None
+            assert row.used is not None
+            assert row.created > row.used + 90
             assert (row.name, row.window_id, row.cwd, row.state) == (
                 "a name; with 'quotes' #{x}",
                 window,
