@@ -132,7 +132,6 @@ async def snapshot(tools: Tools, tab: str) -> None:
 async def send_keys(tools: Tools, tab: str) -> None:
     sent = await tools("send_keys", window_id=tab, keys=["echo typed", "Enter"], regex="^typed", wait_ms=20_000)
     assert sent["outcome"] == "met", sent
-    assert sent["pane"].startswith("box/%")
 
 
 async def wait_for(tools: Tools, tab: str) -> None:

@@ -51,7 +51,7 @@ async def test_an_agent_works_there_with_the_same_tools(environ: dict[str, str],
             assert "not_allowed" in refused["error"]
             assert "hosts.toml" in refused["error"]
             begun = await call(client, "send_keys", window_id="box/@1", keys=["sleep 100", "Enter"])
-            assert begun["sent"], begun
+            assert begun["next_byte"], begun
             stopped = await call(client, "stop_process", window_id="box/@1")
             assert stopped["success"], stopped
             await call(client, "close_tab", window_id="box/@1", force=True)

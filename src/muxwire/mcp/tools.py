@@ -17,7 +17,6 @@ from muxwire.operations.lists import read_operations
 from muxwire.operations.operation import StepResult  # noqa: TC001 - the type of a field
 from muxwire.results import (
     Cursor,
-    KeysSent,
     LogChunk,
     LogTail,
     ProcessStop,
@@ -184,10 +183,6 @@ class CommandOutcome:
     cursor: Cursor | None = None
 
 
-# The fields that are taken from the library's result.
-_OUTCOME_FIELDS = tuple(field.name for field in fields(CommandOutcome))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptOutcome(CommandOutcome):
     """What a model is given of a script."""
@@ -236,12 +231,17 @@ def told_of(result: ExecutionResult) -> dict[str, Any]:
 
 def _news(result: ExecutionResult) -> dict[str, Any]:
     """Return the fields that a model is given: no `cwd` that has not changed, no offsets of a whole output."""
-    news = {name: getattr(result, name) for name in _OUTCOME_FIELDS}
+    news = _fields_of(result, CommandOutcome)
     if result.cwd == result.started_in:
         del news["cwd"]
     if not (result.running or result.truncated):
         del news["from_byte"], news["next_byte"]
     return news
+
+
+def _fields_of(result: object, kind: type[Any]) -> dict[str, Any]:
+    """The fields of `kind` that the library's result has."""
+    return {field.name: getattr(result, field.name) for field in fields(kind)}
 
 
 def _options(call: Call, given: Execution) -> dict[str, Any]:
@@ -379,10 +379,6 @@ class Screen:
     exact: bool = True
 
 
-# All but the cells, which a model gets as flat objects.
-_SCREEN_FIELDS = tuple(field.name for field in fields(Screen) if field.name not in ("cells", "scrollback_cells"))
-
-
 @tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True, draws=True)
 async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     if given.image:
@@ -403,8 +399,24 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     return _screen(taken if given.cells else replace(taken, cells=None, scrollback_cells=None))
 
 
-@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True))
-async def send_keys(call: Call, given: SendKeys) -> KeysSent:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeysOutcome:
+    """What a model is given of keys."""
+
+    next_byte: int
+    note: str = ""
+    output: str = ""
+    outcome: str | None = None
+    state: State | None = None
+    exit_code: int | None = None
+    screen: str = ""
+    cursor: Cursor | None = None
+    asked: tuple[str, ...] = ()
+    taken: bool | None = None
+
+
+@tool(SendKeys, returns=KeysOutcome, hints=Hints(destructive=True, open_world=True))
+async def send_keys(call: Call, given: SendKeys) -> KeysOutcome:
     wanted = None
     if given.until or given.regex or given.gone or given.stable or given.idle:
         wanted = await Wanted.read(
@@ -419,7 +431,7 @@ async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     typed = tab.send_keys(
         given.keys, paste=given.paste, literal=given.literal, answers=given.answers, wanted=wanted, wait=wait
     )
-    return await call.progress.during(typed)
+    return KeysOutcome(**_fields_of(await call.progress.during(typed), KeysOutcome))
 
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")
@@ -442,8 +454,9 @@ async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
 
 
 def _screen(taken: Snapshot) -> Screen:
-    same = {name: getattr(taken, name) for name in _SCREEN_FIELDS}
-    return Screen(**same, cells=_runs(taken.cells), scrollback_cells=_runs(taken.scrollback_cells))
+    """With the cells as flat objects."""
+    flat = {"cells": _runs(taken.cells), "scrollback_cells": _runs(taken.scrollback_cells)}
+    return Screen(**_fields_of(taken, Screen) | flat)
 
 
 def _runs(cells: Sequence[Run] | None) -> list[dict[str, Any]] | None:

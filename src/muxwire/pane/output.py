@@ -107,12 +107,15 @@ class Reading:
         return self.readable or not self.drawing
 
     async def text(self, raw: bytes, before: bytes = b"", *, alternate: bool = False) -> Readable:
-        """Decode `raw`, which comes after `before`, the terminal's ONLCR undone; `alternate`: on which screen."""
+        """Decode `raw`, which comes after `before`, the terminal's ONLCR undone; `alternate`: on which screen.
+
+        That drawings are left out is not noted: a result has the screen while there is one.
+        """
         if not self.readable:
             text = undo_onlcr(raw).decode("utf-8", "replace")
             known_on = on_alternate(before)
             on = alternate if known_on is None else known_on
-            return Readable(text) if self.drawing else without_drawing(text, alternate=on)
+            return Readable(text if self.drawing else without_drawing(text, alternate=on).text)
         begin = lines_before(before)
         switched = on_alternate(before[:begin])
         alternate = alternate if switched is None else switched
@@ -122,7 +125,7 @@ class Reading:
             found = play()
         else:
             found = await run_sync(play, abandon_on_cancel=True)
-        return replace(found, text=few_empty_lines(found.text))
+        return replace(found, text=few_empty_lines(found.text), left_out=False)
 
 
 def without(raw: bytes, begin: int, ours: Sequence[tuple[int, int]]) -> bytes:
@@ -299,7 +302,7 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
         alternate = alternate_at(data, line, TYPED_LINES)
         alternate = screens.at(base) if alternate is None else alternate
     text = continued(before, seen, columns=columns, alternate=bool(alternate))
-    return replace(text, text=few_empty_lines(text.text))
+    return replace(text, text=few_empty_lines(text.text), left_out=False)
 
 
 # What the caller of a command gets: its output since the last result, its exit code, the state of its pane.
