@@ -12,9 +12,20 @@ if TYPE_CHECKING:
     from muxwire.vt.cells import Run
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnScreen:
+    """What a result has where a program is on the alternate screen: its rows down to the last that is not blank.
+
+    `cursor`: where the cursor is on it, unless that is hidden.
+    """
+
+    screen: str = ""
+    cursor: Cursor | None = None
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class ExecutionResult:
+class ExecutionResult(OnScreen):
     """One command that ran between marks.
 
     `output` is what the program wrote: UTF-8 decoded (errors replaced), the terminal's `\\r\\n` back to `\\n`.
@@ -26,7 +37,7 @@ class ExecutionResult:
     `state` is the tab's state when this was made; `note` says in a sentence what is unusual, "" if nothing is.
     `why_running`: why the call ended before the command, as far as that is known; "" elsewhere.
     `cwd` is the shell's directory now, `started_in` the one in which the command was typed.
-    `screen`: where a program is on the alternate screen, its rows down to the last that is not blank. `cursor`: where
+    `screen`: where a program is on the alternate screen, its rows down to the last that is not blank; `cursor`: where
     the cursor is on it, unless that is hidden.
     `omission`: from which character to which `output` says that `omitted_bytes` were left out there; 0, 0 if none were.
     """
@@ -47,8 +58,6 @@ class ExecutionResult:
     note: str = ""
     script_path: str = ""
     started_in: str = ""
-    screen: str = ""
-    cursor: Cursor | None = None
     omission: tuple[int, int] = (0, 0)
     why_running: str = ""
 
@@ -68,7 +77,7 @@ class CommandInfo:
 
 @final
 @dataclass(frozen=True, slots=True)
-class ProcessStart:
+class ProcessStart(OnScreen):
     """`start_process`: `started` once its shell has begun it; `ready` is None if no readiness was asked for.
 
     `exit_code` is None while it runs; `output` is what it has written so far, in its middle cut if that is much.
@@ -84,8 +93,6 @@ class ProcessStart:
     output: str = ""
     exit_code: int | None = None
     ended: bool = False
-    screen: str = ""
-    cursor: Cursor | None = None
 
 
 @final
@@ -115,7 +122,7 @@ class ProcessStop:
 
 @final
 @dataclass(frozen=True, slots=True)
-class KeysSent:
+class KeysSent(OnScreen):
     """`send_keys`: how many bytes went to the program of `pane`, and where in its output the answer begins.
 
     The echo of the keys belongs to that answer. `note` says in a sentence what is unusual, "" if nothing is.
@@ -137,15 +144,13 @@ class KeysSent:
     outcome: Literal["met", "ended", "silent", "timed_out", "closed"] | None = None
     state: State | None = None
     exit_code: int | None = None
-    screen: str = ""
-    cursor: Cursor | None = None
     asked: tuple[str, ...] = ()
     taken: bool | None = None
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class WaitOutcome:
+class WaitOutcome(OnScreen):
     """`wait_for`: `met` in tab `which`, as the caller named it; `closed` if it cannot be met any more.
 
     `match` is the text that matched, or what was met: `idle`, `prompt`, `bell`, `exit STATUS`. `exit_code`, of the last
@@ -161,8 +166,6 @@ class WaitOutcome:
     match: str = ""
     matched_at_entry: bool = False
     exit_code: int | None = None
-    screen: str = ""
-    cursor: Cursor | None = None
 
 
 @final

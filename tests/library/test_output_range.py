@@ -126,7 +126,7 @@ async def test_a_large_output_is_read_in_parts_as_in_one(tmp_path: Path, kept: i
         ("warn: a\n" * 300 + "end\n", 80, "warn: a\n[299 more of this line]\nend\n"),
         ("a\n" + "=" * 60 + "\n" + "c\n" * 300, 80, "a\n[... 959 bytes left out; NOTE]\nc\n[299 more of this line]\n"),
         ("x" * 100 + "\n" + "y" * 200, 100, "x" * 20 + "\n[... 202 bytes left out; NOTE]\n" + "y" * 80),
-        ("a\na\na\nb\n" + "-\n" * 50, 20, "a\na\n[... 153 bytes left out; NOTE]\n-\n"),
+        ("x" * 90 + "\n" + ("c" * 30 + "\n") * 9 + "end", 60, "x" * 12 + "\n[... 368 bytes left out; NOTE]\nend"),
     ],
 )  # fmt: skip
 def test_equal_lines_are_told_once_where_a_text_is_too_long(text: str, most: int, told: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from types import UnionType
@@ -48,9 +48,11 @@ _PLAIN: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", 
 _LISTS = (tuple, list, set, frozenset)
 
 
-def output_schema(result: type[Any]) -> Schema:
-    """Return the schema of a result: the type of each field, and those that are always there."""
-    return _of(result) | {"required": [field.name for field in fields(result) if _is_required(field)]}
+def output_schema(result: type[Any], omits: Collection[str] = ()) -> Schema:
+    """Return the schema of a result, without some fields: the type of each, and those that are always there."""
+    told = {name: kind for name, kind in _of(result)["properties"].items() if name not in omits}
+    required = [field.name for field in fields(result) if field.name in told and _is_required(field)]
+    return {"type": "object", "properties": told, "required": required}
 
 
 def _is_required(field: Field[Any]) -> bool:
@@ -287,6 +289,7 @@ class Tool(Generic[A]):
     large_result: bool
     page: str
     words: Mapping[str, str]  # what its texts call each verb
+    omits: tuple[str, ...]  # fields of `returns` that say nothing to a model
     draws: bool  # its result may have pictures, which clients show only without a structured result
     run: Callable[[Call, A], Awaitable[Any]]
 
@@ -313,6 +316,8 @@ class Tool(Generic[A]):
 
     async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))
+        for name in self.omits:
+            del fields[name]
         for told in (fields, *fields.get("steps", ())):
             for name in _SENTENCES.intersection(told):
                 told[name] = spelled(told[name], self.words)
@@ -339,7 +344,7 @@ class Tool(Generic[A]):
         )
 
     def _output_schema(self) -> Schema:
-        schema = output_schema(self.returns)
+        schema = output_schema(self.returns, self.omits)
         if issubclass(self.arguments, InTab):
             schema["properties"] = _OF_ANY_TAB | schema["properties"]
         return schema
@@ -365,13 +370,14 @@ def tool(
     large_result: bool = False,
     page: str = "",
     words: Mapping[str, str] = WORDS,
+    omits: tuple[str, ...] = (),
     draws: bool = False,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
     `returns` is a dataclass: the fields that it has no default for are always there. `page` is the URI of what clients
-    with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `draws`: it may
-    add to `Call.pictures`.
+    with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `omits`: fields that
+    say nothing to a model. `draws`: it may add to `Call.pictures`.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -385,6 +391,7 @@ def tool(
             large_result,
             page,
             words,
+            omits,
             draws,
             run,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,10 @@ from muxwire.operations.lists import read_operations
 from muxwire.operations.operation import StepResult  # noqa: TC001 - the type of a field
 from muxwire.results import (
     Cursor,
+    KeysSent,
     LogChunk,
     LogTail,
+    OnScreen,
     ProcessStop,
     Snapshot,
     State,
@@ -26,7 +28,7 @@ from muxwire.results import (
     WaitOutcome,
 )
 from muxwire.tabs.waits import Wanted
-from muxwire.values import to_dict
+from muxwire.values import dataclass, to_dict
 from muxwire.verbs.catalogue import (
     CloseTab,
     CommandResult,
@@ -162,7 +164,7 @@ RUNS_ANYTHING = Hints(destructive=True, open_world=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandOutcome:
+class CommandOutcome(OnScreen):
     """What a model is given of a command. `cwd` if it changed; offsets if `output` is not all there is."""
 
     output: str
@@ -179,8 +181,6 @@ class CommandOutcome:
     running: bool = False
     signal_sent: str = ""
     note: str = ""
-    screen: str = ""
-    cursor: Cursor | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +263,7 @@ def _options(call: Call, given: Execution) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartOutcome:
+class StartOutcome(OnScreen):
     """What a model is given of a process; `ready` if that was asked for, `exit_code` and `state` if it has ended."""
 
     started: bool
@@ -272,8 +272,6 @@ class StartOutcome:
     output: str = ""
     exit_code: int | None = None
     state: State | None = None
-    screen: str = ""
-    cursor: Cursor | None = None
 
 
 @tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True))
@@ -399,24 +397,8 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     return _screen(taken if given.cells else replace(taken, cells=None, scrollback_cells=None))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeysOutcome:
-    """What a model is given of keys."""
-
-    next_byte: int
-    note: str = ""
-    output: str = ""
-    outcome: str | None = None
-    state: State | None = None
-    exit_code: int | None = None
-    screen: str = ""
-    cursor: Cursor | None = None
-    asked: tuple[str, ...] = ()
-    taken: bool | None = None
-
-
-@tool(SendKeys, returns=KeysOutcome, hints=Hints(destructive=True, open_world=True))
-async def send_keys(call: Call, given: SendKeys) -> KeysOutcome:
+@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), omits=("sent", "pane"))
+async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     wanted = None
     if given.until or given.regex or given.gone or given.stable or given.idle:
         wanted = await Wanted.read(
@@ -431,7 +413,7 @@ async def send_keys(call: Call, given: SendKeys) -> KeysOutcome:
     typed = tab.send_keys(
         given.keys, paste=given.paste, literal=given.literal, answers=given.answers, wanted=wanted, wait=wait
     )
-    return KeysOutcome(**_fields_of(await call.progress.during(typed), KeysOutcome))
+    return await call.progress.during(typed)
 
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")

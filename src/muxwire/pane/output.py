@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import (
     Awaitable,
@@ -11,7 +12,7 @@ from collections.abc import (
 from dataclasses import replace
 from functools import partial
 from io import StringIO
-from itertools import accumulate, groupby
+from itertools import groupby
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 
 # A terminal's end matters most (the error, the summary); its beginning says what ran.
 HEAD_SHARE = 0.2
+
+# What a folded output says of equal lines, at the beginning of a line (`_folded`).
+_COUNT = pattern(r"^\[[0-9]+ more of this line\]\n", re.MULTILINE)
 
 # What a progress report shows of the output: one line of a terminal.
 _PROGRESS_BYTES = 400
@@ -189,52 +193,36 @@ async def _on_alternate(stream: PaneStream, begin: int, offset: int, behind: byt
 
 def cut_middle(text: str, max_chars: int, begin: int, end: int) -> str:
     """`text`, which was read between two raw offsets, made shorter as `read_output` does if it exceeds `max_chars`."""
-    if len(text) <= max_chars:
-        return text
     whole = Readable(text)
-    return _clip(whole, whole, begin, end, max_chars, 0).text
+    return text if len(text) <= max_chars else _clip(whole, whole, begin, end, max_chars, 0).text
 
 
-def _folded(text: str) -> list[tuple[str, str]]:
-    """The lines of a text that is too long, each with what it shows of the text: equal ones are one, and a count."""
-    lines: list[tuple[str, str]] = []
-    for line, equal in groupby(StringIO(text)):
-        count = sum(1 for _ in equal)
-        told = f"{line}[{count - 1} more of this line]\n"
-        lines += [(told, line)] if len(told) < len(line) * count else [(line, line)] * count
-    return lines
-
-
-def _fitting(lines: Sequence[tuple[str, str]], room: int) -> list[tuple[str, str]]:
-    """The first lines that fit into so many characters."""
-    sizes = accumulate(len(told) for told, _ in lines)
-    return [line for line, size in zip(lines, sizes, strict=True) if size <= room]
+def _folded(text: str) -> str:
+    """The text of an output that is too long, with equal lines in turn as one, and how many more there are."""
+    runs = [(line, sum(1 for _ in equal)) for line, equal in groupby(StringIO(text))]
+    return "".join(min(line * count, f"{line}[{count - 1} more of this line]\n", key=len) for line, count in runs)
 
 
 def _clip(head_read: Readable, tail_read: Readable, begin: int, end: int, max_chars: int, lost: int) -> OutputText:
-    lines, last = _folded(head_read.text), _folded(tail_read.text)
-    if head_read is not tail_read:  # the run of equal lines at a cut may go on beyond it
-        lines[-1:], last[:1] = [(line, line) for _, line in lines[-1:]], [(line, line) for _, line in last[:1]]
-    is_whole = head_read is tail_read and sum(len(told) for told, _ in lines) <= max_chars
-    head, tail, note = lines, [], ""
-    if not is_whole:
-        room = int(max_chars * HEAD_SHARE)
-        head = _fitting(lines, room) or [(line[:room], line[:room]) for _, line in lines[:1]]
-        room = max_chars - sum(len(told) for told, _ in head)
-        tail = _fitting(last[::-1], room)[::-1] or [(line[-room:], line[-room:]) for _, line in last[-1:]]
+    head, tail, note = _folded(head_read.text), "", ""
+    if is_cut := head_read is not tail_read or len(head) > max_chars:
+        begun = head[: int(max_chars * HEAD_SHARE)]
+        tail = (head if head_read is tail_read else _folded(tail_read.text))[len(begun) - max_chars :]
+        head = begun[: begun.rfind("\n") + 1] or begun
+        newline = tail.find("\n")
+        tail = tail[newline + 1 :] if 0 <= newline < len(tail) - 1 else tail
+        tail = tail[count.end() :] if (count := _COUNT.match(tail)) else tail  # its line is left out
     # What was shown, measured in raw bytes as nearly as text allows: each "\n" came as "\r\n", and each byte that is no
     # UTF-8 is shown as U+FFFD, which has three.
-    kept = sum(
-        len(part.encode("utf-8", "replace")) + part.count("\n") - 2 * part.count("\ufffd") for _, part in (*head, *tail)
-    )
+    shown = _COUNT.sub("", head) + _COUNT.sub("", tail)
+    kept = len(shown.encode("utf-8", "replace")) + shown.count("\n") - 2 * shown.count("\ufffd")
     omitted = max(1, end - begin - kept)
-    before, behind = ("".join(told for told, _ in part) for part in (head, tail))
-    if not is_whole:
-        before += "" if before.endswith("\n") or not before else "\n"
+    if is_cut:
+        head += "" if head.endswith("\n") or not head else "\n"
         has = "has what is left of them" if lost else "has them"
         note = f"[... {omitted} bytes left out; read_logs_from_tab(command_id, grep) {has} ...]\n"
-    said = (len(before), len(before) + len(note)) if note else (0, 0)
-    return OutputText(before + note + behind, omitted, lost, head_read.note or tail_read.note, said)
+    said = (len(head), len(head) + len(note)) if note else (0, 0)
+    return OutputText(head + note + tail, omitted, lost, head_read.note or tail_read.note, said)
 
 
 def settled_end(execution: Execution, stream: PaneStream, shell: Shell | None) -> int:

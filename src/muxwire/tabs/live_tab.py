@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
-    from muxwire.results import Cursor, ExecutionResult, Snapshot, State
+    from muxwire.results import ExecutionResult, Snapshot, State
     from muxwire.shell.execution import Execution
     from muxwire.tabs.record import CommandBook
     from muxwire.tmux.server import TmuxServer
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 # The type of the tab: a parameter, so that this module does not import `tab.py`, which imports this one.
 T = TypeVar("T")
-
-
-class OnScreen(TypedDict, total=False):
-    """Two fields of a result: the rows of a screen as text, and the cursor if it is visible."""
-
-    screen: str
-    cursor: Cursor
 
 
 class LiveTab(Protocol):
@@ -67,8 +60,8 @@ class LiveTab(Protocol):
     async def picture(self) -> Picture:
         """The text of its screen; TabUnavailable, CommandError if it ends in this moment."""
 
-    async def screen(self) -> OnScreen:
-        """What a result says of its screen if a program is on the alternate one, else nothing."""
+    async def screen(self) -> dict[str, Any]:
+        """The fields of `OnScreen` if a program is on the alternate screen, else nothing."""
 
     async def picture_at(self, offset: int) -> Picture | None:
         """The text of its screen at that offset of its output, played from the log; None if the log does not say."""

@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import anyio
 import anyio.lowlevel
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
     from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import OnScreen, TabOwner
+    from muxwire.tabs.live_tab import TabOwner
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
@@ -660,18 +660,16 @@ class Tab:
         """The text of its screen now, for waits; TabUnavailable."""
         return await self._view.picture()
 
-    async def screen(self) -> OnScreen:
-        """What a result says of its screen if a program is on the alternate one, else nothing."""
+    async def screen(self) -> dict[str, Any]:
+        """The fields of `OnScreen` if a program is on the alternate screen, else nothing."""
         if self.pane.session.dead or not self.pane.on_alternate():
             return {}
         try:
             seen = await self._view.snapshot(None, cells=False, unwrap=False)
         except (CommandError, TabUnavailable):  # it ends in this moment
             return {}
-        if not seen.alternate_screen:
-            return {}
-        shown: OnScreen = {"screen": rows_of(seen.lines, SCREEN_CHARACTERS)}
-        return shown | {"cursor": seen.cursor} if seen.cursor.visible else shown
+        cursor = seen.cursor if seen.cursor.visible else None
+        return {"screen": rows_of(seen.lines, SCREEN_CHARACTERS), "cursor": cursor} if seen.alternate_screen else {}
 
     async def picture_at(self, offset: int) -> Picture | None:
         """The text of its screen at that offset of its output; None where the log cannot say."""

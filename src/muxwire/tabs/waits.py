@@ -21,7 +21,7 @@ import threading
 import time
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Final, Literal, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 import anyio
 import anyio.lowlevel
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import LiveTab, OnScreen
+    from muxwire.tabs.live_tab import LiveTab
     from muxwire.vt.drawn import Picture, Span
 
 
@@ -709,7 +709,7 @@ class Watch:
             **on_screen,
         )
 
-    async def _on_screen_now(self) -> OnScreen:
+    async def _on_screen_now(self) -> dict[str, Any]:
         """What `screen` of the tab says; nothing also where tmux does not answer soon."""
         with anyio.move_on_after(_ROWS_WITHIN), suppress(MuxwireError):
             return await self.tab.screen()
