@@ -9,6 +9,7 @@ MuxwireError
  +- ConnectionClosed           the control connection ended (says how)
  |   +- TmuxSilent             it is open, but tmux does not answer: tmux may be stopped
  +- InvalidArgument            an argument that can never work
+ |   +- MouseOff               a click or a turn of the wheel, and the program has not switched on mouse reports
  +- NoSuchTarget               no such window, pane, session or command id
  |   +- AmbiguousTarget        a name that more than one tab has
  +- TabUnavailable             the tab is there, but cannot take this call now
@@ -127,6 +128,12 @@ class InvalidArgument(MuxwireError):
     """An argument that can never work, whatever the state."""
 
     code = "invalid_argument"
+
+
+class MouseOff(InvalidArgument):
+    """A click or a turn of the wheel for a program that has not switched on mouse reports; nothing was typed."""
+
+    code = "mouse_off"
 
 
 class NoSuchTarget(MuxwireError):

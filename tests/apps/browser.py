@@ -131,6 +131,9 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             await self.ask("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
+    async def wheel(self, x: float, y: float, down: float) -> None:
+        await self.ask("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=down)
+
     async def types(self, text: str) -> None:
         for sign in text:
             if sign == "\n":

@@ -53,6 +53,13 @@ echo {FLOODS}; yes 0123456789012345678901234567890123456789
 FLOOD_BYTES = 30_000_000
 
 
+# What the page's header says of the terminal, and how wide that is.
+STATE = "document.getElementById('state').innerText"
+STATE_WIDTH = "document.getElementById('state').getBoundingClientRect().width"
+# The first row of the screen, a number.
+FIRST_ROW = "Number(document.querySelector('#rows > div').innerText)"
+
+
 # A program that takes the mouse: it says what it is sent of a click and of a turn of the wheel.
 MOUSE = r"""\
 printf '\e[?1049h\e[?1000h\e[?1006hclick here'
@@ -148,9 +155,11 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         assert "Passphrase" in asked["output"]
         await page.shows("Passphrase for deploy@web-1:")
         await talk.picture("app_dark")
+        # The program has not switched on the mouse: the click is no key, and what is typed next is not lost with it.
         await page.click(300, 140)
         await page.types("open-sesame\n")
         await page.shows("unlocked")
+        assert await page.evaluate(STATE, inside=True) == ""
         ended = await call(talk.client, "command_result", command_id=asked["command_id"], wait_ms=20_000)
         assert (ended["output"], ended["exit_code"]) == ("\nunlocked\n", 0)
         read = await call(talk.client, "read_logs_from_tab", strip_ansi=True)
@@ -225,6 +234,12 @@ async def end_of_the_story(talk: Conversation) -> None:
     await page.shows("\n40\n")
     await page.presses("PageDown")
     await page.shows("\n60\n")
+    # less has not switched on the mouse: the wheel is three keys.
+    first = await page.evaluate(FIRST_ROW, inside=True)
+    await page.wheel(300, 300, 100)
+    await page.until(f"{FIRST_ROW} === {first + 3}")
+    await page.wheel(300, 300, -100)
+    await page.until(f"{FIRST_ROW} === {first}")
     await page.types("q")
 
     # Clicks and the wheel reach a program that asks for the mouse, at the cell that they are in.
@@ -238,7 +253,7 @@ async def end_of_the_story(talk: Conversation) -> None:
     x, y = await page.evaluate(cell, inside=True)
     await page.click(x, y)
     await page.shows(r"clicked $'\E[<0;7;1M\E[<0;7;1'")
-    await page.ask("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=100)
+    await page.wheel(x, y, 100)
     await page.shows(r"turned $'\E[<65;7;1'")
     await page.types("q")
     await gone(page, "turned")
@@ -252,17 +267,22 @@ async def end_of_the_story(talk: Conversation) -> None:
 
     # The server goes away for a moment: the page says so, and goes on.
     await page.evaluate("broken = true; for (const id of [...asked.keys()]) answer(id, {error: {message: 'gone'}})")
-    await page.until("document.getElementById('state').innerText.startsWith('lost')")
+    await page.until(f"{STATE}.startsWith('lost')")
+    # However narrow the page is, that is no column of letters.
+    for width in (WIDTH, 520, 320):
+        await page.resize(width, HEIGHT)
+        assert await page.evaluate(STATE_WIDTH, inside=True) >= 150
+    await page.resize(WIDTH, HEIGHT)
     await page.evaluate("broken = false")
     await call(talk.client, "execute_command", command="echo meanwhile")
     await page.shows("meanwhile")
-    await page.until("document.getElementById('state').innerText === ''")
+    await page.until(f"{STATE} === ''")
 
     # The person leaves the terminal by the keyboard, and hands it back.
     await page.presses("Escape", modifiers=8)
     await page.until("document.activeElement.id === 'back'")
     await page.evaluate("document.getElementById('back').click()", inside=True)
-    await page.until("document.getElementById('state').innerText === 'handed back'")
+    await page.until(f"{STATE} === 'handed back'")
     [said] = await page.evaluate("messages")
     assert said["role"] == "user"
     assert "it is yours again" in said["content"][0]["text"]

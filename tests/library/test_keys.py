@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.errors import InvalidArgument, TabUnavailable
+from muxwire.errors import InvalidArgument, MouseOff, TabUnavailable
 from muxwire.ids import pane_id
 from muxwire.shell import prompt_line, ready, send_keys
 from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, strokes
@@ -227,7 +227,7 @@ def test_the_mouse_is_reported_as_the_program_asked() -> None:
         key_bytes("Click@200,0", KeyModes(mouse=True, sgr=True, columns=200, rows=50))
     with pytest.raises(InvalidArgument, match="up to 222"):
         key_bytes("Click@223,0", x10)
-    with pytest.raises(InvalidArgument, match="has not switched on mouse reports"):
+    with pytest.raises(MouseOff, match="has not switched on mouse reports"):
         key_bytes("Click@0,0", KeyModes())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import InvalidArgument
+from muxwire.errors import InvalidArgument, MouseOff
 from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def key_bytes(name: str, modes: KeyModes) -> bytes | None:
 
     Names are tmux's: `Enter`, `C-c`, `M-x`, `^C`, `S-F5`, `KP7`, or what people write for them (`tmux_name`). One
     character is never a name. `Click@COL,ROW`, counted from 0 as in a snapshot, is the mouse there.
-    InvalidArgument if the program did not ask for the mouse, or cannot be told of that column.
+    MouseOff if the program did not ask for the mouse; InvalidArgument if it cannot be told of that column.
     """
     if len(name) > 1:
         if (aimed := _AIMED.fullmatch(name)) is not None:
@@ -155,10 +155,10 @@ def key_bytes(name: str, modes: KeyModes) -> bytes | None:
 def _mouse(what: str, column: int, row: int, modes: KeyModes) -> bytes:
     """The report of a click, press and release, or of a turn of the wheel (xterm's control sequences, Mouse Tracking).
 
-    InvalidArgument where the program has not asked for it, and would take the bytes for keys; beyond the screen.
+    MouseOff where the program has not asked for it, and would take the bytes for keys; InvalidArgument beyond the screen.
     """
     if not modes.mouse:
-        raise InvalidArgument(
+        raise MouseOff(
             f"{what}@{column},{row}: the program has not switched on mouse reports",
             remedy="use its keys; to type this as text, set literal",
         )
