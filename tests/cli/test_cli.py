@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -19,13 +20,14 @@ from tests.users import short_folder
 SECONDS = 40
 
 
-def run(*arguments: str, home: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, home: Path, errors: str = "strict", **environ: str) -> subprocess.CompletedProcess[str]:
     (home / "run").mkdir(mode=0o700, exist_ok=True)
     return subprocess.run(
         [sys.executable, "-m", "muxwire", *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
+        errors=errors,
         timeout=SECONDS,
         check=False,
         env={"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "run"), "LANG": "C.UTF-8"}
@@ -174,3 +176,34 @@ def test_names_outside_ascii_are_the_same_where_python_takes_arguments_for_ascii
             assert (refused.returncode, refused.stderr.partition("\n")[0]) == (126, "muxwire: no tab is called 'nö'")
         finally:
             run("kill", "--all", home=home)
+
+
+def test_bytes_that_are_no_utf_8_reach_the_command_in_a_latin_1_locale(tmp_path: Path) -> None:
+    locale = tmp_path / "de_DE.ISO-8859-1"
+    made = shutil.which("localedef") and subprocess.run(
+        ["localedef", "-i", "de_DE", "-f", "ISO-8859-1", str(locale)], capture_output=True, check=False
+    )
+    if not (made and locale.exists()):
+        pytest.skip("needs the sources of glibc's locales")
+    word, latin = os.fsdecode(b"\xe9\xc3\xa9"), {"LC_ALL": locale.name, "LOCPATH": str(tmp_path)}
+    with short_folder() as home:
+        folder = home / word
+        folder.mkdir()
+        try:
+            for words in (("--", "printf", "%s", word), ("--cwd", str(folder), "--env", f"X={word}", "pwd; echo $X")):
+                ran = run("run", *words, home=home, errors="surrogateescape", **latin)
+                assert ran.stdout in (word, f"{folder}\n{word}\n"), ran
+            assert run("new", "--cwd", str(folder), home=home, **latin).stdout == "@2\n"
+            assert run("run", "-t", "@2", "pwd", home=home, errors="surrogateescape", **latin).stdout == f"{folder}\n"
+        finally:
+            run("kill", "--all", "--force", home=home)
+
+
+@pytest.mark.parametrize(
+    "words", ["{}", "ls {}", "ls --name {}", "ls --{}", "snapshot {}", "new --cwd {}", "new --env {}", "help {}"]
+)
+def test_a_terminal_gets_no_order_from_an_argument_that_is_refused(words: str, tmp_path: Path) -> None:
+    done = run(*words.format("a\x1b[21t\x9b6n\a").split(" "), home=tmp_path)
+    assert done.returncode in (1, 2)
+    assert r"\x1b[21t\x9b6n" in done.stderr
+    assert not [sign for sign in done.stderr if not sign.isprintable() and sign != "\n"]

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from muxwire.cli.views import Display
+from muxwire.cli.display import Display
 from tests.cli.user import SECONDS, Place
 
 # What a program may have printed: questions (device attributes, cursor, colour, clipboard), modes, a title, a link.
@@ -16,15 +16,48 @@ ASKING = (
     "\x1b[c\x1b[>c\x1b[6n\x1bZ\x05\x1b]11;?\a\x1b]52;c;Zm9v\a\x1bP$qm\x1b\\\x1b[?1000h"
     "\x1b[18t\x1b]2;title\a\x1b(0\x1b[2 q"
 )
+# A screen of its own.
+SCREEN = "\x1b[?1;1049h\x1b[2;2H\x1b[32mdrawn\x1b[?2004h\x1b[?1049l"
 SHOWN = "\x1b[1;31mred\x1b[m \x1b[Kand\r\n\x1b]8;;x:y\x1b\\link\x1b]8;;\x1b\\\a"
 
 
 def test_a_terminal_is_asked_nothing_by_a_log_however_it_is_cut() -> None:
-    text = f"a{ASKING}b{SHOWN}{ASKING}c"
+    text = f"a{ASKING}b{SHOWN}{ASKING}{SCREEN}\xe9".encode()
     for size in range(1, len(text) + 1):
         display = Display()
         pieces = [text[at : at + size] for at in range(0, len(text), size)]
-        assert "".join(display.take(piece) for piece in pieces) == f"ab{SHOWN}c", size
+        assert b"".join(map(display.take, pieces)) == f"ab{SHOWN}\xe9".encode(), size
+        assert display.end() == b""
+
+
+def test_colours_and_links_that_were_left_on_end_with_the_output() -> None:
+    display = Display()
+    display.take(b"\x1b[1;31m\x1b]8;;x:y\x1b\\ a \x1b[m \x1b[4m")
+    assert display.end() == b"\x1b[m\x1b]8;;\x1b\\"
+    display.take(b"\x1b[0m\x1b]8;;\x1b\\ \x1b[?1049h\x1b[4m")
+    assert (display.end(), display.on_alternate) == (b"", True)
+
+
+def test_a_command_leaves_a_persons_terminal_as_it_was(place: Place) -> None:
+    script = rf"printf '\033[?1000h\033[6none\033[31m\n'; printf {SCREEN!r}; printf '\033[?1049h'; read -r x"
+    ours, theirs = pty.openpty()
+    try:
+        with place.start("run", "--leave", "--timeout", "3", script, stdout=theirs) as started:
+            assert started.stderr is not None
+            said = started.stderr.read().decode().splitlines()
+            assert started.wait(SECONDS) == 125
+        os.set_blocking(ours, False)
+        assert os.read(ours, 1 << 16) == b"one\x1b[31m\r\n\x1b[m"
+        # One sentence for each fact.
+        assert [line.split(":")[1].split(";")[0] for line in said] == [
+            " the command draws a screen, which is not shown here",
+            " the command waits for a line of input",
+            " the command did not end within 3 s",
+        ]
+    finally:
+        os.close(ours)
+        os.close(theirs)
+        place.ok("kill", "--all", "-f")
 
 
 def test_a_log_at_a_terminal_asks_it_nothing(place: Place) -> None:

@@ -53,10 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _in_utf8() -> None:
-    """Start Python anew in its UTF-8 mode, if it reads names and arguments as ASCII.
+    """Start Python anew in its UTF-8 mode, if it reads names and arguments in another encoding.
 
-    With LC_ALL=C it does so if PYTHONUTF8=0 or PYTHONCOERCECLOCALE=0 is set; without these Python reads UTF-8 even
-    then. A name given as an argument would differ from the same name in tmux, in logs and in JSON, which are UTF-8.
+    It does so in a locale that is not of UTF-8 (LC_ALL=de_DE.ISO-8859-1; LC_ALL=C, if PYTHONUTF8=0 or
+    PYTHONCOERCECLOCALE=0 is set). In UTF-8 mode every byte that was given reaches tmux, shells and files as it is; a
+    name in another encoding would differ from the same name in logs and in JSON, which are UTF-8.
     """
-    if sys.getfilesystemencoding() == "ascii" and sys.executable and not getattr(sys, "frozen", False):
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable and not getattr(sys, "frozen", False):
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - without one

@@ -218,9 +218,14 @@ def spoken(text: str) -> str:
 
 
 def warn(text: str) -> None:
-    """Write a line to stderr, if it is read."""
+    """Write a line to stderr, if it is read.
+
+    It may name a path or an argument, in which a terminal would find orders to it: those are shown as Python writes
+    them, `\\x1b`.
+    """
+    signs = (sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text)
     try:
-        os.write(STDERR, text.encode("utf-8", "backslashreplace") + b"\n")
+        os.write(STDERR, "".join(signs).encode() + b"\n")
     except OSError:
         return
 

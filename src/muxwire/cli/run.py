@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import codecs
 import math
+import os
 import shlex
 import signal
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
+from muxwire.cli.display import Display
 from muxwire.cli.options import add_host, add_plain, add_verb, words_after
-from muxwire.cli.printing import die_of, document, spoken, warn, write_soon
+from muxwire.cli.printing import STDOUT, die_of, document, spoken, warn, write_soon
 from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
 from muxwire.shell.quoting import fish_quote, os_bytes
 from muxwire.verbs.catalogue import ExecuteCommand
@@ -114,10 +116,22 @@ async def _run_in(tab: Tab, words: list[str], arguments: argparse.Namespace) -> 
     plain = PlainOutput(tab.columns, write_soon)
     as_read = tab.strip_ansi if arguments.strip_ansi is None else arguments.strip_ansi
 
+    display = Display()
+    said: list[str] = []
+
+    async def show(data: bytes) -> None:
+        """At a terminal: what may go to it."""
+        drew = display.on_alternate
+        await write_soon(display.take(data))
+        if display.on_alternate and not drew:
+            warn(f"muxwire: the command draws a screen, which is not shown here: {tab.attach_words}")
+
     async def say_it_waits(what: str) -> None:
         await plain.flush()
+        said.append(what)
         warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys, or {tab.attach_words}")
 
+    exact = show if os.isatty(STDOUT) else write_soon
     async with anyio.create_task_group() as tasks:
         signals = _Signals(tab, tasks)
         tasks.start_soon(signals.pass_on)
@@ -129,15 +143,18 @@ async def _run_in(tab: Tab, words: list[str], arguments: argparse.Namespace) -> 
             cwd=arguments.cwd or None,
             on_timeout=arguments.on_timeout,
             on_start=signals.started,
-            on_output=None if arguments.json else plain.take if as_read else write_soon,
+            on_output=None if arguments.json else plain.take if as_read else exact,
             on_input=say_it_waits,
         )
         await plain.flush()
+        await write_soon(display.end())
         tasks.cancel_scope.cancel()
     if result is None:  # cancelled by a signal while it waited for its turn
         die_of(signals.last)
     if plain.note:
         warn(f"muxwire: {plain.note}")
+    if said and result.running:  # its note says once more that it waits
+        result = replace(result, note="")
     return _report(result, arguments)
 
 

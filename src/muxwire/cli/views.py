@@ -8,9 +8,10 @@ import signal
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
+from muxwire.cli.display import Display
 from muxwire.cli.options import (
     add_all,
     add_no_colours,
@@ -27,7 +28,6 @@ from muxwire.cli.printing import STDOUT, Colours, document, say, table, warn, wr
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import ReadLogs, StreamLogs, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
-from muxwire.vt.sequences import SequenceSplitter
 
 if TYPE_CHECKING:
     import argparse
@@ -37,18 +37,8 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from muxwire.results import Snapshot
     from muxwire.tabs.tab import Tab
-    from muxwire.vt.sequences import Kind
 
 _CHUNK = 1 << 20
-# The control characters of a log (ECMA-48) that go to a terminal: bell, backspace, tab, line ends. The terminal would
-# answer ENQ, and SO and SI change its character set for good.
-_CONTROLS = "\a\b\t\n\v\f\r"
-# ECMA-48 8.3, by final byte: insert, move, erase, delete, scroll, repeat, colours. Others make the terminal answer (c,
-# n, x, t), or set a mode; so do sequences with a private prefix or an intermediate byte.
-_CSI_FINALS = "@ABCDEFGHIJKLMPSTXZ`abdefm"
-_PARAMETERS = "0123456789;:"
-# A hyperlink (OSC 8): the terminal answers nothing, and the link ends with its text.
-_HYPERLINK = "8;"
 _LIGHT = "draw on a light background; else on a dark one"
 _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
 
@@ -224,33 +214,9 @@ async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
     return 0
 
 
-@final
-class Display:
-    """Takes a log in pieces, cut anywhere, and gives what may go to a terminal: text, and what colours or places it.
-
-    A log holds questions to the terminal, whose answers would be typed into the shell that reads next, and orders that
-    outlive the log: modes, titles, the clipboard (OSC 52). A pipe and a file get every byte.
-    """
-
-    def __init__(self) -> None:
-        self._splitter = SequenceSplitter()
-
-    def take(self, text: str) -> str:
-        return "".join(_shown(kind, part) for kind, part in self._splitter.feed(text))
-
-
-def _shown(kind: Kind, part: str) -> str:
-    if kind == "text":
-        return part
-    if kind == "control":
-        return part if part in _CONTROLS else ""
-    if kind == "csi":
-        return f"\x1b[{part}" if part[-1] in _CSI_FINALS and not part[:-1].strip(_PARAMETERS) else ""
-    return f"\x1b]{part}\x1b\\" if kind == "osc" and part.startswith(_HYPERLINK) else ""
-
-
 async def _show(text: str, display: Display | None) -> None:
-    await write_soon((display.take(text) if display is not None else text).encode("utf-8", "surrogateescape"))
+    data = text.encode("utf-8", "surrogateescape")
+    await write_soon(data if display is None else display.take(data))
 
 
 async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte: int, display: Display | None) -> None:

@@ -155,7 +155,8 @@ def key_bytes(name: str, modes: KeyModes) -> bytes | None:
 def _mouse(what: str, column: int, row: int, modes: KeyModes) -> bytes:
     """The report of a click, press and release, or of a turn of the wheel (xterm's control sequences, Mouse Tracking).
 
-    MouseOff where the program has not asked for it, and would take the bytes for keys; InvalidArgument beyond the screen.
+    MouseOff where the program has not asked for it, and would take the bytes for keys; InvalidArgument beyond the
+    screen.
     """
     if not modes.mouse:
         raise MouseOff(
