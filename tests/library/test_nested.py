@@ -117,6 +117,20 @@ async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(ta
     assert "builtin" not in listed
 
 
+@pytest.mark.parametrize("kind", ["", "incappendhistory", "sharehistory extendedhistory", "histignorealldups"])
+async def test_a_nested_zsh_that_keeps_lines_with_a_space_keeps_only_the_first_of_ours(
+    tab: Tab, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / ".zshrc").write_text(f"HISTFILE={tmp_path}/kept HISTSIZE=99 SAVEHIST=99\nsetopt promptsubst {kind}\n")
+    await tab.execute(f"ZDOTDIR={tmp_path} zsh", timeout=5)
+    for command, output in (("echo one", "one\n"), ("false", ""), ("echo $?", "1\n")):
+        assert (await tab.execute(command)).output == output
+    await tab.send_keys(["echo theirs", "Enter"], wait=LONG)
+    listed = (await tab.execute("fc -l 1; fc -W; cat $HISTFILE")).output
+    assert listed.count("echo theirs") == 2
+    assert listed.count("builtin") == 2  # in the list, and in the file
+
+
 @pytest.mark.parametrize("kind", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
 async def test_an_interrupted_command_of_a_nested_shell_ends_with_its_status(tab: Tab, kind: str) -> None:
     await tab.execute(NESTED[kind], timeout=5)
