@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, one_file, source_line
+from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, env_file, one_file, source_line
 from muxwire.shell.quoting import posix_quote, start_formats
 from muxwire.shell.shell import CLEAR_SIGN, CLEAR_TYPED, Launch, Request, Shell, Wrapped
 
@@ -56,7 +56,7 @@ class Bash(Shell):
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start bash with our rcfile, which reads the user's; a login shell reads none, but $ENV in POSIX mode."""
         if login and not _ignores_env(executable):
-            ours = {"MUXWIRE_LOGIN": "1", "ENV": str(folder / "login.bash")}
+            ours = {"MUXWIRE_LOGIN": "1", **env_file(folder, "login.bash")}
             if "ENV" in env:
                 ours["MUXWIRE_ENV"] = env["ENV"]
             return Launch((executable, "--posix", "-l", "-i"), ours)

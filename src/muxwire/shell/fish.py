@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.quoting import end_format, fish_quote, os_bytes, start_formats
+from muxwire.shell.quoting import end_format, fish_quote, os_bytes, start_formats, typed_path
 from muxwire.shell.shell import ASIDE_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 from muxwire.values import pattern
 
@@ -47,7 +47,8 @@ class Fish(Shell):
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start fish; our commands run after the user's configuration."""
         del env
-        source = "source " + fish_quote(os_bytes(str(folder / "integration.fish"))).decode()
+        path = fish_quote(os_bytes(str(folder / "integration.fish")))
+        source = "source " + path.decode("utf-8", "surrogateescape")
         return Launch((executable, *(("-l",) if login else ()), "-i", "--init-command", source), {})
 
     def compose(self, request: Request) -> Wrapped:
@@ -81,7 +82,7 @@ class Fish(Shell):
 
     def path_line(self, file: PurePath, again: int | None) -> bytes:
         """Two files, with the body between: `eval` in a sourced file would name that in each error."""
-        first, last = (fish_quote(os_bytes(str(path))) for path in (file, file.with_name(file.name + _ENDS)))
+        first, last = (typed_path(path, fish=True) for path in (file, file.with_name(file.name + _ENDS)))
         line = b" __muxwire_h %d;" % again if again is not None else b""
         return line + b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats
+from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats, typed_path
 from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, Launch, Request, Shell, Wrapped
 from muxwire.values import dataclass, pattern
 
@@ -70,6 +70,14 @@ def end_group(request: Request, words: Words) -> bytes:
     )  # fmt: skip
 
 
+def env_file(folder: PurePath, name: str) -> dict[str, str]:
+    """The variables by which a shell reads that file as $ENV.
+
+    Shells expand the value of $ENV, where a path may hold `$(...)`; what a variable in it expands to is left alone.
+    """
+    return {"MUXWIRE_FILES": str(folder), "ENV": f"$MUXWIRE_FILES/{name}"}
+
+
 def source_line(file: PurePath, again: int | None, words: Words) -> bytes:
     """The line that names the wrapper's file.
 
@@ -79,7 +87,7 @@ def source_line(file: PurePath, again: int | None, words: Words) -> bytes:
     mend = b""
     if again is not None:
         mend = b"__muxwire_h '" + words.builtin + b". /dev/null && ' %d&&:;" % again
-    return b" " + mend + words.builtin + b". " + posix_quote(os_bytes(str(file)))
+    return b" " + mend + words.builtin + b". " + typed_path(file)
 
 
 def body_to_eval(request: Request, words: Words) -> bytes:
@@ -159,7 +167,7 @@ class PlainSh(Shell):
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start the shell with our $ENV, which reads the user's."""
-        ours = {"ENV": str(folder / "integration.sh")}
+        ours = env_file(folder, "integration.sh")
         if "ENV" in env:
             ours["MUXWIRE_ENV"] = env["ENV"]
         return Launch((*self.command(executable), *(("-l",) if login else ()), "-i"), ours)

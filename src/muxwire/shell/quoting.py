@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import PurePath
+
 # What stands for itself inside a printf format in either kind of quotes, in every shell; and what stands for the rest.
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789 _./:,=@^+;[]?>#-"
 _ESCAPED = {byte: f"\\{byte:03o}" for byte in range(256) if byte not in _PLAIN} | {ord("%"): "%%"}
@@ -17,6 +22,15 @@ def posix_quote(text: bytes) -> bytes:
 def fish_quote(text: bytes) -> bytes:
     """One word for fish, whose single quotes know `\\\\` and `\\'`."""
     return b"'" + text.replace(b"\\", b"\\\\").replace(b"'", b"\\'") + b"'"
+
+
+def typed_path(path: PurePath, *, fish: bool = False) -> bytes:
+    """A path as one word that can be typed: `printf` makes it where a line editor would take a byte of it for a key."""
+    name = os_bytes(str(path))
+    if str(path).isprintable():
+        return fish_quote(name) if fish else posix_quote(name)
+    words = b"\\printf '" + printf_format(name) + b"'"
+    return b"(" + words + b" | string collect)" if fish else b'"$(' + words + b')"'
 
 
 def printf_format(text: bytes) -> bytes:

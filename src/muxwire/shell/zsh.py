@@ -35,8 +35,8 @@ _TRACE_ON = rb'{ \builtin \eval "$_muxw";_mux;} 2>/dev/null && { };'
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
 # and `$(<f)` takes the newline away.
 _TRAILING = pattern(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
-# In a nested shell that keeps lines which begin with a space: the hook of integration.zsh, so that it keeps no more lines
-# that name our files. The line that runs this is in its history already, and zsh has no way to take it out again.
+# In a nested shell that keeps lines which begin with a space: the hook of integration.zsh, so that it keeps no more of
+# the lines that name our files. The line that runs this is in its history by now, and zsh cannot take it out again.
 _FORGET = (
     b"[[ -o histignorespace ]] || typeset -f __muxwire_l >/dev/null || { "
     rb"__muxwire_l() { [[ $1 != ' \builtin \. '* ]] || \builtin fc -p; \builtin return 0; }; "
@@ -69,7 +69,7 @@ class Zsh(Shell):
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start zsh with our ZDOTDIR, whose `.zshenv` puts the user's back before anything of the user's is read."""
-        ours = {"ZDOTDIR": str(folder)}
+        ours = {"ZDOTDIR": str(folder), "MUXWIRE_FILES": str(folder)}
         if "ZDOTDIR" in env:
             ours["MUXWIRE_ZDOTDIR"] = env["ZDOTDIR"]
         return Launch((executable, "-l", "-i") if login else (executable, "-i"), ours)

@@ -1,7 +1,7 @@
 # bash 3.2 and later. Started as: MUXWIRE_NONCE=.. MUXWIRE_BODY=.. bash --rcfile integration.bash -i (or by login.bash)
 if [ -z "${__muxwire_n-}" ]; then
 __muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY __muxwire_q=0 __muxwire_l=${MUXWIRE_LOGIN-}
-unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN      # nothing of ours stays exported
+unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_LOGIN MUXWIRE_FILES # nothing of ours stays exported
 # A DEBUG trap would run before each word of ours. So it is set anew, with a condition before the user's text: not from Q
 # to the prompt hook (`__muxwire_f`), in our functions (`set -T`), or before what has a name of ours in it. A `case` leaves
 # `$?` and `$_` alone. It is given what `trap -p` prints, which in a function is nothing, and sets the words to evaluate.

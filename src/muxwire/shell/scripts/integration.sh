@@ -1,7 +1,7 @@
 # dash, busybox ash, ksh93 through $ENV. They have no prompt hook: P rides in PS1.
 if [ -z "${__muxwire_n-}" ]; then
   __muxwire_n=$MUXWIRE_NONCE __muxwire=$MUXWIRE_BODY
-  unset MUXWIRE_NONCE MUXWIRE_BODY
+  unset MUXWIRE_NONCE MUXWIRE_BODY MUXWIRE_FILES
   if [ -n "${MUXWIRE_ENV-}" ]; then
     ENV=$MUXWIRE_ENV
     export ENV
