@@ -42,7 +42,8 @@ def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: 
             assert rows[-1].index("alpha*") < rows[-1].index("beta") < rows[-1].index("(agent)")
             assert place.document("ls", "--json")["sessions"][1]["attached_client_count"] == 1
             screen.types("C-b", "n")
-            screen.shows("at work")
+            # Not the command's text, which the status line has already: tmux takes keys that come at once for a paste.
+            screen.shows("beta*", status=True)
             screen.types("C-b", "n")  # past the keeper, back to the first
             screen.shows("alpha*", status=True)
             fifo.write_text("done\n")
