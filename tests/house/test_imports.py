@@ -9,7 +9,6 @@ import ast
 import re
 import sys
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -58,8 +57,6 @@ IMPURE_MODULES = frozenset(
      "socketserver", "ssl", "subprocess", "sysconfig", "tempfile", "termios", "threading", "time", "tty", "urllib",
      "uuid")
 )  # fmt: skip
-# A part that holds more than this hides floors of its own.
-SHARE_MAX = 0.15
 
 IMPURE_CALLS = frozenset(("open", "print", "input"))
 
@@ -287,13 +284,6 @@ def test_a_circle_is_seen() -> None:
     ring, text = "def f():\n    from muxwire.vt.text import b", "if TYPE_CHECKING:\n    from muxwire.vt import ring"
     found = circle(graph({"muxwire.vt.ring": ring, "muxwire.vt.text": text, "muxwire.vt.svg": ""}))
     assert found == ["muxwire.vt.ring", "muxwire.vt.text"]
-
-
-def test_no_part_holds_more_than_its_share() -> None:
-    lines: Counter[str] = Counter()
-    for name, source in sources().items():
-        lines[part_of(name)] += source.count("\n")
-    assert not [part for part, count in lines.items() if count > SHARE_MAX * lines.total()]
 
 
 def test_one_module_starts_the_other_faces() -> None:
