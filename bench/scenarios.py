@@ -21,7 +21,6 @@ from bench.persistent import run as persistent
 from bench.plain import run as plain
 from bench.polling import run as polling
 from bench.remote import run as remote
-from bench.replays import run as replay
 from bench.snapshots import run as screen
 from bench.startup import run as startup
 from bench.tabs import run as tabs
@@ -43,7 +42,6 @@ SCENARIOS: dict[str, Scenario] = {
     "tabs": tabs,
     "idle": idle,
     "screen": screen,
-    "replay": replay,
     "logs": logs,
     "waits": waits,
     "width": width,

@@ -184,10 +184,10 @@ class Snapshot:
     """`snapshot`: what the pane shows; blank rows at the end of `lines` are left out.
 
     `soft_wrap`: the rows whose text continues in the next one. `scrollback`: the rows above, None if not asked for.
-    `cells`: runs of columns that do not look like the default or that belong to a prompt, to input or to output, None
-    if not asked for. `scrollback_cells`: the same of `scrollback`, by look only; row 0 is its first. `next_byte`: the
-    offset of the output that the picture was taken at. `source`: `tmux` for a living pane, `replay` for a screen of
-    the past, which is not `exact` if bytes before those that were played may have changed it.
+    `cells`: runs of columns that do not look like the default, None if not asked for. `scrollback_cells`: the same of
+    `scrollback`; row 0 is its first. `next_byte`: the offset of the output that the picture was taken at. `source`:
+    `tmux` for a living pane, `replay` for a screen of the past, which is not `exact` if bytes before those that were
+    played may have changed it.
     """
 
     pane: str

@@ -89,7 +89,7 @@ async def test_with_none_left_a_call_says_why_and_the_reader_goes_on(
         tab = await alone.create_tab(shell=shutil.which("bash"))
         await tab.execute("true")
         prompt = tab.pane.session.prompt_seq
-        monkeypatch.delitem(sys.modules, "muxwire.vt.replay", raising=False)
+        monkeypatch.delitem(sys.modules, "muxwire.vt.player", raising=False)
         with no_descriptors():
             with pytest.raises(OSError, match="Too many open files"):
                 await tab.execute("true")

@@ -91,7 +91,7 @@ async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn
         begin = stream.end
         stream.feed(b"one\r\n" + drawn + b"two\r\n")
         for first in (begin, begin - 1, begin - len(ID)):
-            assert (await shown_text(stream, first, stream.end, 80)).text == "one\ntwo\n"
+            assert (await shown_text(stream, first, stream.end, (80, 24))).text == "one\ntwo\n"
         await stream.log.flushed()
         view = View(TYPED_LINES)
         assert read_readable(tmp_path / "pane.log", begin, 1000, view)[0].data == b"one\ntwo\n"

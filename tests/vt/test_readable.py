@@ -13,7 +13,7 @@ from muxwire.vt.readable import (
     lines_before,
     may_switch,
     needs_playing,
-    open_string,
+    opened,
     readable,
     switches,
     without_drawing,
@@ -25,7 +25,7 @@ COLUMNS = 20
 
 
 def read(text: str) -> str:
-    return readable(text, columns=COLUMNS, rows=6).text
+    return readable(text, (COLUMNS, 6)).text
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,12 @@ def read(text: str) -> str:
         ("out%" + " " * (COLUMNS - 1) + "\r \r\r\x1b[J% ls\r\n", "out%\n% ls\n"),  # zsh's PROMPT_SP
         ("out⏎" + " " * (COLUMNS - 1) + "\r⏎ \r\x1b[2K> ls\r\n", "out⏎\n> ls\n"),  # fish's
         ("%" + " " * (COLUMNS - 1) + "\r \r\r\x1b[J% ls\r\n", "% ls\n"),
-        ("a\tb\r\nX\bY\tZ\r\n", "a\tb\nY\tZ\n"),
+        ("a\tb\r\nX\bY\tZ\r\n", "a\tb\nY       Z\n"),  # a tab is one where nothing was drawn over
         ("\x1b(0lqk\x1b(B\r\n", "┌─┐\n"),
         ("a\x1b]0;t\r\nx\x07b\x1bPq\b\x1b\\c\r\n", "abc\n"),  # nothing within a string is obeyed
         ("a\x1b]0;open\x18b\bc", "ac"),
+        ("a\x1b]1337;File=:" + "x" * (2 << 20) + "\x07b\bc", "ac"),  # a picture
+        ("ab\x1b[9999999999D\x1b[?5A\x1b[1;2A\x1b[3J\x1b[!p\x1b[38:2::1m\x9b1m\x05\bc", "ab1c"),  # unknown, or too long
         ("b$ ", "b$ "),
         ("b$ ec\bcho  ", "b$ echo  "),
         ("世界\b\b!", "世!"),
@@ -70,6 +72,29 @@ def test_what_was_read(output: str, text: str | None) -> None:
         assert read(output) == text
     else:  # a scrolling region: nothing is lost
         assert [line for line in read(output).split("\n") if line] == ["a", "b", "c", "end"]
+
+
+def apt(rows: int, steps: int) -> tuple[str, list[str]]:
+    """What apt prints with its bar in the last row, below a region in which all else scrolls; and its lines."""
+    lines = [f"step {n}" for n in range(steps)] + [f"Unpacking {n} ..." for n in range(steps)] + ["done"]
+    begin = f"\r\n\x1b7\x1b[0;{rows - 1}r\x1b8\x1b[1A"
+    end = f"\r\n\x1b7\x1b[0;{rows}r\x1b8\x1b[1A\x1b[J"
+    drawn = [
+        f"\x1b7\x1b[{rows};0f\x1b[42m\x1b[30mProgress: [{n:3}%]\x1b[49m\x1b[39m [{'#' * n:.<40}] \x1b8{line}\r\n"
+        for n, line in enumerate(lines[steps:-1])
+    ]
+    return "".join((*(f"{line}\r\n" for line in lines[:steps]), begin, *drawn, end, "done\r\n")), lines
+
+
+@pytest.mark.parametrize("rows", [24, 30, 43, 60])
+@pytest.mark.parametrize("steps", [5, 40, 100])
+def test_a_bar_below_a_region_costs_no_line(rows: int, steps: int) -> None:
+    output, lines = apt(rows, steps)
+    assert [line for line in readable(output, (80, rows)).text.split("\n") if line] == lines
+    # The same for a reader that begins in the middle, and is told what lasts.
+    cut = output.index("\n", 2 * len(output) // 3) + 1
+    text = readable(opened(output[:cut].encode(), rows).decode() + output[cut:], (80, rows)).text
+    assert [line for line in text.split("\n") if line] == [line for line in lines if f"{line}\r\n" in output[cut:]]
 
 
 @pytest.mark.parametrize(
@@ -130,16 +155,20 @@ def test_playing_only_what_needs_it_is_playing_all(text: str) -> None:
     text = "ab\bc\r\n" + "\r\n" * 15 + text + "\r\n" * 15 + "ab\bc\r\n" + text
     lone = "\n" in text.replace("\r\n", "")  # a line end without CR begins no line: what is stripped knows no column
     if not lone and not any(sequence in text for sequence in ("\x1b[H", "\x1b[2J", "\x1b[J")):
-        found, played = (one.split("\n") for one in (read(text), module._play(text, COLUMNS, 6)))
+        found, played = (one.split("\n") for one in (read(text), module._play(text, (COLUMNS, 6))))
         if "\t" in text:  # a tab that reaches the margin is blanks where it was played, or nothing
             assert list(map(str.split, found)) == list(map(str.split, played))
         else:
             assert list(map(str.rstrip, found)) == list(map(str.rstrip, played))
 
 
-@given(text=st.text())
-def test_any_text_is_read(text: str) -> None:
-    found = readable(text).text
+# Pieces of sequences, whole and torn, with any parameters: whatever the terminal got, something can be read of it.
+ODD = st.sampled_from([*"\x1b[]()078DEMcHrfJKLXP@ABdsuhl;?9\r\n\b\t\v\x0e漢a ", "\x1b[", "\x1b[?7", "9" * 5000, "\x9b"])
+
+
+@given(text=st.text() | st.lists(ODD, max_size=40).map("".join), size=st.sampled_from([(200, 50), (2, 2), (1, 1)]))
+def test_any_text_is_read(text: str, size: tuple[int, int]) -> None:
+    found = readable(text, size).text
     if not needs_playing(text):  # but for blanks at the ends of lines, and empty lines beyond two
         said, plain = (
             [line.rstrip() for line in one.replace("\r", "").split("\n") if line.strip()]
@@ -162,7 +191,7 @@ def test_any_text_is_read(text: str) -> None:
     ],
 )
 def test_a_piece_goes_on_with_what_was_read(before: str, piece: str, more: str) -> None:
-    assert continued(before, piece, columns=COLUMNS).text == more
+    assert continued(before, piece, (COLUMNS, 50)).text == more
 
 
 def test_where_a_piece_stands() -> None:
@@ -176,9 +205,23 @@ def test_where_a_piece_stands() -> None:
     assert on_alternate(b"\x1b[?1049hx\x1b[?25;47l 47\x1b[?2004h") is False
     assert on_alternate(b"\x1b[?;1049h") is True  # an empty number is 0
     assert on_alternate(b"\x1b[?1049 47") is None
-    assert open_string(b"a\x1b]1337;File=") == b"\x1b]"
-    assert open_string(b"a\x1b]0;t\x07b") == b""
-    assert open_string(b"a\x1b[1mb") == b""
+
+
+@pytest.mark.parametrize(
+    ("before", "lasts"),
+    [
+        (b"a\x1b]1337;File=", b"\x1b]"),
+        (b"a\x1bPq" + b"-\n" * 9, b"\x1bP"),
+        (b"a\x1b]0;t\x07b", b""),
+        (b"a\x1b[1mb", b""),
+        (b"\x1b[0;23ra", b"\x1b[0;23r"),
+        (b"\x1b[0;23ra\x1b[0;24rb", b""),
+        (b"\x1b[0;23ra\x1b[rb", b""),
+        (b"\x1b[2;9ra\x1b]0;", b"\x1b[2;9r\x1b]"),
+    ],
+)
+def test_what_lasts_of_what_came_before(before: bytes, lasts: bytes) -> None:
+    assert opened(before, 24) == lasts
 
 
 @given(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from muxwire.results import ExecutionResult
     from muxwire.tabs.tab import Tab
+    from muxwire.vt.readable import Size
 
 # Not 124: a command that itself runs timeout(1) may exit with that. timeout(1) exits with 125 only if it fails itself.
 TIMED_OUT = 125
@@ -113,7 +114,7 @@ async def _run_in(tab: Tab, words: list[str], arguments: argparse.Namespace) -> 
 
     command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
     result: ExecutionResult | None = None
-    plain = PlainOutput(tab.columns, write_soon)
+    plain = PlainOutput(tab.size, write_soon)
     as_read = tab.strip_ansi if arguments.strip_ansi is None else arguments.strip_ansi
 
     display = Display()
@@ -241,8 +242,8 @@ class PlainOutput:
     A line is written when it has ended, or when the command waits for input.
     """
 
-    def __init__(self, columns: int, write: Callable[[bytes], Awaitable[None]]) -> None:
-        self._columns = columns
+    def __init__(self, size: Size, write: Callable[[bytes], Awaitable[None]]) -> None:
+        self._size = size
         self._write = write
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._before = ""  # a screen of lines that were written
@@ -256,17 +257,17 @@ class PlainOutput:
         if whole:
             await self._show(whole)
         if len(self._line) > _LINE_MAX:
-            self._line = readable(self._line, columns=self._columns).text.replace("\n", "\r\n")
+            self._line = readable(self._line, self._size).text.replace("\n", "\r\n")
 
     async def flush(self) -> None:
         await self._show(len(self._line))
 
-    async def _show(self, size: int) -> None:
-        piece, self._line = self._line[:size], self._line[size:]
-        text: Readable = continued(self._before, piece, columns=self._columns)
+    async def _show(self, end: int) -> None:
+        piece, self._line = self._line[:end], self._line[end:]
+        text: Readable = continued(self._before, piece, self._size)
         self.note = text.note or self.note
         known = (self._before + piece).encode("utf-8", "replace")
-        begin = max(lines_before(known), len(known) - _LINE_MAX)
+        begin = max(lines_before(known, self._size[1]), len(known) - _LINE_MAX)
         inside = _ON_ALTERNATE if on_alternate(known[:begin]) else b""
         self._before = (inside + known[begin:]).decode("utf-8", "replace")
         if text.text:

@@ -21,10 +21,10 @@ from muxwire.instance.reattach import notice_lost_end
 from muxwire.instance.spools import spool_hooks
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.store import LogStore
-from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs.maker import listen_again
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.rows import PANE_FORMAT, panes_of
+from muxwire.tmux.screens import capture_commands, captured
 from muxwire.tmux.server import Sessions, TmuxServer
 from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, START_SECONDS, ServerStart
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     from muxwire.client.client import Pending
     from muxwire.client.transport import ProcessPipes
-    from muxwire.pane.snapshots import Version
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
+    from muxwire.tmux.screens import Version
 
 
 # Attaching again when tmux has detached our client, and recording what was lost meanwhile.

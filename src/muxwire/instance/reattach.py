@@ -29,6 +29,7 @@ from muxwire.tabs.record import TabRecord, name_of
 from muxwire.tabs.windows import give_ids, restore_sizes
 from muxwire.tmux.rows import CLIENTS, PANE_FORMAT, PANES, clients_of, panes_of
 from muxwire.values import dataclass, pattern
+from muxwire.vt.readable import before_cursor
 from muxwire.vt.text import strip_ansi
 from muxwire.vt.widths import guessed_width
 
@@ -102,7 +103,8 @@ async def _is_at_prompt(tab: Tab) -> bool:
         logged = await anyio.to_thread.run_sync(_logged_prompt, tab, newest.typed_at)
         if waits == "editor":
             reads = running is not None and (not running.command or _READS.search(running.command) is not None)
-            drawn = [_before_cursor(prompt, taken.cols) for prompt in (*ending, logged)]
+            prompts = (prompt.decode("utf-8", "replace") for prompt in (*ending, logged))
+            drawn = [before_cursor(prompt, (taken.cols, PROMPT_ROWS)) for prompt in prompts]
             return holds_prompt(row, taken.cursor.x, drawn, alike=not reads)
         row = row.rstrip()
         return row in map(_shown, ending) or (row == _shown(logged) != "" and taken.cursor.x >= len(row))
@@ -127,15 +129,6 @@ def holds_prompt(row: str, column: int, drawn: Sequence[str], *, alike: bool) ->
 
     known = [prompt for prompt in drawn if prompt.strip()]
     return any(before.endswith(one) or (alike and before.strip() and ends(before) == ends(one)) for one in known)
-
-
-def _before_cursor(prompt: bytes, columns: int) -> str:
-    """What stands before the cursor in its row when a prompt has been drawn."""
-    from muxwire.vt.replay import Player, ReplayScreen
-
-    screen = ReplayScreen(columns, PROMPT_ROWS)
-    Player(screen).feed(prompt)
-    return "".join(cell.text for cell in screen.row(screen.cursor.y)[: screen.cursor.x])
 
 
 def _logged_prompt(tab: Tab, typed_at: int) -> bytes:

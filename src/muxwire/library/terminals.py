@@ -15,7 +15,6 @@ import anyio.to_thread
 from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget
 from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
-from muxwire.logs.screens import past_screen
 from muxwire.logs.times import offset_ago
 from muxwire.results import CommandInfo
 from muxwire.tabs.attached import attached
@@ -29,6 +28,7 @@ from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.tab import Tab
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
+from muxwire.tmux.past import past_screen
 from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
@@ -390,7 +390,8 @@ class Terminals:
     ) -> Snapshot:
         """The screen of a tab: now, at an offset of its output, when a command ended, or last, if it has ended.
 
-        As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable.
+        As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable,
+        TmuxUnavailable.
         """
         if sum((at_byte is not None, bool(command_id), ago is not None)) > 1:
             raise InvalidArgument("an offset, a command and a time cannot be combined", remedy="give one of them")
@@ -403,7 +404,9 @@ class Terminals:
             at_byte = None if source.command.running else source.command.end
         if source.tab is None:
             pane = source.path.stem.removeprefix("pane-")
-            return await past_screen(source.path, at_byte, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap)
+            return await past_screen(
+                source.path, at_byte, self.host.environ, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap
+            )
         if at_byte is None and source.tab.key in self._book.open:
             self._book.latest = source.tab.key
         return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from muxwire.host.patterns import Pattern
     from muxwire.logs.read import Piece, View
+    from muxwire.vt.readable import Size
 
 # A line whose start is further back than this is taken as two.
 _LINE_MAX = 1024 * 1024
@@ -94,8 +95,10 @@ def _blocks(log: LogFileReader, view: View, *, as_read: bool) -> Iterator[_Block
     """Yield whole lines, from the log's end to its start, without drawing if that is not wanted."""
     ends_alternate: bool | None = None
     for pieces in _blocks_backwards(log, view):
+        last = max((offset for piece in pieces for offset, _ in piece), default=0)
+        size = log.size_at(last) if as_read else None
         if not as_read and view.drawing:
-            yield _Block(pieces, view, as_read=as_read)
+            yield _Block(pieces, view, size)
             continue
         parts = [part for piece in pieces for part in piece]
         entered = first_switch(b"".join(data for _, data in parts))
@@ -108,7 +111,7 @@ def _blocks(log: LogFileReader, view: View, *, as_read: bool) -> Iterator[_Block
         left_out = begins_alternate or entered is not None
         if left_out:
             parts = main_screen(parts, alternate=begins_alternate)
-        yield _Block([parts], view, as_read=as_read, left_out=left_out)
+        yield _Block([parts], view, size, left_out=left_out)
         ends_alternate = begins_alternate
 
 
@@ -147,11 +150,12 @@ class _Block:
     `left_out`: what was drawn on the alternate screen is not in them.
     """
 
-    def __init__(self, pieces: list[Piece], view: View, *, as_read: bool, left_out: bool = False) -> None:
+    def __init__(self, pieces: list[Piece], view: View, size: Size | None, *, left_out: bool = False) -> None:
+        """`size`: that of the screen on which it was read, if it is to be read as a person would have."""
         self.left_out = left_out
         self._parts = [part for piece in pieces for part in piece]
         self.raw = b"".join(view.joint.join(data for _, data in piece) for piece in pieces)
-        self.text = _as_read(self.raw, view) if as_read else self.raw
+        self.text = _as_read(self.raw, size) if size is not None else self.raw
 
     @property
     def first(self) -> int:
@@ -185,11 +189,11 @@ class _Block:
         return self._begins[min(number, len(self._begins) - 1)]
 
 
-def _as_read(block: bytes, view: View) -> bytes:
+def _as_read(block: bytes, size: Size) -> bytes:
     """Return the text of whole lines; most blocks of most logs have nothing to be played."""
     if not block.translate(None, _PLAIN) and block.count(b"\r") == block.count(b"\r\n"):
         return block
-    return readable(block.decode("utf-8", "replace"), columns=view.columns).text.encode("utf-8", "replace")
+    return readable(block.decode("utf-8", "replace"), size).text.encode("utf-8", "replace")
 
 
 def _split(text: bytes) -> list[str]:

@@ -28,15 +28,15 @@ from muxwire.shell.visible import (
 )
 from muxwire.values import dataclass
 from muxwire.vt.readable import (
-    COLUMNS,
     PLAYED_MAX,
+    SIZE,
     Readable,
     began_alternate,
     continued,
     first_switch,
     lines_before,
     needs_playing,
-    open_string,
+    opened,
     readable,
     switches,
     without_drawing,
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from muxwire.vt.readable import Size
     from muxwire.vt.screens import ScreenSwitches
 
     # A block of what was seen, in the parts between cuts, each after the offset at which it begins.
@@ -99,8 +100,8 @@ class LogPiece:
 class View:
     """How a log is to be shown: without these typed lines; `final` if it grows no more.
 
-    `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `columns`: how wide
-    the pane is, for who reads it as a person would; `joint` stands where something was cut.
+    `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `joint` stands where
+    something was cut.
     `within`: the offsets of the part of the log to which a read of its last lines is limited. `drawing`: with what was
     drawn on the alternate screen, where the last lines are asked for as they are. `screens`: which screen was shown at
     an offset, as far as that is known; else it is looked for in the log.
@@ -109,7 +110,6 @@ class View:
     typed_lines: Sequence[bytes] = ()
     final: bool = False
     typed_from: int = 0
-    columns: int = COLUMNS
     joint: bytes = b""
     within: tuple[int, int] | None = None
     drawing: bool = True
@@ -221,6 +221,10 @@ class LogFileReader:
         for descriptor, _, _ in self._files:
             os.close(descriptor)
 
+    def size_at(self, offset: int) -> Size:
+        """How many columns and rows the pane had there."""
+        return next(((one.columns, one.rows) for one in reversed(self.sizes) if one.at <= offset), SIZE)
+
     def pread(self, begin: int, end: int) -> bytes:
         """Return the raw bytes of a range, holes as NULs."""
         if begin >= end:
@@ -295,8 +299,9 @@ def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[L
             line_end = log.pread(first, piece.next_offset).rfind(b"\n") + 1
             if line_end:
                 piece = replace(read_range(path, first, line_end, view), dropped=piece.dropped, eof=False)
-        before, alternate = (b"", False) if piece.dropped else _before(log, first, view)
-    text = continued(_decoded(before), _decoded(piece.data), columns=view.columns, alternate=alternate)
+        size = log.size_at(piece.next_offset)
+        before, alternate = (b"", False) if piece.dropped else _before(log, first, size[1], view)
+    text = continued(_decoded(before), _decoded(piece.data), size, alternate=alternate)
     return replace(piece, data=text.text.encode("utf-8", "replace")), text.note
 
 
@@ -350,16 +355,14 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
     known, begin = _around(log, start, view)
     switched = on_alternate(data[:line])
     switched = _alternate(known, begin, start, view) if switched is None else switched
-    text = _decoded(open_string(known[:begin] + data[:line]) + data[line:])
+    size = log.size_at(log.end)
+    text = _decoded(opened(known[:begin] + data[:line], size[1]) + data[line:])
     alternate = switched or (switched is None and start > log.first and began_alternate(text))
     if len(text) <= PLAYED_MAX or not needs_playing(text):
-        return readable(text, columns=view.columns, alternate=alternate)
+        return readable(text, size, alternate=alternate)
     # The end is what is asked for: play that, and what lies before it only as far as it can be.
     cut = text.find("\n", len(text) - PLAYED_MAX) + 1 or len(text) - PLAYED_MAX
-    front, end = (
-        readable(text[:cut], columns=view.columns, alternate=alternate),
-        readable(text[cut:], columns=view.columns),
-    )
+    front, end = readable(text[:cut], size, alternate=alternate), readable(text[cut:], size)
     return Readable(front.text + end.text, front.left_out or end.left_out, front.unplayed)
 
 
@@ -382,24 +385,32 @@ def _alternate(data: bytes, index: int, offset: int, view: View) -> bool | None:
     return view.alternate_at(offset - index) if switched is None else switched
 
 
-def _around(log: LogFileReader, offset: int, view: View) -> tuple[bytes, int]:
-    """What says which screen is shown at an offset, and the index of that offset in it."""
-    first = max(log.first, offset - _SWITCH_MAX)
-    return log.pread(first, offset + lookahead(view.typed_lines)), offset - first
+def _around(log: LogFileReader, offset: int, view: View, first: int = 0) -> tuple[bytes, int]:
+    """What says which screen is shown at an offset, and the index of that offset in it; nothing before `first`.
+
+    Where there is no sequence at all, the offset may lie within a long one, a picture: then more is looked at.
+    """
+    reach, first = _SWITCH_MAX, max(log.first, first)
+    while True:
+        begin = max(first, offset - reach)
+        data = log.pread(begin, min(log.end, offset + lookahead(view.typed_lines)))
+        if b"\x1b" in data or begin == first or reach >= TAIL_BYTES_MAX:
+            return data, offset - begin
+        reach *= 4
 
 
-def _before(log: LogFileReader, start: int, view: View) -> tuple[bytes, bool]:
-    """The lines before an offset, a screen of them, as they were seen; whether they begin on an alternate screen."""
+def _before(log: LogFileReader, start: int, rows: int, view: View) -> tuple[bytes, bool]:
+    """So many lines before an offset, as they were seen; whether they begin on an alternate screen."""
     first = next((first for first, last in log.ranges if first <= start <= last), start)
-    base = max(first, start - _SWITCH_MAX)
-    data = log.pread(base, min(log.end, start + lookahead(view.typed_lines)))
-    begin = max(lines_before(data[: start - base]), start - base - _BEFORE_MAX)
+    data, index = _around(log, start, view, first)
+    base = start - index
+    begin = max(lines_before(data[: start - base], rows), start - base - _BEFORE_MAX)
     known = max(0, begin - lookbehind(view.typed_lines))
     seen = visible_range(
         data[known:], base + known, base + begin, start, view.typed_lines, grows=False,
         typed_from=view.typed_from, joint=view.joint,
     )  # fmt: skip
-    return open_string(data[:begin]) + seen, _alternate(data, begin, base + begin, view) or False
+    return opened(data[:begin], rows) + seen, _alternate(data, begin, base + begin, view) or False
 
 
 def _decoded(data: bytes) -> str:

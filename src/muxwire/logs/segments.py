@@ -38,9 +38,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.host.folders import make_private, replace_private, write_private
+from muxwire.logs.sizes import PaneSize
 from muxwire.logs.times import LogTimes, times_path
 from muxwire.values import dataclass, pattern
-from muxwire.vt.past import PaneSize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

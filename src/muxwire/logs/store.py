@@ -28,7 +28,7 @@ from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
 from muxwire.logs.segments import PIECE_COST, PRUNE_BYTES, Gap, LogFile, Spool
 from muxwire.logs.times import STEP
-from muxwire.vt.readable import COLUMNS, ROWS
+from muxwire.vt.readable import SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -143,7 +143,7 @@ class PaneLog:
         self.end = file.end
         self.pending: list[bytes | Gap] = []
         self.file = file
-        self._size = (file.size.columns, file.size.rows) if file.size else (COLUMNS, ROWS)
+        self._size = (file.size.columns, file.size.rows) if file.size else SIZE
         self._store = store
         self.comes_late = file.end > 0  # what was written while no process was there is read first
 

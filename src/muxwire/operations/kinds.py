@@ -20,7 +20,6 @@ from muxwire.operations.operation import (
     Target,
     in_range,
 )
-from muxwire.pane.snapshots import capture_commands, captured
 from muxwire.tabs import waits
 from muxwire.tabs.hand_over import with_note
 from muxwire.tabs.maker import checked_request, window_name
@@ -28,6 +27,7 @@ from muxwire.tabs.targets import check_tab_name
 from muxwire.tabs.waits import Wanted
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.rows import PANE_FORMAT
+from muxwire.tmux.screens import capture_commands, captured
 from muxwire.values import dataclass
 from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import (

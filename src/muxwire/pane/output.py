@@ -28,8 +28,8 @@ from muxwire.shell.session import REACH, trailing_begun
 from muxwire.shell.visible import SEQUENCE_END, alternate_at, lookbehind, visible_range
 from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import (
-    COLUMNS,
     PLAYED_MAX,
+    SIZE,
     Readable,
     began_alternate,
     continued,
@@ -37,6 +37,7 @@ from muxwire.vt.readable import (
     lines_before,
     may_switch,
     needs_playing,
+    opened,
     without_drawing,
 )
 from muxwire.vt.screens import on_alternate
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from muxwire.pane.stream import PaneStream
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
+    from muxwire.vt.readable import Size
 
 
 # A terminal's end matters most (the error, the summary); its beginning says what ran.
@@ -94,14 +96,14 @@ _NOTHING = OutputText("", 0, 0)
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How an output is read: in this many columns, `readable` as a person would have; `since`: its first offset.
+    """How an output is read: on a screen of that size, `readable` as a person would have; `since`: its first offset.
 
     `drawing`: with what was drawn on the alternate screen, if not `readable`.
     """
 
     readable: bool
     drawing: bool = True
-    columns: int = COLUMNS
+    size: Size = SIZE
     since: int = 0
     ours: Sequence[tuple[int, int]] = ()  # ranges that are no output
 
@@ -120,11 +122,12 @@ class Reading:
             known_on = on_alternate(before)
             on = alternate if known_on is None else known_on
             return Readable(text if self.drawing else without_drawing(text, alternate=on).text)
-        begin = lines_before(before)
+        begin = lines_before(before, self.size[1])
         switched = on_alternate(before[:begin])
         alternate = alternate if switched is None else switched
-        known, text = before[begin:].decode("utf-8", "replace"), raw.decode("utf-8", "replace")
-        play = partial(continued, known, text, columns=self.columns, alternate=alternate)
+        known = (opened(before[:begin], self.size[1]) + before[begin:]).decode("utf-8", "replace")
+        text = raw.decode("utf-8", "replace")
+        play = partial(continued, known, text, self.size, alternate=alternate)
         if len(text) + len(known) <= _PLAYED_HERE or not needs_playing(known + text):
             found = play()
         else:
@@ -268,7 +271,7 @@ def progress_of(execution: Execution, stream: PaneStream) -> tuple[int, str]:
     return stream.end - execution.begin, tail.rstrip().rsplit(b"\n", 1)[-1].decode("utf-8", "replace")
 
 
-async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> Readable:
+async def shown_text(stream: PaneStream, begin: int, end: int, size: Size) -> Readable:
     """What a person would have read between two raw offsets of a pane; they may lie inside a mark or a line."""
     first = max(0, begin - _LOOKBEHIND)
     data, lost = await stream.read(first, end)
@@ -289,7 +292,7 @@ async def shown_text(stream: PaneStream, begin: int, end: int, columns: int) -> 
     if screens.at(base + line) is not False:
         alternate = alternate_at(data, line, TYPED_LINES)
         alternate = screens.at(base) if alternate is None else alternate
-    text = continued(before, seen, columns=columns, alternate=bool(alternate))
+    text = continued(before, seen, size, alternate=bool(alternate))
     return replace(text, text=few_empty_lines(text.text), left_out=False)
 
 
@@ -302,12 +305,12 @@ _SHOWN_OF_LINE = 80
 
 
 async def result_of(
-    execution: Execution, pane: PaneState, strip_ansi: bool, *, max_chars: int | None, columns: int,
+    execution: Execution, pane: PaneState, strip_ansi: bool, *, max_chars: int | None, size: Size,
     waited: bool = True, drawing: bool = True,
 ) -> ExecutionResult:  # fmt: skip
     """What the caller gets now: everything since the last result of this command; TabUnavailable if it never ran.
 
-    With `strip_ansi` it is read as a person would have, in a pane of that many columns; without `drawing` what was
+    With `strip_ansi` it is read as a person would have, in a pane of that size; without `drawing` what was
     drawn on the alternate screen is left out in any case. A caller who has not `waited` gets no output of a command
     that still runs, only the offset where it begins; the next result has all of it.
     """
@@ -333,7 +336,7 @@ async def result_of(
         if running and not waited:
             end = begin
         since = execution.begin if execution.started else begin
-        how = Reading(readable=strip_ansi, drawing=drawing, columns=columns, since=since, ours=execution.ours)
+        how = Reading(readable=strip_ansi, drawing=drawing, size=size, since=since, ours=execution.ours)
         text = await read_output(stream, begin, end, how, max_chars=max_chars)
     if waited and execution.read_up_to >= 0:
         execution.delivered(end)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.ids import PaneId, pane_id
+from muxwire.logs.sizes import PaneSize, is_sure
 from muxwire.protocol.commands import ASKS_SENTINEL, sent_line, typed_line
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import (
@@ -29,7 +30,6 @@ from muxwire.protocol.events import (
 )
 from muxwire.protocol.notifications import READERS
 from muxwire.testing.transcript import Ended, Received, Sent
-from muxwire.vt.past import PaneSize, is_sure
 from muxwire.vt.ring import RingBuffer
 
 if TYPE_CHECKING:

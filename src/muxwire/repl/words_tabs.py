@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.ids import PaneId, pane_id
-from muxwire.logs.screens import picture_of
 from muxwire.repl.showing import BAD, DIM, GOOD, NAME, TARGET, TEXT, Line, decoded, escaped
-from muxwire.vt.past import play_end
+from muxwire.tmux.past import played, scene
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,8 +100,7 @@ async def snap(session: Session, rest: str) -> None:
     else:
         pane, kept, _ = await _ring(session, target)
         sizes = session.view.sizes.get(pane, ())
-        screen, exact = play_end(kept.read(kept.start), kept.start, sizes, first=True)
-        picture = picture_of(screen, pane, kept.end, exact=exact)
+        picture = await played(scene(kept.read(kept.start), kept.start, sizes), os.environ, pane=pane)
     facts = f"{picture.pane}, {picture.cols}x{picture.rows}, cursor at {picture.cursor.x},{picture.cursor.y}"
     if picture.alternate_screen:
         facts += ", alternate screen"

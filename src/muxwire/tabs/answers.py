@@ -59,7 +59,7 @@ async def answered(
     outcome: Outcome = "ended" if reached == "unseen" else reached
     end, session = tab.pane.stream.end, tab.pane.session
     over = reached == "ended" and session.at_prompt and session.prompt_end > sent.next_byte  # the prompt follows
-    seen = await shown_text(tab.pane.stream, sent.next_byte, session.prompt_end if over else end, tab.columns)
+    seen = await shown_text(tab.pane.stream, sent.next_byte, session.prompt_end if over else end, tab.size)
     marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state
     if not marked and (outcome != "met" or wanted is not None):  # else the state was just asked for
         await tab.pane.refresh_soon()

@@ -28,13 +28,11 @@ class LiveTab(Protocol):
     is_adopted: bool
     strip_ansi: bool
     log_path: Path
+    size: tuple[int, int]  # columns and rows
     server: TmuxServer
     pane: PaneState
     runner: Runner
     typists: CommandBook | None
-
-    @property
-    def columns(self) -> int: ...
 
     @property
     def key(self) -> str: ...

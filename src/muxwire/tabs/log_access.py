@@ -28,7 +28,6 @@ from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
 from muxwire.values import dataclass, pattern
 from muxwire.verbs.types import CHUNK_MAX, LINES_MAX
-from muxwire.vt.readable import COLUMNS
 
 if TYPE_CHECKING:
     from muxwire.errors import NoSuchTarget
@@ -223,8 +222,6 @@ async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
     # is kept even if that line has begun to run by then.
     closed, typed_from = source.closed, source.typed_from
     flushed = await source.flushed()
-    columns = COLUMNS if source.tab is None else source.tab.columns
     joint, typed_from = SEQUENCE_END if strip else b"", typed_from if flushed else 0
     screens = None if source.tab is None else source.tab.pane.stream.screens
-    view = View(TYPED_LINES, final=closed, typed_from=typed_from, columns=columns, joint=joint, screens=screens)
-    return view, flushed
+    return View(TYPED_LINES, final=closed, typed_from=typed_from, joint=joint, screens=screens), flushed

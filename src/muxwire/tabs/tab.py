@@ -25,10 +25,11 @@ from muxwire.errors import (
 )
 from muxwire.host.environment import check_text, checked_environment
 from muxwire.logs.read import read_raw
+from muxwire.logs.sizes import is_sure
 from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, progress_of, result_of
-from muxwire.pane.snapshots import ScreenView, Zones
+from muxwire.pane.snapshots import ScreenView
 from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.marks import without_join_marks
 from muxwire.tabs.answers import answered, answered_each
@@ -42,7 +43,6 @@ from muxwire.tabs.record import note_name
 from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
-from muxwire.vt.past import is_sure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,15 +145,13 @@ class Tab:
         self.client, self.server = server.client, server
         self._book = book
         self._ending = anyio.Lock()
-        zones = Zones(pane)
 
         def on_input() -> None:
-            zones.typed()
             pane.host.forget(pane.leader_pid)
             if (noted := self.record or self.typists) is not None:
                 noted.note_input(pane.stream.end)
 
-        self._view = ScreenView(pane, server.client, server.version, zones)
+        self._view = ScreenView(pane, server.client, server.version)
         runner.loop.on_input, runner.loop.picture = on_input, self._view.picture
         self._keys = KeySender(runner)
 
@@ -358,7 +356,7 @@ class Tab:
             await self.runner.examine(execution)
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
         result = await result_of(
-            execution, self.pane, plain, max_chars=max_chars, columns=self.columns, waited=waited, drawing=drawing
+            execution, self.pane, plain, max_chars=max_chars, size=self.size, waited=waited, drawing=drawing
         )
         if result.running:
             result = replace(result, **await self.screen())

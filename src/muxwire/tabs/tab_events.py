@@ -326,7 +326,7 @@ class TabEvents:
         begin, end = max(self._line_from, self._line_began[1] - _LINE_BYTES), self._line_began[1]
         drawn = self._tab.pane.stream.ring.read(begin, end).decode("utf-8", "replace")
         try:
-            text = readable(drawn, columns=self._tab.columns).text.rstrip()
+            text = readable(drawn, self._tab.size).text.rstrip()
         except OSError:  # the player cannot be imported when no file can be opened; the reader must not fail
             return ""
         return text.rpartition("\n")[2].strip()[:COMMAND_SHOWN]

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
     from muxwire.vt.drawn import Picture, Span
+    from muxwire.vt.readable import Size
 
 
 # Seconds without output, after which a program that answers has done so: what a wait without a condition is for.
@@ -401,7 +402,7 @@ class ScreenSearch:
         self._look_for_moves()
         if not self._draws:
             return None
-        text = (await shown_text(self._stream, begin, end, self._tab.columns)).text
+        text = (await shown_text(self._stream, begin, end, self._tab.size)).text
         echo = echo_end(self._typed.text, text) if self._typed is not None else 0
         span = await search(pattern, text, echo or 0, at_line_end=False)
         return Found(text[span[0] : span[1]], end) if span is not None else None
@@ -694,7 +695,7 @@ class Watch:
     ) -> WaitOutcome:
         """Met by `match`. `shown`: its text, for a match that was drawn and is not in the output at `next_byte`."""
         with anyio.CancelScope(shield=True):  # the end of the caller's time does not undo a match
-            last = await around(self._stream, self._start, next_byte, self.tab.columns)
+            last = await around(self._stream, self._start, next_byte, self.tab.size)
             on_screen = await self._on_screen_now()
         if shown and match not in last:
             last = self._screen.shown if self._screen is not None and self._screen.shown else shown
@@ -720,7 +721,7 @@ class Watch:
             outcome=outcome,
             which=which,
             next_byte=self._stream.end,
-            tail=await tail(self._stream, self._start, self.tab.columns),
+            tail=await tail(self._stream, self._start, self.tab.size),
             matched_at_entry=self._screen is not None and self._screen.stood_there,
             **(await self._on_screen_now() if which else {}),
         )
@@ -728,7 +729,7 @@ class Watch:
 
 # What turns drawn output into text. Its import, with that of pyte, takes 60 ms (180 on a busy machine). If it began
 # only when a drawing has met a wait, it would delay that wait, the first of its kind in a process, by so much.
-_PLAYER: Final = "muxwire.vt.replay"
+_PLAYER: Final = "muxwire.vt.player"
 # A program that draws has done so in the last bytes: a row or two of a screen.
 _DRAWN_LATELY = 4096
 
@@ -756,17 +757,17 @@ def current_start(tab: LiveTab) -> int:
     return max(pane.session.prompt_end, pane.session.preexec_offset, 0) if start < 0 or runs_another else start
 
 
-async def around(stream: PaneStream, start: int, offset: int, columns: int) -> str:
+async def around(stream: PaneStream, start: int, offset: int, size: Size) -> str:
     """The text from `start` to an offset, where a match ends, and some of what came after it."""
-    before = await shown_text(stream, max(start, offset - _TAIL_BYTES), offset, columns)
-    behind = await shown_text(stream, offset, min(stream.end, offset + _TAIL_BYTES), columns)
+    before = await shown_text(stream, max(start, offset - _TAIL_BYTES), offset, size)
+    behind = await shown_text(stream, offset, min(stream.end, offset + _TAIL_BYTES), size)
     rest = behind.text[: TAIL_CHARACTERS // 2]
     return before.text[-(TAIL_CHARACTERS - len(rest)) :] + rest
 
 
-async def tail(stream: PaneStream, start: int, columns: int) -> str:
-    """The last text since `start` that a person would have read, in a pane of that many columns."""
-    seen = await shown_text(stream, max(start, stream.end - _TAIL_BYTES), stream.end, columns)
+async def tail(stream: PaneStream, start: int, size: Size) -> str:
+    """The last text since `start` that a person would have read, in a pane of that size."""
+    seen = await shown_text(stream, max(start, stream.end - _TAIL_BYTES), stream.end, size)
     return seen.text[-TAIL_CHARACTERS:]
 
 

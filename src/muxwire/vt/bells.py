@@ -6,23 +6,13 @@ Progress is OSC 9;4;STATE;PERCENT, which ConEmu introduced and Windows Terminal 
 
 from __future__ import annotations
 
-import re
 from typing import Literal, final
 
 from muxwire.values import dataclass, pattern
+from muxwire.vt.text import WholeSequences
 
-# What begins a string, and what ends one of each kind; see vt/text.py for the state machine that this is a part of.
-# To tmux any ESC ends an OSC, as ST does.
-_BEGIN = pattern(rb"\x1b[\]PX^_k]")
-_OSC_END = pattern(rb"[\x07\x18\x1a\x1b]")
-_OTHER_END = pattern(rb"[\x18\x1a\x1b]")
-# A chunk without a match holds no bell and no string. A chunk whose only sequences are colours costs one search.
-_MAY_HOLD = re.compile(rb"\x07|\x1b[\]PX^_k]")
-# An OSC of a private number that came whole, as every command's marks do: neither a bell nor a title.
-_PRIVATE = re.compile(rb"\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07")
-# Many whole OSCs with text between them, or many whole marks, are taken in one step: a flood of them costs little.
-_OSCS = pattern(rb"(?:\x1b\](?!7770;)[^\x07\x1b\x18\x1a]*(?:\x07|\x1b\\)[^\x07\x1b]*)+")
-_MARKS = pattern(rb"(?:\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07)+")
+# A string, of which an OSC has a text, if BEL or ESC ended it and not CAN or SUB. To tmux any ESC ends one, as ST does.
+_STRING = pattern(rb"\x1b(?:\]([^\x07\x18\x1a\x1b]*+)(?:\x07|(?=\x1b|\Z))|[\]PX^_k][^\x18\x1a\x1b]*)")
 _TITLE = (b"0;", b"2;")
 _PROGRESS = b"9;4;"
 # A digit for the state and a number up to 100; an empty percent is 0.
@@ -55,60 +45,27 @@ class BellScanner:
     a program that rings 400,000 times costs what its bytes cost.
     """
 
-    __slots__ = ("_collected", "_held", "_string", "offset")
+    __slots__ = ("_sequences", "offset")
 
     def __init__(self, start: int = 0) -> None:
         self.offset = start
-        self._held = b""  # an ESC at the end of a chunk
-        self._string = b""  # the byte that introduced the string we are in
-        self._collected = b""  # what that string held so far, if it may be a title
+        self._sequences = WholeSequences()
 
     def feed(self, data: bytes) -> list[Signal]:
-        if not (self._string or self._held or data.endswith(b"\x1b")) and _holds_none(data):
-            self.offset += len(data)
-            return []
-        found = _Found(self.offset - len(self._held))
-        held = self._held + data
         self.offset += len(data)
-        self._held = b"\x1b" if held.endswith(b"\x1b") else b""
-        self._scan(held, len(held) - len(self._held), found)
-        return found.all()
-
-    def _scan(self, held: bytes, end: int, found: _Found) -> None:
+        # By memchr: output without any escape costs next to nothing.
+        if not self._sequences.held and b"\x1b" not in data and b"\x07" not in data:
+            return []
+        whole = self._sequences.feed(data)
+        found = _Found(self.offset - self._sequences.held_back - len(whole))
         at = 0
-        while at < (len(held) if self._string else end):
-            if self._string:
-                at = self._in_string(held, at, found)
-                continue
-            begin = _BEGIN.search(held, at, end)
-            stop = begin.start() if begin is not None else end
-            found.bells(held, at, stop)
-            if (oscs := _OSCS.match(held, stop, end)) is not None:
-                found.titles(held, stop, oscs.end())
-                at = oscs.end()
-            elif (marks := _MARKS.match(held, stop, end)) is not None:
-                found.mark()
-                at = marks.end()
-            else:
-                self._string, self._collected = held[stop + 1 : stop + 2] if begin is not None else b"", b""
-                at = stop + 2
-
-    def _in_string(self, held: bytes, at: int, found: _Found) -> int:
-        """Go on in a string, to its end or that of the chunk; return where it ended.
-
-        An ESC at the end of the chunk ends it too, and is kept: the next byte says whether it begins another.
-        """
-        is_osc = self._string == b"]"
-        over = (_OSC_END if is_osc else _OTHER_END).search(held, at)
-        stop = over.start() if over is not None else len(held)
-        if is_osc:
-            self._collected += held[at : min(stop, at + TITLE_MAX + len(_TITLE[0]) - len(self._collected))]
-        if over is None:
-            return stop
-        self._string = b""
-        if is_osc and over[0] in (b"\x07", b"\x1b"):
-            found.string(self._collected, over.end())
-        return stop if over[0] == b"\x1b" else over.end()  # an ESC may begin the next one
+        for string in _STRING.finditer(whole):
+            found.bells(whole, at, string.start())
+            at = string.end()
+            if string[1] is not None:  # the ESC of an end by ESC is not in it
+                found.string(string[1], at + (whole[at - 1] != 0x07))
+        found.bells(whole, at, len(whole))
+        return found.all()
 
 
 @final
@@ -136,13 +93,6 @@ class _Found:
             count += known.count if known is not None else 0
             self._since["bell"] = Signal("bell", end, b"", count, first)
 
-    def titles(self, held: bytes, begin: int, stop: int) -> None:
-        """Take the last title, and the last progress, of whole OSCs that are no marks, and of text between them."""
-        for kinds in (_TITLE, (_PROGRESS,)):
-            last = max(held.rfind(b"\x1b]" + kind, begin, stop) for kind in kinds)
-            if last >= 0 and (over := _OSC_END.search(held, last + 2, stop)) is not None:
-                self.string(held[last + 2 : over.start()], over.end())
-
     def string(self, text: bytes, end: int) -> None:
         """Take an OSC that has ended, or its beginning; it may belong to a mark."""
         if text.startswith(_TITLE):
@@ -166,10 +116,3 @@ def progress(text: bytes) -> tuple[str, int | None] | None:
         return None
     state = _STATES[int(found[1])]
     return state, None if state in ("removed", "indeterminate") else min(100, int(found[2] or 0))
-
-
-def _holds_none(data: bytes) -> bool:
-    # By memchr first: ten times the speed of the pattern, for output without any escape.
-    if b"\x1b" not in data and b"\x07" not in data:
-        return True
-    return _MAY_HOLD.search(_PRIVATE.sub(b"", data)) is None

@@ -1,7 +1,4 @@
-"""Cells of a screen: a character, its style as SGR says it (ECMA-48, xterm's colours), and what it belongs to.
-
-Marks in an output say whose the text after them is: the prompt's, the input's, a program's.
-"""
+"""Cells of a screen: a character, and its style as SGR says it (ECMA-48, xterm's colours)."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, NamedTuple, final
 
 from muxwire.values import dataclass, pattern, to_dict
 from muxwire.vt.widths import GRAPHICS, guessed_width
@@ -21,10 +18,6 @@ if TYPE_CHECKING:
 
 
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
-
-# What a cell was written by: the shell's prompt, what was typed there, what a program printed; "" where it is not
-# known.
-Zone = Literal["", "prompt", "input", "output"]
 
 # Programs use a few dozen combinations; a picture shown in true colours has a thousand.
 _STYLES_KEPT = 4096
@@ -42,12 +35,6 @@ _EXTENDED = (_FOREGROUND, _BACKGROUND, _UNDERLINE)
 # The kinds of underline that `4:N` chooses from; `Style` does not distinguish them.
 _UNDERLINES = range(1, 6)
 _TEXT = itemgetter(0)
-# By our own marks (7770) and by those of shells that speak OSC 133 ("semantic prompts", from FinalTerm).
-_ZONES: dict[str, Zone] = {
-    "7770;P": "prompt", "7770;T": "input", "7770;C": "output", "7770;S": "output", "7770;E": "", "7770;D": "",
-    "7770;X": "", "7770;Q": "prompt", "133;A": "prompt", "133;B": "input", "133;C": "output", "133;D": "",
-}  # fmt: skip
-_MARK = pattern(r"7770;[A-Z]|133;[A-D]")
 
 
 @final
@@ -75,7 +62,6 @@ class Cell(NamedTuple):
 
     text: str
     style: Style
-    zone: Zone = ""
 
 
 BLANK = Cell(" ", PLAIN)
@@ -83,31 +69,27 @@ BLANK = Cell(" ", PLAIN)
 
 @final
 class Pen(dict[str, Cell]):
-    """The cells that one style and zone write, by their text; `erased` is what erasing leaves: the background only."""
+    """The cells that one style writes, by their text."""
 
-    def __init__(self, style: Style, zone: Zone) -> None:
+    def __init__(self, style: Style) -> None:
         super().__init__()
         self.style = PLAIN if style == PLAIN else style  # one object for all plain cells is compared at once
-        self.zone: Zone = zone
-        self.erased = Cell(" ", Style(bg=style.bg)) if style.bg else BLANK
 
     def __missing__(self, text: str) -> Cell:
-        made = self[text] = Cell(text, self.style, self.zone)
+        made = self[text] = Cell(text, self.style)
         return made
 
-    # One object for each style and zone: to hash all fields at every sequence would cost more than all the rest.
+    # One object for each style: to hash all fields at every sequence would cost more than all the rest.
     __hash__ = object.__hash__  # type: ignore[assignment]
     __eq__ = object.__eq__
 
 
-@lru_cache(maxsize=_STYLES_KEPT)
-def pen(style: Style, zone: Zone = "") -> Pen:
-    return Pen(style, zone)
+pen = lru_cache(maxsize=_STYLES_KEPT)(Pen)
 
 
 @lru_cache(maxsize=_STYLES_KEPT)
 def changed(before: Pen, parameters: str) -> Pen:
-    return pen(styled(before.style, parameters), before.zone)
+    return pen(styled(before.style, parameters))
 
 
 def _colours() -> dict[int, dict[str, str]]:
@@ -195,56 +177,32 @@ def _indexed(number: int) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Neighbouring columns of row `y`, from column `x` on, that look the same and belong to the same `zone`."""
+    """Neighbouring columns of row `y`, from column `x` on, that look the same."""
 
     y: int
     x: int
     length: int
     style: Style
-    zone: Zone = ""
 
     def flat(self) -> dict[str, str | bool | int]:
         """The run as one flat document; what is default is left out."""
-        mark = {"mark": self.zone} if self.zone else {}
-        return {"y": self.y, "x": self.x, "length": self.length, **to_dict(self.style), **mark}
+        return {"y": self.y, "x": self.x, "length": self.length, **to_dict(self.style)}
 
 
-def runs(rows: Sequence[Sequence[Cell]], *, zones: bool = True) -> Iterator[Run]:
-    """What differs from the default on a screen; without `zones` only by its style."""
+def runs(rows: Sequence[Sequence[Cell]]) -> Iterator[Run]:
+    """What differs from the default on a screen."""
     for y, row in enumerate(rows):
-        keys = [(cell.style, cell.zone if zones else "") for cell in row]
         begin = 0
         for x in range(1, len(row) + 1):
-            if x == len(row) or keys[x] != keys[begin]:
-                style, zone = keys[begin]
-                if zone or style != PLAIN:
-                    yield Run(y, begin, x - begin, style, zone)
+            if x == len(row) or row[x].style != row[begin].style:
+                if row[begin].style != PLAIN:
+                    yield Run(y, begin, x - begin, row[begin].style)
                 begin = x
 
 
 def text_of(row: Sequence[Cell]) -> str:
     """The text of a row, without the blanks at its end."""
     return "".join(map(_TEXT, row)).rstrip(" ")
-
-
-def zone_of(command: str) -> Zone | None:
-    """What an OSC says of the text after it; None if it is no such mark."""
-    found = _MARK.match(command)
-    return _ZONES.get(found[0]) if found else None
-
-
-def newest_zone(before: bytes) -> Zone | None:
-    """What the next character belongs to, by the newest mark; None if there is none."""
-    at = len(before)
-    while (at := max(before.rfind(b"\x1b]7770;", 0, at), before.rfind(b"\x1b]133;", 0, at))) >= 0:
-        zone = zone_of(before[at + 2 : at + 8].decode("ascii", "replace"))
-        if zone is not None:
-            return zone
-    return None
-
-
-def has_marks(output: bytes) -> bool:
-    return b"\x1b]7770;" in output or b"\x1b]133;" in output
 
 
 # A screen as tmux prints it: the rows of `capture-pane -e`, as text and as cells, and which of them continue.

@@ -15,39 +15,41 @@ from typing import TYPE_CHECKING, AnyStr, final
 
 from muxwire.values import dataclass
 from muxwire.vt.screens import ANY_SWITCH, SWITCH, SWITCH_BEGIN, SWITCH_MAX
-from muxwire.vt.text import SEQUENCE_MAX, strip_ansi
+from muxwire.vt.text import BEHIND_ESCAPE, begun, strip_ansi
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-# The size of a screen whose size is not known: that of new tabs (tmux/start.py).
-COLUMNS, ROWS = 200, 50
-# Playing takes about a second for this many characters; what is longer is stripped.
+    from muxwire.vt.player import Page
+
+# Columns and rows.
+Size = tuple[int, int]
+# Those of a screen whose size is not known: those of new tabs (tmux/start.py).
+SIZE: Size = (200, 50)
+# Playing takes one to two seconds for this many characters; what is longer is stripped.
 PLAYED_MAX = 1 << 20
 
 # Each pattern is compiled when it is first needed, which takes some ms. Each branch begins with a character and not
 # with an assertion, so that `re` looks for those characters first: ten times as fast.
 _compiled = functools.cache(re.compile)
 
-# What a person does not read, whatever it holds: strings, and colours, which are most of the sequences that there are.
-# A string that is longer than `SEQUENCE_MAX` is not matched here.
-_UNREAD = (
-    rf"\x1b\][^\x07\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:\x07|(?=[\x1b\x18\x1a])|\Z)"
-    rf"|\x1b[PX^_k][^\x1b\x18\x1a]{{0,{SEQUENCE_MAX}}}(?:(?=[\x1b\x18\x1a])|\Z)"
-    r"|\x1b\[[0-9;:]*m|\x1b\\"
-)
 _ALTERNATE = rf"(?s:{SWITCH}h.*?(?:{SWITCH}l|\Z))"
 _BEGIN_ALTERNATE = "\x1b[?1049h"
-_STRING_INTRODUCERS = (b"P", b"X", b"]", b"^", b"_", b"k")
 
-# Cursor moves within the line, and edits of it; erasures to the right change nothing where the cursor is at the end.
-_WITHIN = (
-    r"\r(?<!\r\r)\r*+(?!\n|\Z)|\x08|\x0e|\x1b[()]0"
-    r"|\x1b\[[0-9;]*[CDG`aPX@bZ]|\x1b\[[12]K|\x1b\[\?7l|\x1b\[[0-9;]*4h"
-)
-# Cursor moves between lines.
-_BETWEEN = r"\v|\f|\x1b[78DEMc]|\x1b\[[0-9;]*[ABEFHLMSTdefrsu]|\x1b\[[123]J|\x1b\[\?6h|\x1b#8"
-_PLAYED = f"{_WITHIN}|{_BETWEEN}"
+# What makes it necessary to play a text: what moves the cursor, or edits what is there. Erasures to the right change
+# nothing where the cursor is at the end.
+_N = "[0-9]{0,9}+"
+_MOVES = rf"(?:[78DEMc]|[()]0|\[(?:[12][JK]|\?7l|4h|[su]|{_N}(?:[@-GLMPX`ade]|(?:;{_N})?[Hfr])))"
+_PLAYED = rf"\r(?<!\r\r)\r*+(?!\n|\Z)|\x08|\v|\f|\x0e|\x1b{_MOVES}"
+# Those of them that go beyond the line.
+_BETWEEN = rf"\v|\f|\x1b(?:[78DEMc]|\[(?:[12]J|[su]|{_N}(?:[ABEFLMde]|(?:;{_N})?[Hfr])))"
+# What empties the screen: what was read before that stays read.
+_HOME = r"\x1b\[(?:1?;?1?)?[Hf]"
+_CLEARED = rf"{_HOME}\x1b\[[02]?J|\x1b\[2J(?:{_HOME})?|\x1bc"
+# Controls and sequences that are not played, whatever they hold: all but those above, and those that end what they
+# begin. So pyte is given nothing that it does not know.
+_UNREAD = rf"\x1b(?!{_MOVES}|[()]B|\[(?:0?[JK]|\?7h|4l)){BEHIND_ESCAPE}|[\x00-\x07\x10-\x1a\x1c-\x1f\x7f-\x9f]"
+_REGION = rb"\x1b\[[0-9]{0,9}(?:;([0-9]{0,9}))?r"
 _LINE_END = r"\r(?<!\r\r)\r*+\n"
 _MOVING_CONTROLS = "\b\x0e\v\f"
 
@@ -78,14 +80,14 @@ class Readable:
 
 
 def needs_playing(text: str) -> bool:
-    """Whether `readable` has to play the text, which takes about a second per MiB, and not only strip sequences."""
+    """Whether `readable` has to play the text, which takes a second or two for a MiB, and not only strip sequences."""
     plain = "\x1b" not in text and not any(control in text for control in _MOVING_CONTROLS)
     if plain and text.count("\r") == text.count("\r\n"):
         return False
     return _compiled(_PLAYED).search(text) is not None
 
 
-def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: bool = False) -> Readable:
+def readable(text: str, size: Size = SIZE, *, alternate: bool = False) -> Readable:
     """Play an output as the terminal got it: a line ends with CR LF there, and with LF in the text.
 
     `alternate`: it begins on the alternate screen.
@@ -96,7 +98,7 @@ def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: 
     if not needs_playing(text):
         return Readable(_visible_ends(_stripped(text)), left_out)
     text = _compiled(_UNREAD).sub("", text)
-    reach = rows if _compiled(_BETWEEN).search(text) else 0
+    reach = size[1] if _compiled(_BETWEEN).search(text) else 0
     parts: list[str] = []
     done = played = 0
     while found := _compiled(_PLAYED).search(text, done):
@@ -105,7 +107,7 @@ def readable(text: str, *, columns: int = COLUMNS, rows: int = ROWS, alternate: 
         end = _end_of_play(text, found.end(), 2 * reach)
         if played + end - begin > PLAYED_MAX:
             end = max(begin, begin + PLAYED_MAX - played)
-        parts.append(_play(text[begin:end], columns, rows))
+        parts.append(_play(text[begin:end], size))
         played += end - begin
         done = end
         if played >= PLAYED_MAX:
@@ -130,16 +132,16 @@ def few_empty_lines(text: str) -> str:
     return _compiled(r"(\A|\n)\n{3,}").sub(r"\1\n\n", text) if "\n\n\n" in text else text
 
 
-def continued(before: str, piece: str, *, columns: int, alternate: bool = False) -> Readable:
+def continued(before: str, piece: str, size: Size, *, alternate: bool = False) -> Readable:
     """What `piece` adds to the text of what came before it, of which a screen's height is enough.
 
     A line that was shown before it was whole continues; one that was drawn over since comes again, on a line of its
     own.
     """
     if not before:
-        return readable(piece, columns=columns, alternate=alternate)
-    shown = readable(before, columns=columns, alternate=alternate).text
-    now = readable(before + piece, columns=columns, alternate=alternate)
+        return readable(piece, size, alternate=alternate)
+    shown = readable(before, size, alternate=alternate).text
+    now = readable(before + piece, size, alternate=alternate)
     for known in (shown, shown.rstrip(" ")):
         if now.text.startswith(known):
             return Readable(now.text[len(known) :], now.left_out, now.unplayed)
@@ -152,7 +154,7 @@ def _common(one: str, other: str) -> int:
     return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
-def lines_before(data: bytes, lines: int = ROWS) -> int:
+def lines_before(data: bytes, lines: int) -> int:
     """Where the last `lines` lines of `data` begin, not counting a last line that has no end yet."""
     return _lines_back(data, b"\n", len(data), lines)
 
@@ -202,14 +204,12 @@ def switches(parts: Sequence[bytes]) -> bool:
     return False
 
 
-def open_string(data: bytes) -> bytes:
-    """What `data` ends within: the introducer of a string (DCS, OSC, ...) that it does not end; b"" if none."""
-    escape = data.rfind(b"\x1b")
-    if escape < 0 or data[escape + 1 : escape + 2] not in _STRING_INTRODUCERS:
-        return b""
-    introducer = data[escape : escape + 2]
-    ends = (b"\x07", b"\x18", b"\x1a") if introducer == b"\x1b]" else (b"\x18", b"\x1a")
-    return b"" if any(data.find(end, escape) >= 0 for end in ends) else introducer
+def opened(data: bytes, rows: int) -> bytes:
+    """What of `data` still lasts at its end: a scroll region, and the introducer of a string that it does not end."""
+    regions = list(_compiled(_REGION).finditer(data))[-1:]
+    region = b"".join(region[0] for region in regions if 0 < int(region[1] or 0) < rows)
+    introducer = data[(at := begun(data)) : at + 2]
+    return region + (introducer if introducer[1:] in (b"]", b"P", b"X", b"^", b"_", b"k") else b"")
 
 
 def began_alternate(text: str) -> bool:
@@ -256,12 +256,20 @@ def _lines_on(text: str, position: int, lines: int) -> int:
     return position
 
 
-def _play(text: str, columns: int, rows: int) -> str:
-    from muxwire.vt.replay import (
-        Player,
-        TextScreen,  # late: importing pyte takes some 20 ms, and few outputs need it
-    )
+def _play(text: str, size: Size) -> str:
+    """All that a person has read of `text`; each time that the screen was emptied, another one begins."""
+    *cleared, last = (page.text() for page in _pages(text, size))
+    return "".join(part if part.endswith("\n") or not part else part + "\n" for part in cleared) + last
 
-    screen = TextScreen(columns, rows)
-    Player(screen).play(text)
-    return screen.text()
+
+def _pages(text: str, size: Size) -> Iterator[Page]:
+    from muxwire.vt.player import Page  # late: importing pyte takes some 20 ms, and few outputs need it
+
+    text = _compiled(_UNREAD).sub("", text).replace("\x1b[s", "\x1b7").replace("\x1b[u", "\x1b8")
+    return (Page(*size, part) for part in _compiled(_CLEARED).split(text))
+
+
+def before_cursor(text: str, size: Size) -> str:
+    """What stands before the cursor in its row once `text` was drawn on an empty screen."""
+    *_, page = _pages(text, size)
+    return page.before_cursor()

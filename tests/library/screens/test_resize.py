@@ -10,7 +10,7 @@ import pytest
 
 from muxwire.errors import CommandError
 from muxwire.logs.segments import layout_of
-from muxwire.vt.past import PaneSize
+from muxwire.logs.sizes import PaneSize
 from tests.library.screens.agreeing import agree
 from tests.users import needs
 
