@@ -18,7 +18,7 @@ from bench.packages import FromPyPI, installed
 from bench.processes import forked
 from bench.scenario import Report, Scale, Unavailable
 from muxwire import open_terminals
-from muxwire.library.harness import HarnessSession
+from muxwire.adapters.harness import HarnessSession
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

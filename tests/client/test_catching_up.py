@@ -11,7 +11,8 @@ import pytest
 
 from muxwire.client.client import ControlClient
 from muxwire.ids import pane_id
-from muxwire.testing import MemoryTransport, PrivateTmux, open_private_tmux
+from tests.doubles.private import PrivateTmux, open_private_tmux
+from tests.doubles.transports import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,8 @@ from muxwire.client.client import ControlClient
 from muxwire.client.watchdog import process_table
 from muxwire.errors import ConnectionClosed, TmuxUnavailable
 from muxwire.protocol import events
-from muxwire.testing import MemoryTransport, open_private_tmux, start_tmux
+from tests.doubles.private import open_private_tmux, start_tmux
+from tests.doubles.transports import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ import pytest
 
 from muxwire.errors import CommandError
 from muxwire.protocol import events
-from muxwire.testing import PrivateTmux, open_private_tmux
+from tests.doubles.private import PrivateTmux, open_private_tmux
 
 pytestmark = pytest.mark.anyio
 

@@ -7,7 +7,8 @@ import pytest
 
 from muxwire.client.client import MAX_BYTES, MAX_BYTES_PER_PANE, MAX_DISCARDED, ControlClient, UnknownOutput
 from muxwire.ids import PaneId, pane_id
-from muxwire.testing import MemoryTransport, Observer, open_private_tmux
+from tests.doubles.private import Observer, open_private_tmux
+from tests.doubles.transports import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ import pytest
 from muxwire.client.transport import _FLOOD_READS, TmuxProcess
 from muxwire.ids import pane_id
 from muxwire.protocol.events import Event
-from muxwire.testing import open_private_tmux
+from tests.doubles.private import open_private_tmux
 
 pytestmark = pytest.mark.anyio
 

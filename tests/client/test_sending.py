@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from muxwire.client.client import ControlClient
-from muxwire.testing import MemoryTransport
+from tests.doubles.transports import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 

@@ -25,7 +25,7 @@ from muxwire.client.watchdog import (
     same_sessions,
 )
 from muxwire.ids import pane_id
-from muxwire.testing import Observer, open_private_tmux, start_tmux
+from tests.doubles.private import Observer, open_private_tmux, start_tmux
 from tests.processes import gone
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +36,7 @@ DEADLINE_S = 20
 DRIVER = '''
 import array, fcntl, sys, termios, time, anyio
 from muxwire.client.client import ControlClient
-from muxwire.testing import start_tmux
+from tests.doubles.private import start_tmux
 
 def stop_reading(process):
     """Wait, without reading, until tmux has filled the pipe and stands still."""

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -43,7 +45,7 @@ FLOORS = {
     "sync": 10,  # blocking twins of the library
     "muxwire": 10,  # what `import muxwire` gives: src/muxwire/__init__.py
     "adapters": 11,  # the interfaces of agent frameworks
-    "testing": 11,  # doubles, and fixtures made of the twins
+    "testing": 11,  # fixtures made of the twins
     "mcp": 12,
     "cli": 12,
     "repl": 12,
@@ -90,6 +92,15 @@ IMPORTED_BY = frozenset(("pytest",))
 # one module. The verbs know nothing of them.
 DISPATCHER = "cli"
 STARTED_BY_THE_DISPATCHER = frozenset(("mcp", "repl", "demo"))
+
+
+# What can be deleted, with its tests: nothing imports it but these, which do so late, where a user asks for it.
+LEAVES = {
+    "muxwire.adapters": (),
+    "muxwire.testing": (),
+    "muxwire.library.asciicast": ("muxwire.cli.views", "muxwire.adapters.harbor"),
+    "muxwire.library.pictures": ("muxwire.cli.views", "muxwire.mcp.tools"),
+}
 
 
 @final
@@ -286,6 +297,37 @@ def test_a_circle_is_seen() -> None:
     assert found == ["muxwire.vt.ring", "muxwire.vt.text"]
 
 
+def importers(leaf: str) -> set[str]:
+    """The modules outside of a leaf that import something of it."""
+
+    def is_inside(module: str) -> bool:
+        return module == leaf or module.startswith(f"{leaf}.")
+
+    return {
+        module for module, names in graph(sources()).items() if not is_inside(module) and any(map(is_inside, names))
+    }
+
+
+@pytest.mark.parametrize("leaf", LEAVES)
+def test_the_rest_is_whole_without_a_leaf(leaf: str, tmp_path: Path) -> None:
+    assert importers(leaf) == set(LEAVES[leaf])
+    shutil.copytree(SOURCE, tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    where = (tmp_path / "src").joinpath(*leaf.split("."))
+    if where.is_dir():
+        shutil.rmtree(where)
+    else:
+        where.with_suffix(".py").unlink()
+    rest = [name for name in sources() if not f"{name}.".startswith(f"{leaf}.") and part_of(name) != "__main__"]
+    assert len(rest) < len(sources()) - 1
+    stand_ins = ROOT / "tests" / "adapters" / "stand_ins"  # of the frameworks
+    lines = [
+        f"import sys; sys.path[:0] = {[str(tmp_path / 'src'), str(stand_ins)]}",
+        *(f"import {one}" for one in rest),
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_one_module_starts_the_other_faces() -> None:
     def starts(path: Path) -> bool:
         name = module_name(path)
@@ -308,7 +350,7 @@ def test_one_module_starts_the_other_faces() -> None:
         ("muxwire.vt.text", "from muxwire.shell.marks import Mark"),
         ("muxwire.tmux.server", "from muxwire.pane.stream import PaneStream"),
         ("muxwire.tabs.tab", "import muxwire"),
-        ("muxwire.tabs.tab", "from muxwire.testing import MemoryTransport"),
+        ("muxwire.tabs.tab", "from muxwire.testing import plugin"),
         ("muxwire.mcp.server", "from muxwire.cli import main"),
         ("muxwire.cli", "import muxwire.mcp.server"),
         ("muxwire.repl", "def f():\n    from muxwire.mcp import server"),
@@ -320,7 +362,7 @@ def test_one_module_starts_the_other_faces() -> None:
         ("muxwire.pane.snapshots", "import pyte"),
         ("muxwire.tabs.tab", "import wcwidth"),
         ("muxwire.tabs.tab", "import mcp.types"),
-        ("muxwire.testing.private", "import pytest"),
+        ("muxwire.sync.twins", "import pytest"),
         ("muxwire.client.client", "import asyncio"),
         ("muxwire.client.client", "import trio"),
         ("muxwire.vt.ring", "async def f(): ..."),

@@ -9,7 +9,6 @@ import pytest
 
 import muxwire
 import muxwire.sync
-import muxwire.testing
 
 
 def public_names(module: ModuleType) -> set[str]:
@@ -21,7 +20,7 @@ def public_names(module: ModuleType) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("module", [muxwire, muxwire.sync, muxwire.testing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [muxwire, muxwire.sync], ids=lambda module: module.__name__)
 def test_all_is_the_public_names(module: ModuleType) -> None:
     declared = set(getattr(module, "__all__", ()))
     assert declared - {"__version__"} == public_names(module)
@@ -29,7 +28,7 @@ def test_all_is_the_public_names(module: ModuleType) -> None:
         assert hasattr(module, name), name
 
 
-@pytest.mark.parametrize("module", [muxwire, muxwire.sync, muxwire.testing], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [muxwire, muxwire.sync], ids=lambda module: module.__name__)
 def test_every_public_name_says_what_it_is(module: ModuleType) -> None:
     silent = [
         name

@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 from muxwire.protocol.commands import command, command_list
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import Event, Output
-from muxwire.testing import Sent, Transcript
+from muxwire.repl.transcript import Received, Sent, Transcript
+from tests.doubles.transports import said
 
 TRANSCRIPTS = sorted((Path(__file__).resolve().parent.parent / "transcripts").glob("*.ctl"))
 
@@ -82,7 +83,7 @@ def replayed(transcript: Transcript) -> ControlProtocol:
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_a_transcript_is_read_alike_whole_and_byte_by_byte(path: Path) -> None:
     transcript = Transcript.load(path)
-    wire = transcript.received()
+    wire = said(transcript, Received)
     whole = spoken(replayed(transcript), [wire])
     assert spoken(replayed(transcript), (wire[place : place + 1] for place in range(len(wire)))) == whole
     assert spoken(replayed(transcript), [*wire.splitlines(keepends=True)]) == whole
@@ -93,7 +94,7 @@ def test_a_transcript_is_read_alike_whole_and_byte_by_byte(path: Path) -> None:
 @given(places=st.lists(st.integers(min_value=0), max_size=30))
 def test_a_transcript_is_read_alike_however_it_is_cut(path: Path, places: list[int]) -> None:
     transcript = Transcript.load(path)
-    wire = transcript.received()
+    wire = said(transcript, Received)
     assert spoken(replayed(transcript), cut(wire, places)) == spoken(replayed(transcript), [wire])
 
 
@@ -101,7 +102,7 @@ def test_a_transcript_is_read_alike_however_it_is_cut(path: Path, places: list[i
 def test_a_transcript_answers_every_command(path: Path) -> None:
     transcript = Transcript.load(path)
     protocol = replayed(transcript)
-    protocol.receive_data(transcript.received())
+    protocol.receive_data(said(transcript, Received))
     assert protocol.failure is None
     assert protocol.unanswered == 0
 

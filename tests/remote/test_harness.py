@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.library.harness import HarnessSession
+from muxwire.adapters.harness import HarnessSession
 from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:

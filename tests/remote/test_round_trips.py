@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, final
 import pytest
 
 import muxwire
+from muxwire.repl.recording import RecordingTransport
+from muxwire.repl.transcript import Received, Sent
 from muxwire.shell import prompt_line
-from muxwire.testing import Received, RecordingTransport, Sent
 from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
     from muxwire.client.transport import Transport
-    from muxwire.testing.transcript import Record
+    from muxwire.repl.transcript import Record
 
 pytestmark = pytest.mark.anyio
 
@@ -38,7 +39,7 @@ class Turns:
         self._heard, self._count = True, 0
 
     def wrap(self, transport: Transport) -> Transport:
-        return RecordingTransport(transport, listen=self._take)
+        return RecordingTransport(transport, self._take)
 
     def taken(self) -> int:
         """How many there were since this was called last."""

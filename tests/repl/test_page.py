@@ -8,7 +8,7 @@ from itertools import takewhile
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from muxwire.repl.words import WORDS
+from muxwire.repl.session import WORDS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "repl.md").read_text()
 # Set in by a prompt, or by the seconds of a notification, whose place and time nobody can foretell.
@@ -38,7 +38,7 @@ def bare(line: str) -> str:
 
 def test_every_word_is_on_the_page() -> None:
     rows = [row.replace("\\|", "|") for row in re.findall(r"^\| `(:[^`]+)` \|", PAGE, re.MULTILINE)]
-    assert rows == [f"{word.name} {word.arguments}".rstrip() for word in WORDS]
+    assert rows == [f"{name} {follows}".rstrip() for name, (follows, _, _) in WORDS.items()]
 
 
 def test_the_session_goes_as_the_page_says(script: Callable[..., CompletedProcess[str]]) -> None:

@@ -67,9 +67,9 @@ async def person(environ: dict[str, str], home: Path, no_color: str) -> AsyncIte
 
 async def test_an_answer_and_what_happens_meanwhile(person: Person) -> None:
     await person.type("display-message -p 'an answer'", "Enter")
-    await person.sees(r"^tmux> display-message -p 'an answer'\nan answer\n-- block \d+, flags 1, %end, .* ms\ntmux>$")
-    await person.type(":exec (sleep 0.2; echo late) &", "Enter")
-    await person.sees(r"^-- exit code 0")
+    await person.sees(r"^tmux> display-message -p 'an answer'\nan answer\n-- block \d+, flags 1, %end\ntmux>$")
+    await person.type("new-window -d 'sleep 0.2; echo late; exec sleep 1000'", "Enter")
+    await person.sees(r"^\+.*%window-add @1$")
     await person.type("half a li")
     await person.sees(r"%output %1 .*late.*(\n.*)*\ntmux> half a li$")  # above the line that is being typed
 
@@ -77,12 +77,10 @@ async def test_an_answer_and_what_happens_meanwhile(person: Person) -> None:
 async def test_keys_do_what_people_expect(person: Person) -> None:
     await person.type("never sent", "C-c")
     await person.sees(r"^tmux> never sent\ntmux>$")
-    await person.type(":exec echo begun; sleep 600", "Enter")
-    await person.sees(r"<mark S \w+>[\s\S]*?begun\\r\\n")
-    await person.type("C-c")
-    await person.sees(r"interrupted(\n.*)*\ntmux>$")
+    await person.type("display-message -p sent", "Enter")
+    await person.sees(r"^sent\n-- block")
     await person.type("Up")
-    await person.sees(r"^tmux> :exec echo begun; sleep 600$")
+    await person.sees(r"^tmux> display-message -p sent$")
     await person.type("C-c", "C-d")
     with anyio.fail_after(SECONDS):
         while not person.tab.pane.session.dead:
@@ -107,8 +105,8 @@ async def test_commands_options_and_targets_are_completed(person: Person) -> Non
     await person.sees(r"^-- block (.*\n)*tmux>$")
     await person.type("rename-window -t unm", "Tab")
     await person.sees(r"^tmux> rename-window -t unmistakable$")
-    await person.type("C-c", ":expl", "Tab")
-    await person.sees(r"^tmux> :explain$")
+    await person.type("C-c", ":filt", "Tab")
+    await person.sees(r"^tmux> :filter$")
 
 
 async def test_a_flood_leaves_the_prompt_in_peoples_hands(person: Person) -> None:
@@ -118,6 +116,25 @@ async def test_a_flood_leaves_the_prompt_in_peoples_hands(person: Person) -> Non
     await person.sees(r"^\+.*%unlinked-window-close @1$")
     await person.type("display-message -p calm", "Enter")
     await person.sees(r"^calm\n-- block")
+
+
+async def test_the_end_of_a_named_instance_is_asked_for(environ: dict[str, str], home: Path) -> None:
+    async with muxwire.open_terminals(state_dir=home / "state", environ=environ) as terminals:
+        argv = [sys.executable, "-m", "muxwire"]
+        made = await terminals.create_tab(command=[*argv, "new", "--name", "dbg"], cwd=home)
+        await made.wait_for(exit=True, timeout=SECONDS)
+        tab = await terminals.create_tab(command=[*argv, "repl", "--name", "dbg"], size=(200, 40), cwd=home)
+        person = Person(tab)
+        await person.sees(r"^tmux>\s*$")
+        await person.type("display-message -p x ; kill-ser", "Enter")
+        await person.sees(r"^end instance dbg, and every tab in it\? \[y/N\]$")
+        await person.type("n", "Enter")
+        await person.sees(r"^nothing was sent\ntmux>$")
+        await person.type("kill-server", "Enter")
+        await person.sees(r"^tmux> kill-server\nend instance dbg, and every tab in it\? \[y/N\]$")
+        await person.type("y", "Enter")
+        await person.sees(r"%lost|%exit")
+        await person.type("C-d")
 
 
 async def test_the_history_is_kept_for_us_alone(person: Person, home: Path) -> None:
@@ -137,7 +154,7 @@ async def test_colours_are_for_those_who_want_them(person: Person, no_color: str
 
 
 async def test_no_key_is_lost_while_notifications_stream(person: Person) -> None:
-    await person.type(":exec (while sleep 0.01; do echo tick; done) &", "Enter")
+    await person.type("new-window -d 'while sleep 0.01; do echo tick; done'", "Enter")
     await person.sees(r"tick(.*\n)*tmux> ?$")
     typed = "display-message -p 'abcdefghijklmnopqrstuvwxyz'"
     for sign in typed:

@@ -9,7 +9,9 @@ from pathlib import Path
 import anyio
 
 from muxwire.client.transport import Transport
-from muxwire.testing import RecordingTransport, open_private_tmux
+from muxwire.repl.recording import RecordingTransport
+from muxwire.repl.transcript import Record, Transcript
+from tests.doubles.private import open_private_tmux
 from tests.transcripts.scenarios import SCENARIOS
 
 HERE = Path(__file__).resolve().parent
@@ -19,16 +21,15 @@ DEADLINE_S = 30
 
 
 async def record(name: str, version: str) -> None:
-    recorded: list[RecordingTransport] = []
+    records: list[Record] = []
 
     def wrap(transport: Transport) -> RecordingTransport:
-        recorded.append(RecordingTransport(transport))
-        return recorded[0]
+        return RecordingTransport(transport, records.extend)
 
     with anyio.fail_after(DEADLINE_S):
         async with open_private_tmux(wrap=wrap) as tmux:
             await SCENARIOS[name](tmux.client, tmux.observer)
-    transcript = recorded[0].transcript(f"{name}, {version}")
+    transcript = Transcript(tuple(records), (f"{name}, {version}",))
     (HERE / f"{name}.ctl").write_bytes(transcript.format())
 
 

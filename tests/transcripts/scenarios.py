@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from muxwire.errors import CommandError
 from muxwire.ids import PaneId, pane_id
 from muxwire.protocol import events
-from muxwire.testing.private import HUB, HUB_COMMAND
+from tests.doubles.private import HUB, HUB_COMMAND
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from muxwire.client.client import ControlClient
     from muxwire.protocol.events import Event
-    from muxwire.testing import Observer
+    from tests.doubles.private import Observer
 
     Scenario: TypeAlias = "Callable[[ControlClient, Observer], Awaitable[None]]"
 

@@ -9,8 +9,9 @@
 | `mini_swe_agent` | `MuxwireEnvironment` |
 | `deepagents` | `MuxwireSandbox`, a `BaseSandbox` |
 | `harbor` | `MuxwireTmuxSession`, and `MuxwireTerminus2`, which uses it |
+| `harness` | `HarnessSession`: the methods of Harbor's `TmuxSession`, without Harbor |
 
-`import muxwire` imports none of them, and none imports another one. docs/frameworks.md has five lines of use for each.
+Nothing in muxwire imports them. docs/frameworks.md has five lines of use for each.
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ import anyio
 
 import muxwire
 from muxwire.adapters import needed
+from muxwire.adapters.harness import HarnessSession
 from muxwire.errors import InvalidArgument
-from muxwire.library.asciicast import Recorder
-from muxwire.library.harness import HarnessSession
 
 with needed("harbor"):
     from harbor.agents.terminus_2.asciinema_handler import AsciinemaHandler
@@ -115,6 +114,8 @@ class MuxwireTmuxSession(TmuxSession):
             self._recording = asyncio.create_task(self._record(path))
 
     async def _record(self, path: Path) -> None:
+        from muxwire.library.asciicast import Recorder  # late: only a recording needs it
+
         path.parent.mkdir(parents=True, exist_ok=True)
         assert self._terminals is not None
         async with await anyio.open_file(path, "wb") as file:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import choose_instance, given_instance
-from muxwire.cli.options import add_instance, add_parser, duration, seconds
+from muxwire.cli.options import add_instance, add_parser, duration
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -116,18 +116,15 @@ def _add_repl(verbs: Verbs) -> None:
     repl.add_to(one, "--socket", metavar="PATH", help="the tmux server at that socket")
     repl.add_to(one, "--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
     repl.add_to(one, "--replay", metavar="FILE", help="a recorded transcript")
-    repl.add_argument(
-        "--speed", type=seconds, default=0.0, help="of --replay: 1 is as fast as it was, 0 at once (default)"
-    )
 
 
 def _repl(arguments: argparse.Namespace) -> int:
     # Late: no other verb needs it.
     from muxwire.library.opening import open_terminals
-    from muxwire.repl.start import main, replay
+    from muxwire.repl.start import main
 
     if arguments.replay is not None:
-        return replay(arguments.replay, speed=arguments.speed)
+        return main(None, arguments.replay)
     if not arguments.ephemeral:
         choose_instance(arguments)
     given = {} if arguments.ephemeral else given_instance(arguments)

@@ -10,7 +10,7 @@
 6. What was sent over a connection that is lost fails. Over a network it waits, and what tmux had not run goes again
    (resending.py).
 7. The transport is a byte stream: `tmux -C` here, a program that reaches another machine (carrier.py), or a double
-   in memory (muxwire.testing).
+   in memory (tests/doubles).
 """
 
 from __future__ import annotations

@@ -413,9 +413,6 @@ class ControlClient:
 
     def _send_commands(self, commands: Sequence[Command]) -> None:
         self._send(b"".join(map(self._protocol.send_command, commands)))
-        if self._observer is not None:
-            for one in commands:
-                self._observer.on_sent(one)
 
     def _send(self, data: bytes) -> None:
         self._outbox += data

@@ -20,7 +20,6 @@ from muxwire.errors import TmuxUnavailable, remedy_for
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muxwire.protocol.commands import Command
     from muxwire.protocol.events import Event
 
 
@@ -56,11 +55,8 @@ class Transport(Protocol):
 class Observer(Protocol):
     """What a transport has, besides, if it also wants to know what its client makes of the bytes.
 
-    The client's reader calls both methods: they may not wait.
+    The client's reader calls it: it may not wait.
     """
-
-    def on_sent(self, command: Command) -> None:
-        """Hear of a command that was given to the transport, or waits in the client for room in the pipe."""
 
     def on_event(self, event: Event) -> None:
         """Hear of everything that tmux said, in its order: output, answers, notifications, the end."""

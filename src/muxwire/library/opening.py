@@ -88,7 +88,7 @@ async def open_terminals(
     `close_idle`: tabs that were not used for so many seconds are closed: no call named them, no person typed there,
     nothing ran, and nothing was written.
     `hosts` are other machines by their names, in addition to those of hosts.toml.
-    `wrap` may put something around the control connection's transport, as `muxwire.testing.RecordingTransport`.
+    `wrap` may put something around the control connection's transport, as the REPL does to show what it carries.
 
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """

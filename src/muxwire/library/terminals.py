@@ -574,11 +574,6 @@ class Terminals:
                 return find_log(self.folders, target, error)
         return LogSource(tab.log_path, tab)
 
-    def dropped_bytes(self) -> int:
-        """How much the rings of the open tabs gave up; their logs have it. To ask is no use of a tab."""
-        tabs = [tab for one in (self, *self._hosts.used) for tab in one._book.open.values()]  # noqa: SLF001 - of our own kind
-        return sum(tab.pane.stream.ring.dropped for tab in tabs)
-
     def leave_running(self) -> None:
         """From now on a cancelled call leaves its command running: it is cancelled because the caller's process ends.
 

@@ -4,7 +4,7 @@
    known, follows it in the same write: what is answered before the sentinel's answer belongs to the line.
 2. What tmux sends is seen by an `Observer` of the transport (client/transport.py): the connection behaves as without
    the REPL.
-3. A word that begins with `:`, `help` and `?` are the REPL's own (words.py).
+3. A word that begins with `:` is the REPL's own (session.py).
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""What was seen, as lines of styled text: one line for a notification, several for an answer.
+"""What tmux said, as lines of styled text: one line for a notification, several for an answer; and which are shown.
 
 A style is what prompt_toolkit calls one (`ansired`, `bold`); without a terminal it is left out.
 """
 
 from __future__ import annotations
 
-import codecs
 import dataclasses
 import re
-from typing import TYPE_CHECKING, TypeAlias, final
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Self, TypeAlias, final
 
+from muxwire.errors import InvalidArgument
 from muxwire.protocol.events import (
     CommandBlock,
     ConnectionLost,
@@ -18,155 +19,142 @@ from muxwire.protocol.events import (
     StrayLine,
     UnknownNotification,
 )
+from muxwire.protocol.notifications import READERS
 from muxwire.shell.marks import INTRODUCER, CommandFinished, MarkScanner, PromptStart
-from muxwire.testing.transcript import Ended, Passed, Received, Sent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from muxwire.ids import PaneId
     from muxwire.protocol.events import Event
-    from muxwire.repl.view import Seen
-    from muxwire.testing.transcript import Record
 
 Line: TypeAlias = tuple[tuple[str, str], ...]
 
 DIM, GOOD, BAD, NAME, TEXT, MARK, TARGET = (
-    "ansibrightblack",
-    "ansigreen",
-    "ansired",
-    "ansicyan",
-    "",
-    "ansimagenta",
-    "ansiyellow",
-)
-
+    "ansibrightblack", "ansigreen", "ansired", "ansicyan", "", "ansimagenta", "ansiyellow",
+)  # fmt: skip
 # Of one notification: more than the widest line of a program, less than a screen.
 SHOWN_CHARS = SHOWN_BYTES = 1000
-# A round trip that a recording gives to the millisecond, and leaves out below this (muxwire.testing.transports).
-_RECORDED_PAUSE_S = 0.005
-_MS = 1000
+# tmux's notifications, and four that muxwire adds: an answer, a block that no line asked for, a line outside of blocks,
+# and the end of the stream.
+KINDS = (*sorted(name.decode() for name in READERS), "block", "hook", "stray", "lost")
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\u200e\u200f\u202a-\u202e]")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\x1b": "\\e", "\a": "\\a", "\b": "\\b"}
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_PANE_OR_PATTERN = re.compile(r"%[0-9]+\Z|.*[*?\[]")
 
 
 def plain(line: Line) -> str:
     return "".join(text for _, text in line)
 
 
-def escaped(text: str) -> str:
-    """Show what a terminal would obey or hide."""
-    return _CONTROL.sub(lambda found: _NAMED.get(found[0]) or f"\\x{ord(found[0]):02x}", text)
-
-
 def decoded(data: bytes) -> str:
-    """Bytes as text: what is not UTF-8 as `\\xNN`, control characters by name."""
-    return escaped(data.decode("utf-8", "backslashreplace"))
+    """Bytes as text: what is not UTF-8 as `\\xNN`, and what a terminal would obey or hide by name."""
+    text = data.decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda found: _NAMED.get(found[0]) or f"\\x{ord(found[0]):02x}", text)
 
 
 def shortened(text: str) -> str:
     """At most SHOWN_CHARS characters, saying how many are missing."""
-    if len(text) <= SHOWN_CHARS:
-        return text
-    return f"{text[:SHOWN_CHARS]} … {len(text) - SHOWN_CHARS} characters more"
+    more = len(text) - SHOWN_CHARS
+    return text if more <= 0 else f"{text[:SHOWN_CHARS]} … {more} characters more"
 
 
-def failure(message: str, remedy: str = "") -> list[Line]:
-    return [((BAD, f"! {message}"),), *([((DIM, f"  {remedy}"),)] if remedy else [])]
+def kind_of(event: Event) -> str:
+    """The name by which an event is filtered, one of KINDS or that of a notification that is newer than muxwire."""
+    match event:
+        case CommandBlock():
+            return "block" if event.command is not None else "hook"
+        case UnknownNotification():
+            return event.name.decode("ascii", "replace")
+        case StrayLine():
+            return "stray"
+        case ConnectionLost():
+            return "lost"
+        case _:
+            return _CAMEL.sub("-", type(event).__name__).lower()
 
 
-def note(text: str) -> Line:
-    return ((DIM, text),)
+def lines_of(event: Event, seconds: float) -> list[Line]:
+    """`seconds`: since the connection began."""
+    if not isinstance(event, CommandBlock):
+        return [((DIM, f"{seconds:+.3f} "), (NAME, f"%{kind_of(event)}"), *_fields(event))]
+    style, end = (BAD, "%error") if event.error else (GOOD, "%end")
+    facts = f"block {event.number}, flags {event.flags}, {end}"
+    if event.command is not None and not event.command.sentinel:
+        facts += f", {shortened(decoded(event.command.line))}"
+    output = [((BAD if event.error else TEXT, decoded(line)),) for line in event.output]
+    return [*output, ((style, "-- "), (DIM, facts))]
+
+
+def _fields(event: Event) -> Iterator[tuple[str, str]]:
+    match event:
+        case Output(pane, data):
+            yield from ((TARGET, f" {pane} "), *_output(data))
+        case ExtendedOutput(pane, age, data):
+            yield from ((TARGET, f" {pane} "), (DIM, f"{age} ms late "), *_output(data))
+        case StrayLine(line) | UnknownNotification(_, line):
+            yield (TEXT, " " + shortened(decoded(line)))
+        case ConnectionLost():
+            yield (BAD, " the stream ended without %exit")
+        case _:
+            for value in (getattr(event, field.name) for field in dataclasses.fields(event)):
+                if value is not None:
+                    shown = shortened(decoded(value)) if isinstance(value, bytes) else str(value)
+                    yield (TEXT if isinstance(value, bytes) else TARGET, f" {shown}")
+
+
+def _output(data: bytes) -> Iterator[tuple[str, str]]:
+    """What a pane wrote, with our marks distinguished from it."""
+    shown, at = data[:SHOWN_BYTES], 0
+    for mark in MarkScanner().feed(shown):
+        yield (TEXT, decoded(shown[at : mark.begin]))
+        words = shown[mark.begin + len(INTRODUCER) : mark.end - 1]
+        if isinstance(mark, PromptStart | CommandFinished):  # they end with the id that they began with
+            words = words.rpartition(b";")[0]
+        yield (MARK, f"<mark {decoded(words.replace(b';', b' '))}>")
+        at = mark.end
+    yield (TEXT, decoded(shown[at:]))
+    if len(data) > SHOWN_BYTES:
+        yield (DIM, f" … {len(data) - SHOWN_BYTES} bytes more")
 
 
 @final
-class Shower:
-    """Makes lines of what one stream said; it remembers characters that the stream has cut in two.
+@dataclasses.dataclass(frozen=True, slots=True)
+class Filter:
+    """What is shown of the traffic: with `only` what one of these words names, and never what one of `hidden` names.
 
-    `recorded`: round trips come from a recording, whose clock is coarse.
+    A word is a kind, a pane (`%1`), or a pattern of the shell for the line that would be shown. The answers to the
+    library's own commands are hidden at first.
     """
 
-    def __init__(self, *, recorded: bool = False, begin: float = 0.0) -> None:
-        self._begin = begin
-        self._recorded = recorded
-        self._decoders: dict[PaneId, codecs.IncrementalDecoder] = {}
+    only: frozenset[str] = frozenset()
+    hidden: frozenset[str] = frozenset(("block",))
 
-    def lines(self, seen: Seen) -> list[Line]:
-        event = seen.event
-        if isinstance(event, CommandBlock):
-            return self._block(event, seen)
-        return [((DIM, f"{seen.time - self._begin:+.3f} "), (NAME, f"%{seen.kind}"), *self._fields(event))]
+    def shows(self, event: Event, line: str) -> bool:
+        names = (kind_of(event), getattr(event, "pane", None) or "", line)
 
-    def raw(self, record: Record) -> Line | None:
-        """A line of the wire as a transcript has it, None for its pauses."""
-        match record:
-            case Sent(line):
-                return ((TARGET, "> "), (TEXT, shortened(decoded(line))))
-            case Received(line):
-                return ((NAME, "< "), (TEXT, shortened(decoded(line))))
-            case Ended(reason):
-                return ((BAD, f"= {reason}"),)
-            case Passed():
-                return None
+        def named(words: frozenset[str]) -> bool:
+            return any(fnmatchcase(name, word) for word in words for name in names)
 
-    def _fields(self, event: Event) -> Iterator[tuple[str, str]]:
-        match event:
-            case Output(pane, data):
-                yield from ((TARGET, f" {pane} "), *self._output(pane, data))
-            case ExtendedOutput(pane, age, data):
-                yield from ((TARGET, f" {pane} "), (DIM, f"{age} ms late "), *self._output(pane, data))
-            case StrayLine(line) | UnknownNotification(_, line):
-                yield (TEXT, " " + shortened(decoded(line)))
-            case ConnectionLost():
-                yield (BAD, " the stream ended without %exit")
-            case _:
-                for field in dataclasses.fields(event):
-                    value = getattr(event, field.name)
-                    if isinstance(value, bytes):
-                        yield (TEXT, f" {shortened(decoded(value))}")
-                    elif value is not None:
-                        yield (TARGET, f" {value}")
+        return not named(self.hidden) and (not self.only or named(self.only))
 
-    def _output(self, pane: PaneId, data: bytes) -> Iterator[tuple[str, str]]:
-        """What a pane wrote, with our marks distinguished from it."""
-        shown = data[:SHOWN_BYTES]
-        at = 0
-        for mark in MarkScanner().feed(shown):
-            yield (TEXT, self._text(pane, shown[at : mark.begin]))
-            words = shown[mark.begin + len(INTRODUCER) : mark.end - 1]
-            if isinstance(mark, PromptStart | CommandFinished):  # they end with the id that they began with
-                words = words.rpartition(b";")[0]
-            yield (MARK, f"<mark {decoded(words.replace(b';', b' '))}>")
-            at = mark.end
-        yield (TEXT, self._text(pane, shown[at:]))
-        if len(data) > SHOWN_BYTES:
-            self._decoders.pop(pane, None)
-            yield (DIM, f" … {len(data) - SHOWN_BYTES} bytes more")
+    def changed(self, words: Sequence[str]) -> Self:
+        """The filter after these words: `WORD` only that, `-WORD` never that, `all` everything. InvalidArgument."""
+        only, hidden = set[str](), set(self.hidden)
+        for word in words:
+            name = word.removeprefix("-")
+            if name not in (*KINDS, "all") and not _PANE_OR_PATTERN.match(name):
+                raise InvalidArgument(
+                    f"{name!r} is neither a pane nor a kind of notification",
+                    remedy=f"kinds: {', '.join(KINDS)}; or a pattern, as *error*",
+                )
+            if name == "all":
+                return type(self)(hidden=frozenset())
+            hidden.discard(name)
+            (only if word == name else hidden).add(name)
+        return type(self)(frozenset(only) or self.only, frozenset(hidden))
 
-    def _text(self, pane: PaneId, data: bytes) -> str:
-        decoder = self._decoders.get(pane)
-        if decoder is None:
-            decoder = self._decoders[pane] = codecs.getincrementaldecoder("utf-8")("backslashreplace")
-        return escaped(decoder.decode(data))
-
-    def _block(self, block: CommandBlock, seen: Seen) -> list[Line]:
-        style = BAD if block.error else TEXT
-        lines: list[Line] = [((style, decoded(line)),) for line in block.output]
-        facts = [f"block {block.number}", f"flags {block.flags}", "%error" if block.error else "%end"]
-        if seen.question is not None:
-            whole = seen.question.command.blocks
-            if whole > 1:
-                facts.append(f"{block.index + 1} of {whole}")
-            elif block.index:  # how many there will be, only tmux knows
-                facts.append(f"answer {block.index + 1}")
-            facts.append(self.round_trip(seen.time - seen.question.time))
-            if not seen.own:
-                facts.append(shortened(decoded(seen.question.line)))
-        return [*lines, ((BAD if block.error else GOOD, "-- "), (DIM, ", ".join(facts)))]
-
-    def round_trip(self, seconds: float) -> str:
-        """A round trip in milliseconds, as finely as the clock had it."""
-        if self._recorded:
-            return f"{seconds * _MS:.0f} ms" if seconds >= _RECORDED_PAUSE_S else f"< {_RECORDED_PAUSE_S * _MS:.0f} ms"
-        return f"{seconds * _MS:.2f} ms"
+    def __str__(self) -> str:
+        shown = " ".join(sorted(self.only)) or "everything"
+        return f"shown: {shown}; hidden: {' '.join(sorted(self.hidden)) or 'nothing'}"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self, TypeAlias, final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
 
@@ -51,6 +52,25 @@ class Ended:
 
 
 Record: TypeAlias = Sent | Received | Passed | Ended
+_READ: Mapping[bytes, Callable[[bytes], Record]] = {
+    b"> ": Sent,
+    b"< ": Received,
+    b"+ ": lambda text: Passed(float(text)),
+    b"= ": lambda text: Ended(text.decode()),
+}
+
+
+def formatted(record: Record) -> bytes:
+    """The line of a transcript's file."""
+    match record:
+        case Sent(line):
+            return b"> " + line
+        case Received(line):
+            return b"< " + line
+        case Passed(seconds):
+            return b"+ %.3f" % seconds
+        case Ended(reason):
+            return b"= " + reason.replace("\n", " ").encode()
 
 
 @final
@@ -72,19 +92,12 @@ class Transcript:
         for number, line in enumerate(lines, 1):
             # Editors take the space from an empty line's end.
             kind, text = line[:2].ljust(2), line[2:]
-            match kind:
-                case b"# ":
-                    comments.append(text.decode())
-                case b"> ":
-                    records.append(Sent(text))
-                case b"< ":
-                    records.append(Received(text))
-                case b"+ ":
-                    records.append(Passed(float(text)))
-                case b"= ":
-                    records.append(Ended(text.decode()))
-                case _:
-                    raise ValueError(f"line {number} of the transcript is not a record: {line!r}")
+            if kind == b"# ":
+                comments.append(text.decode())
+            elif kind in _READ:
+                records.append(_READ[kind](text))
+            else:
+                raise ValueError(f"line {number} of the transcript is not a record: {line!r}")
         return cls(tuple(records), tuple(comments))
 
     @classmethod
@@ -95,22 +108,4 @@ class Transcript:
     def format(self) -> bytes:
         """Return the bytes that `parse` reads."""
         lines = [b"# " + comment.encode() for comment in self.comments]
-        for record in self.records:
-            match record:
-                case Sent(line):
-                    lines.append(b"> " + line)
-                case Received(line):
-                    lines.append(b"< " + line)
-                case Passed(seconds):
-                    lines.append(b"+ %.3f" % seconds)
-                case Ended(reason):
-                    lines.append(b"= " + reason.replace("\n", " ").encode())
-        return b"".join(line + b"\n" for line in lines)
-
-    def sent(self) -> bytes:
-        """Return all that was said to tmux."""
-        return b"".join(record.line + b"\n" for record in self.records if isinstance(record, Sent))
-
-    def received(self) -> bytes:
-        """Return all that tmux said: a corpus for whatever reads control streams."""
-        return b"".join(record.line + b"\n" for record in self.records if isinstance(record, Received))
+        return b"".join(line + b"\n" for line in (*lines, *map(formatted, self.records)))

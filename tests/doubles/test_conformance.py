@@ -12,7 +12,10 @@ import pytest
 
 from muxwire.client.client import ControlClient
 from muxwire.errors import ConnectionClosed
-from muxwire.testing import Observer, RecordingTransport, ScriptedTmux, Transcript, open_private_tmux
+from muxwire.repl.recording import RecordingTransport
+from muxwire.repl.transcript import Received, Record, Sent, Transcript
+from tests.doubles.private import Observer, open_private_tmux
+from tests.doubles.transports import ScriptedTmux, said
 from tests.transcripts.scenarios import SCENARIOS
 
 pytestmark = pytest.mark.anyio
@@ -53,12 +56,14 @@ async def test_a_tmux_passes_the_scenario(name: str, opened: Opened) -> None:
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_recording_of_the_double_is_its_transcript(name: str) -> None:
     transcript = Transcript.load(TRANSCRIPTS / f"{name}.ctl")
-    recording, observer = RecordingTransport(ScriptedTmux(transcript)), Observer()
+    kept: list[Record] = []
+    recording, observer = RecordingTransport(ScriptedTmux(transcript), kept.extend), Observer()
     with anyio.fail_after(DEADLINE_S):
         async with ControlClient(recording, on_notification=observer.notify, on_chunk=observer.wake) as client:
             await SCENARIOS[name](client, observer)
-    again = recording.transcript()
-    assert (again.sent(), again.received()) == (transcript.sent(), transcript.received())
+    again = Transcript(tuple(kept))
+    for kind in (Sent, Received):
+        assert said(again, kind) == said(transcript, kind)
 
 
 def test_every_scenario_has_its_transcript_and_all_are_small() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from muxwire.testing import MemoryTransport
+from tests.doubles.transports import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 

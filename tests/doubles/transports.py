@@ -1,4 +1,4 @@
-"""Transports in place of a tmux: one in memory, one that records what another carries, one that plays a transcript.
+"""Transports in place of a tmux: one in memory, and one that plays a transcript.
 
 `client/transport.py` says what each method of a transport does.
 """
@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.testing.transcript import Ended, Passed, Received, Sent, Transcript
+from muxwire.repl.transcript import Ended, Passed, Received, Sent, Transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from muxwire.client.transport import Observer, Transport
-    from muxwire.protocol.commands import Command
-    from muxwire.protocol.events import Event
-    from muxwire.testing.transcript import Record
-
-# Shorter silences are the machine's noise, and would double the number of lines.
-_NOTABLE_PAUSE_S = 0.005
+    from muxwire.repl.transcript import Record
 
 
 @final
@@ -112,108 +104,14 @@ class MemoryTransport:
 
 
 @final
-class RecordingTransport:
-    """Passes everything on, and keeps it.
-
-    With `listen`, each batch of records goes there as soon as it is complete, and nothing is kept here. `observer` also
-    gets what the client of the connection makes of them. Both are called by the reader of the connection, so they may
-    not wait.
-    """
-
-    def __init__(
-        self,
-        transport: Transport,
-        *,
-        listen: Callable[[Sequence[Record]], None] | None = None,
-        observer: Observer | None = None,
-    ) -> None:
-        self._transport = transport
-        self._observer = observer
-        self._records: list[Record] = []
-        self._listen = listen or self._records.extend
-        self._open_sent = b""
-        self._open_received = b""
-        self._last = anyio.current_time()
-        self._ended = False
-
-    def on_sent(self, command: Command) -> None:
-        """Pass on what the client sends."""
-        if self._observer is not None:
-            self._observer.on_sent(command)
-
-    def on_event(self, event: Event) -> None:
-        """Pass on what the client hears."""
-        if self._observer is not None:
-            self._observer.on_event(event)
-
-    def transcript(self, *comments: str) -> Transcript:
-        """Return what was said so far."""
-        return Transcript(tuple(self._records), comments)
-
-    async def receive(self) -> bytes:
-        data = await self._transport.receive()
-        if data:
-            self._keep_received(data)
-        elif not self._ended:
-            # A client may begin again on the same transport; what is cut here never comes whole.
-            self._ended, self._open_received, self._open_sent = True, b"", b""
-            self._keep([Ended(self._transport.ending())])
-        return data
-
-    def receive_soon(self, seconds: float) -> bytes:
-        data = self._transport.receive_soon(seconds)
-        self._keep_received(data)
-        return data
-
-    def note_read(self, size: int, *, answers: bool) -> None:
-        self._transport.note_read(size, answers=answers)
-
-    def send_nowait(self, data: bytes) -> int:
-        count = self._transport.send_nowait(data)
-        self._keep_sent(data[:count])
-        return count
-
-    async def send(self, data: bytes) -> None:
-        # Before it is written: tmux answers the first line while the last one still waits for room in the pipe.
-        self._keep_sent(data)
-        await self._transport.send(data)
-
-    async def aclose(self) -> None:
-        await self._transport.aclose()
-
-    def ending(self) -> str:
-        return self._transport.ending()
-
-    def _keep_received(self, data: bytes) -> None:
-        self._ended = self._ended and not data
-        *lines, self._open_received = (self._open_received + data).split(b"\n")
-        self._keep([Received(line) for line in lines])
-
-    def _keep_sent(self, data: bytes) -> None:
-        *lines, self._open_sent = (self._open_sent + data).split(b"\n")
-        self._keep([Sent(line) for line in lines])
-
-    def _keep(self, records: Sequence[Record]) -> None:
-        if not records:
-            return
-        now = anyio.current_time()
-        if now - self._last >= _NOTABLE_PAUSE_S:
-            records = [Passed(round(now - self._last, 3)), *records]
-        self._last = now
-        self._listen(records)
-
-
-@final
 class ScriptedTmux:
     """Says what tmux said, each part only after the lines that came before it were sent.
 
-    Another line than the one in the transcript ends the stream; `ending` then says what was expected. With
-    `timed`, the recorded pauses are kept.
+    Another line than the one in the transcript ends the stream; `ending` then says what was expected.
     """
 
-    def __init__(self, transcript: Transcript, *, timed: bool = False) -> None:
+    def __init__(self, transcript: Transcript) -> None:
         self._records: list[Record] = list(transcript.records)
-        self._timed = timed
         self._next = 0
         self._open_line = b""
         self._sent: list[bytes] = []
@@ -235,10 +133,8 @@ class ScriptedTmux:
                     return self._take_received()
                 case Sent(line):
                     await self._expect(line)
-                case Passed(seconds):
+                case Passed():
                     self._next += 1
-                    if self._timed:
-                        await anyio.sleep(seconds)
                 case Ended(reason):
                     self._next += 1
                     self._finish(reason)
@@ -299,3 +195,8 @@ class ScriptedTmux:
     def _wake(self) -> None:
         changed, self._changed = self._changed, anyio.Event()
         changed.set()
+
+
+def said(transcript: Transcript, kind: type[Sent | Received]) -> bytes:
+    """All that was said to tmux (`Sent`), or that tmux said (`Received`): a corpus for what reads control streams."""
+    return b"".join(record.line + b"\n" for record in transcript.records if isinstance(record, kind))

@@ -8,7 +8,9 @@ import anyio
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.testing import Ended, MemoryTransport, Passed, Received, RecordingTransport, ScriptedTmux, Sent, Transcript
+from muxwire.repl.recording import RecordingTransport
+from muxwire.repl.transcript import Ended, Passed, Received, Record, Sent, Transcript
+from tests.doubles.transports import MemoryTransport, ScriptedTmux, said
 
 LINES = st.binary().map(lambda data: data.replace(b"\n", b""))
 RECORDS = st.one_of(
@@ -28,8 +30,8 @@ def test_a_file_gives_its_records_back(records: list[Sent | Received | Passed | 
 def test_an_example() -> None:
     transcript = Transcript.parse(b"# by hand\n> list-windows\n+ 0.012\n< %begin 1 1 1\n<\n< %end 1 1 1\n>\n=\n")
     assert transcript.comments == ("by hand",)
-    assert transcript.sent() == b"list-windows\n\n"
-    assert transcript.received() == b"%begin 1 1 1\n\n%end 1 1 1\n"
+    assert said(transcript, Sent) == b"list-windows\n\n"
+    assert said(transcript, Received) == b"%begin 1 1 1\n\n%end 1 1 1\n"
     assert transcript.records[1] == Passed(0.012)
     assert transcript.records[-1] == Ended("")
 
@@ -88,17 +90,10 @@ async def test_closing_ends_a_player_that_waits() -> None:
 
 
 @pytest.mark.anyio
-async def test_pauses_are_kept_if_asked() -> None:
-    tmux = ScriptedTmux(Transcript((Passed(0.05), Received(b"a"))), timed=True)
-    before = anyio.current_time()
-    assert await tmux.receive() == b"a\n"
-    assert anyio.current_time() - before >= 0.05
-
-
-@pytest.mark.anyio
 async def test_a_recording_has_lines_of_both_directions() -> None:
     transport = MemoryTransport(room=3)
-    recording = RecordingTransport(transport)
+    kept: list[Record] = []
+    recording = RecordingTransport(transport, kept.extend)
     transport.feed(b"a\nb")
     await recording.receive()
     assert recording.send_nowait(b"one\n") == 3
@@ -109,7 +104,7 @@ async def test_a_recording_has_lines_of_both_directions() -> None:
     transport.feed_eof("over")
     await recording.receive()
     await recording.receive()
-    records = [record for record in recording.transcript("x").records if not isinstance(record, Passed)]
+    records = [record for record in kept if not isinstance(record, Passed)]
     assert records == [Received(b"a"), Sent(b"one"), Sent(b"two"), Received(b"bc"), Ended("over")]
     await recording.aclose()
     assert transport.closed
@@ -129,10 +124,9 @@ async def test_a_recording_goes_on_when_the_connection_begins_again() -> None:
         def ending(self) -> str:
             return "over"
 
-    batches: list[object] = []
-    recording = RecordingTransport(Again(), listen=batches.extend)  # type: ignore[arg-type]  # the rest is not called
+    kept: list[Record] = []
+    recording = RecordingTransport(Again(), kept.extend)  # type: ignore[arg-type]  # the rest is not called
     for _ in range(5):
         await recording.receive()
-    records = [record for record in batches if not isinstance(record, Passed)]
+    records = [record for record in kept if not isinstance(record, Passed)]
     assert records == [Received(b"one"), Ended("over"), Received(b"two"), Ended("over")]
-    assert recording.transcript().records == ()
