@@ -71,7 +71,7 @@ LONG_FILES = (
     "library/test_half_typed_lines.py",
     "library/test_prompt_column.py",
 )
-SHORT_FILES = frozenset(("house", "protocol", "shell", "testing_doubles", "verbs", "vt"))
+SHORT_FILES = frozenset(("house", "protocol", "shell", "doubles", "verbs", "vt"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
