@@ -31,6 +31,7 @@ State = Literal["starting", "prompt", "running", "incomplete", "interactive", "b
 
 NO_PROCESS_THERE = "no process can be started there: end some, or raise the user's limit (ulimit -u, pids.max)"
 MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and other files of it"
+ELSEWHERE = "point XDG_RUNTIME_DIR (else TMPDIR) and MUXWIRE_STATE_DIR at directories of your own"
 # What to do about each thing that the system has run out of.
 _REMEDIES = {
     errno.EMFILE: MORE_FILES,
@@ -168,6 +169,11 @@ class InstanceUnavailable(MuxwireError):
     """The instance's socket, lock or directories cannot be used."""
 
     code = "instance_unavailable"
+
+
+def cannot(doing: str, error: OSError) -> InstanceUnavailable:
+    """The error that says what could not be done because of the machine."""
+    return InstanceUnavailable(f"cannot {doing}: {error.strerror or error}", remedy=remedy_for(error) or ELSEWHERE)
 
 
 class TmuxUnavailable(MuxwireError):

@@ -17,6 +17,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.errors import InstanceUnavailable
 from muxwire.logs.read import read_raw
 from tests.faults.victims import victim
 from tests.library.opened import closed
@@ -118,7 +119,8 @@ async def test_a_kill_in_the_middle_of_a_flood_leaves_a_beginning_of_the_truth(e
                 assert expected.startswith(raw)
 
 
-async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals) -> None:
+@pytest.mark.parametrize("how", ["removed", "renamed"])
+async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals, how: str) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab()
         await tab.execute("echo before")
@@ -126,15 +128,18 @@ async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals)
             await tab.pane.stream.changed()
         assert await tab.pane.stream.log.flushed()
         begins = tab.next_byte
-        shutil.rmtree(alone.folders.state)
+        if how == "removed":
+            shutil.rmtree(alone.folders.state)
+        else:
+            tab.log_path.rename(tab.log_path.with_suffix(".old"))
         for after in ("", "echo after"):
             if after:
                 await tab.execute(after)
             for strip in (False, True):
                 tail = await alone.read_logs(tab.window_id, strip_ansi=strip)
                 chunk = await alone.stream_logs(tab.window_id, strip_ansi=strip)
-                assert f"removed while it was written: what came before byte {begins} is lost" in tail.note
-                assert f"before byte {begins} is lost" in chunk.note
+                assert f"removed while it was written: what came before byte {begins} is not in it" in tail.note
+                assert f"before byte {begins} is not in it" in chunk.note
                 assert (chunk.dropped, tail.first_byte) == (begins, begins)
                 assert ("after\n" in tail.content) == bool(after)
                 assert "before\n" not in tail.content
@@ -142,6 +147,29 @@ async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals)
         await other.execute("echo other")
         told = await alone.read_logs(other.window_id, grep="^other")
         assert (told.content, told.note) == ("other\n", "")
+
+
+async def test_a_place_that_cannot_be_used_is_an_error_of_its_own(alone: muxwire.Terminals) -> None:
+    """The directory of commands, and that of logs, are files for a while."""
+    with anyio.fail_after(DEADLINE):
+        tab = await alone.create_tab()
+        await tab.execute("true")
+        for folder, calls in (
+            (alone.folders.memory / alone.folders.instance, (lambda: tab.execute("echo no"),)),
+            (tab.log_path.parent, (tab.read_logs, tab.stream_logs, lambda: tab.read_logs(grep="x"))),
+        ):
+            aside = folder.rename(folder.with_name("aside"))
+            folder.touch()
+            for call in calls:
+                with pytest.raises(InstanceUnavailable, match=f"cannot .*{folder}.*Not a directory") as refused:
+                    await call()
+                assert refused.value.remedy
+            if folder == tab.log_path.parent:
+                assert (await tab.execute("seq 3")).output == "1\n2\n3\n"
+            folder.unlink()
+            aside.rename(folder)
+        assert (await tab.execute("echo again")).output == "again\n"
+        assert "again" in (await tab.read_logs()).content
 
 
 async def test_a_disk_without_inodes_takes_the_log_later_and_reads_say_so(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -83,6 +84,8 @@ class FakeTab:
                 return "é\x1b[1m\n" * int(count)
             case ["crash"]:
                 raise ZeroDivisionError("secret detail")
+            case ["disk"]:
+                raise FileNotFoundError(errno.ENOENT, "No such file or directory", "/gone")
             case ["busy"]:
                 raise TabUnavailable("@1 is busy\nwith make", state="busy")
             case ["grouped"]:

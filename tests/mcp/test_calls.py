@@ -297,6 +297,7 @@ async def test_text_is_never_reinterpreted(session: Session) -> None:
     [
         ("busy", "tab_unavailable: @1 is busy with make", "See read_logs_from_tab"),
         ("grouped", "no_such_target: no window @9", "look again"),
+        ("disk", "os_error: /gone: No such file or directory", "The person who runs this server"),
         ("crash", "internal: execute_command failed with ZeroDivisionError", "This is a defect in muxwire"),
     ],
 )

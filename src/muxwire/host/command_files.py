@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, final
 
+from muxwire.errors import cannot
 from muxwire.host.folders import private_folder, write_private
 
 if TYPE_CHECKING:
@@ -23,13 +24,20 @@ class LocalFiles:
         self._folder = folder
 
     def write(self, name: str, content: bytes) -> Lines:
+        """Write what the line that is typed next reads; InstanceUnavailable if that cannot be typed therefore."""
         try:
-            write_private(self._folder / name, content)
+            self._write(self._folder / name, content)
+        except OSError as error:
+            raise cannot(f"run the command, whose text goes to {self._folder / name}", error) from error
+        return ()
+
+    def _write(self, path: Path, content: bytes) -> None:
+        try:
+            write_private(path, content)
         except FileNotFoundError:  # the runtime directory was removed: the user's last login has ended
             for folder in (*reversed(self._folder.parents[:_PARENTS]), self._folder):
                 private_folder(folder)
-            write_private(self._folder / name, content)
-        return ()
+            write_private(path, content)
 
     def close(self, *, remove: bool) -> None:
         if remove:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import InstanceUnavailable, remedy_for
+from muxwire.errors import ELSEWHERE, InstanceUnavailable, cannot
 from muxwire.values import dataclass
 
 if TYPE_CHECKING:
@@ -184,15 +184,12 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
 
     With `only_ours=False` a directory that exists keeps its mode, and must be one that we can write to.
     """
-    elsewhere = "point XDG_RUNTIME_DIR (else TMPDIR) and MUXWIRE_STATE_DIR at directories of your own"
-    remedy = f"remove it, or {elsewhere}"
+    remedy = f"remove it, or {ELSEWHERE}"
     try:
         make_private(path)
         found = path.lstat()
     except OSError as error:
-        raise InstanceUnavailable(
-            f"cannot use the directory {path}: {error.strerror or error}", remedy=remedy_for(error) or elsewhere
-        ) from error
+        raise cannot(f"use the directory {path}", error) from error
     if not stat.S_ISDIR(found.st_mode):
         raise InstanceUnavailable(f"{path} is not a directory (a link is not followed)", remedy=remedy)
     if found.st_uid != os.getuid():
@@ -200,7 +197,7 @@ def private_folder(path: Path, *, only_ours: bool = True) -> None:
     if only_ours and stat.S_IMODE(found.st_mode) != PRIVATE_FOLDER:
         path.chmod(PRIVATE_FOLDER)
     if not os.access(path, os.W_OK | os.X_OK):
-        raise InstanceUnavailable(f"cannot write to the directory {path}", remedy=elsewhere)
+        raise InstanceUnavailable(f"cannot write to the directory {path}", remedy=ELSEWHERE)
 
 
 def remove_folders(home: Path, *, spare: Collection[str]) -> None:

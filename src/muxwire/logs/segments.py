@@ -263,8 +263,8 @@ class LogFile:
             self.end = self.first + os.fstat(self._descriptor).st_size
 
     def renew(self) -> None:
-        """If the file was removed, begin another one, which goes on at the same offset; OSError."""
-        if self._descriptor is None or os.fstat(self._descriptor).st_nlink:
+        """If the file was removed or renamed, begin another one, which goes on at the same offset; OSError."""
+        if self._descriptor is None or (os.fstat(self._descriptor).st_nlink and self.path.exists()):
             return
         self.close()
         make_private(self.path.parent)

@@ -225,13 +225,15 @@ class PaneLog:
             why = file.error.strerror or file.error
             return f"the disk does not take the log ({why}): what came from byte {file.end} on is not in it yet"
         if file.begun_anew >= 0:
-            return f"the log's file was removed while it was written: what came before byte {file.begun_anew} is lost"
+            return f"the log was removed while it was written: what came before byte {file.begun_anew} is not in it"
         return ""
 
     async def read(self, begin: int, end: int) -> bytes:
         if not await self.flushed() and self.file.end < end:
             return b""  # a part of the range would not connect to what comes after it
-        return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
+        with suppress(OSError):
+            return await anyio.to_thread.run_sync(log_read.read_raw, self.path, begin, end)
+        return b""
 
     def close(self, *, ended: bool = False) -> None:
         """Nothing more will be appended, with `ended` by no process: write what is left and let go of the file."""

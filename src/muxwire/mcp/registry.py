@@ -103,6 +103,7 @@ REMEDIES = {
     "tmux_unavailable": "The person who runs this server has to install tmux 3.3 or newer.",
 }
 FALLBACK_REMEDY = "Call again; if it fails again, call list_tabs to see the state."
+MACHINE_REMEDY = "The person who runs this server has to see what became of that path. Then call again."
 DEFECT_REMEDY = "This is a defect in muxwire, logged on the server's stderr. Call list_tabs to see the state."
 
 
@@ -122,9 +123,9 @@ def explained(tool: AnyTool, error: Exception) -> Text:
         # REMEDIES name muxwire's own tools, and a profile in the shapes of another program does not have them.
         general = REMEDIES.get(cause.code, FALLBACK_REMEDY) if tool.words is WORDS else "Call again."
         return failed(f"{cause.code}: {cause}", cause.remedy or general, tool.words)
-    if isinstance(cause, OSError | MemoryError) and (remedy := remedy_for(cause)):
+    if isinstance(cause, OSError | MemoryError) and (remedy_for(cause) or getattr(cause, "filename", None)):
         log.warning("%s failed: %r", tool.name, cause)
-        return failed(f"os_error: {out_of(cause)}", remedy)
+        return failed(f"os_error: {out_of(cause)}", remedy_for(cause) or MACHINE_REMEDY)
     log.error("%s failed unexpectedly", tool.name, exc_info=error)
     return failed(f"internal: {tool.name} failed with {type(cause).__name__}", DEFECT_REMEDY)
 

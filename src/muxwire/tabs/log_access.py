@@ -5,7 +5,7 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self, final
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import AmbiguousTarget, InvalidArgument
+from muxwire.errors import AmbiguousTarget, InvalidArgument, cannot
 from muxwire.host.patterns import Pattern
 from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.history import RECENT_COMMANDS, read_history
@@ -30,6 +30,8 @@ from muxwire.values import dataclass, pattern
 from muxwire.verbs.types import CHUNK_MAX, LINES_MAX
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from muxwire.errors import NoSuchTarget
     from muxwire.host.folders import Folders
     from muxwire.shell.execution import Execution
@@ -128,6 +130,15 @@ def log_names(folder: Path, tab: str) -> list[Path]:
     return [path] if path.is_file() else []
 
 
+@contextmanager
+def _said_why(path: Path) -> Iterator[None]:
+    """Say of an error of the disk that it is one: InstanceUnavailable."""
+    try:
+        yield
+    except OSError as error:
+        raise cannot(f"read the log {path}", error) from error
+
+
 async def read_tail(
     source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int, drawing: bool = True
 ) -> LogTail:
@@ -137,18 +148,19 @@ async def read_tail(
     """
     if not 0 < lines <= LINES_MAX:
         raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
-    within = source.within  # before the flush: what comes later is not read
-    end = source.end if within is None else within[1]
-    view, _ = await _settled_view(source, strip=strip_ansi)
-    view = replace(view, drawing=drawing)
-    if within is not None:
-        view = replace(view, within=within, final=True)
-    find = partial(_tail, source, lines, view, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
-    result = await find()
-    if trouble := await source.trouble(result.next_byte, end):
-        result = await find()  # the file may be another one now (`PaneLog.begun_anew`)
-        return replace(result, note="; ".join(filter(None, (trouble, result.note))))
-    return result
+    with _said_why(source.path):
+        within = source.within  # before the flush: what comes later is not read
+        end = source.end if within is None else within[1]
+        view, _ = await _settled_view(source, strip=strip_ansi)
+        view = replace(view, drawing=drawing)
+        if within is not None:
+            view = replace(view, within=within, final=True)
+        find = partial(_tail, source, lines, view, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
+        result = await find()
+        if trouble := await source.trouble(result.next_byte, end):
+            result = await find()  # the file may be another one now (`PaneLog.begun_anew`)
+            return replace(result, note="; ".join(filter(None, (trouble, result.note))))
+        return result
 
 
 async def _tail(
@@ -169,21 +181,23 @@ async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip
             f"from_byte is {from_byte} and max_bytes is {max_bytes}: one of them is out of range",
             remedy=f"use from_byte >= 0 and max_bytes 1 to {CHUNK_MAX}",
         )
-    if from_byte > source.end:
-        raise InvalidArgument(
-            f"from_byte {from_byte} lies beyond the log's end {source.end}", remedy="use next_byte of an earlier result"
-        )
-    piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
-    if wait > 0 and source.tab is not None and piece.next_offset == from_byte and not view.final:
-        async with attached(source.tab):
-            with anyio.move_on_after(wait):
-                while piece.next_offset == from_byte and not view.final:
-                    if not flushed:
-                        await anyio.sleep(RETRY_SECONDS)  # no event says that the disk takes the log again
-                    # Otherwise more came while this piece was read, or what was held back can be shown now.
-                    elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
-                        await source.tab.pane.stream.changed()
-                    piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+    with _said_why(source.path):
+        if from_byte > source.end:
+            raise InvalidArgument(
+                f"from_byte {from_byte} lies beyond the log's end {source.end}",
+                remedy="use next_byte of an earlier result",
+            )
+        piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+        if wait > 0 and source.tab is not None and piece.next_offset == from_byte and not view.final:
+            async with attached(source.tab):
+                with anyio.move_on_after(wait):
+                    while piece.next_offset == from_byte and not view.final:
+                        if not flushed:
+                            await anyio.sleep(RETRY_SECONDS)  # no event says that the disk takes the log again
+                        # Otherwise more came while this piece was read, or what was held back can be shown now.
+                        elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
+                            await source.tab.pane.stream.changed()
+                        piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,

@@ -20,7 +20,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from muxwire.errors import InstanceUnavailable, remedy_for
+from muxwire.errors import InstanceUnavailable, cannot
 from muxwire.host.folders import write_private
 from muxwire.shell.authors import Elsewhere
 from muxwire.shell.execution import Ending, Execution
@@ -70,9 +70,7 @@ class TabRecord:
         try:
             write_private(folder / _TAB, json.dumps(asdict(self)).encode())
         except OSError as error:
-            raise InstanceUnavailable(
-                f"cannot write to {folder}: {error.strerror}", remedy=remedy_for(error)
-            ) from error
+            raise cannot(f"write to {folder}", error) from error
 
     def packed(self) -> str:
         """The record as one word, for `RECORD_OPTION`."""

@@ -22,7 +22,7 @@ from muxwire.errors import (
     MuxwireError,
     TmuxSilent,
     TmuxUnavailable,
-    remedy_for,
+    cannot,
 )
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tmux.program import (
@@ -138,8 +138,7 @@ class ServerStart:
                 self._host.replace_file(self._folders.config, config.encode())
         except OSError as error:
             where = error.filename or self._folders.shells.parent
-            remedy = remedy_for(error) or "point XDG_RUNTIME_DIR at a directory of your own"
-            raise InstanceUnavailable(f"cannot write {where}: {error.strerror}", remedy=remedy) from error
+            raise cannot(f"write {where}", error) from error
 
     def attach(self) -> TmuxProcess:
         """Start our `tmux -C`, and the server if there is none. Until the server has answered, it ends with us."""
