@@ -15,6 +15,7 @@ import pytest
 
 from muxwire.client.watchdog import process_table, rows_of
 from muxwire.host.folders import Folders, folders_for
+from muxwire.instance.orphans import end_orphans
 from muxwire.library.doctor import leftovers
 from tests.doctor.person import SECONDS, do, doctor
 
@@ -61,6 +62,21 @@ def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folde
     assert sorted(entry.name for entry in where.runtime.iterdir()) == [living, f"{living}.sock"]
     assert doctor(environ, "--clean").stdout == "0 removed\n"
     do(f"tmux -S {kept} kill-server", environ)
+
+
+@pytest.mark.anyio
+async def test_a_start_removes_the_old_directories_of_processes_that_have_ended(where: Folders) -> None:
+    dead, living = f"e{dead_pid()}-", f"e{os.getpid()}-abcdef"
+    folders = [where.runtime / name for name in (f"{dead}000001", f"{dead}000002", living, "main")]
+    for folder in folders:
+        (folder / "shells").mkdir(parents=True)
+        folder.with_suffix(".sock").touch()
+        os.utime(folder, (0, 0))
+        os.utime(folder.with_suffix(".sock"), (0, 0))
+    os.utime(folders[1])  # that of a process in another container, which this one does not see
+    await end_orphans(where)
+    assert [folder for folder in folders if not folder.exists()] == folders[:1]
+    assert not folders[0].with_suffix(".sock").exists()
 
 
 def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, environ: dict[str, str]) -> None:

@@ -147,3 +147,27 @@ async def test_one_that_cannot_be_started_is_tried_again(
         monkeypatch.setattr(subprocess, "Popen", refused)
         await kill_watchdog(os.getpid())
         assert refusals == [3]
+
+
+async def test_the_next_start_ends_what_was_killed_with_its_watchdog(environ: dict[str, str]) -> None:
+    argv = [sys.executable, "-c", VICTIM]
+    async with muxwire.open_terminals(environ=environ) as living:
+        kept = await living.create_tab(shell="bash")
+        with (
+            anyio.fail_after(DEADLINE),
+            subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim,
+        ):
+            try:
+                assert victim.stdout is not None
+                told = json.loads(await anyio.to_thread.run_sync(victim.stdout.readline))
+                both = {victim.pid, *watchdogs(victim.pid)}
+                for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped, neither sees the other's end
+                    for pid in both:
+                        os.kill(pid, number)
+            finally:
+                victim.kill()
+            assert all(os.path.lexists(path) for path in told["paths"])
+            async with muxwire.open_terminals("next", environ=environ) as terminals:
+                await terminals.create_tab(shell="bash")
+                await gone({*told["pids"], *both}, *map(Path, told["paths"]))
+        assert (await kept.execute("echo kept")).output == "kept\n"

@@ -29,6 +29,7 @@ from muxwire.ids import host_of
 from muxwire.instance.connect import open_server
 from muxwire.instance.faces import introduce
 from muxwire.instance.notifications import Notifications
+from muxwire.instance.orphans import end_orphans
 from muxwire.instance.reattach import reattach
 from muxwire.logs.history import History
 from muxwire.logs.store import FLUSH_WAIT_SECONDS
@@ -559,6 +560,8 @@ class ServerLifetime:
             async with self._open_server(start) as server:
                 task_status.started(server)
                 started = True
+                if self.host.is_local and self.access.role == "owner":
+                    self._tasks.start_soon(end_orphans, self.folders)
                 await self._stop.wait()
         except Exception as error:
             if self.host.is_local or not started:

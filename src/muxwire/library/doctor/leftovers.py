@@ -7,7 +7,6 @@ socket was removed: it makes that anew when an instance looks for it.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import signal
 import time
@@ -19,6 +18,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder
 from muxwire.host.processes import read_proc
+from muxwire.instance.orphans import EPHEMERAL, is_served, served
 from muxwire.library.doctor.finding import Finding, ok, warning
 
 if TYPE_CHECKING:
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 CLEAN = "muxwire doctor --clean"
 # A line of a report names so many.
 _NAMED = 3
-# The names that open_terminals gives to what ends with its process: `e...` an ephemeral instance, `a...` what
-# muxwire has for a person's server.
-_EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
-# What each calls itself (setproctitle in client_main, client.c, and server_start, server.c).
+# What a tmux client calls itself (setproctitle in client_main, client.c).
 _CLIENT = b"tmux: client\n"
-_SERVER = b"tmux: server\n"
 # Seconds that a client without a parent must live on: a server starts by way of a copy of its client, which ends at
 # once (daemon in proc.c), and a driver's end takes its client with it.
 _LIVES_ON = 0.2
@@ -87,13 +83,13 @@ def _dead_sockets(places: Folders) -> list[Path]:
 
 
 def _orphans(places: Folders) -> list[Path]:
-    found = sorted(path for path in places.runtime.glob("*.sock") if _EPHEMERAL.match(path.stem))
+    found = sorted(path for path in places.runtime.glob("*.sock") if EPHEMERAL.match(path.stem))
     return [path for path in found if _listens(path) and not _is_owned(places, path.stem)]
 
 
 def _is_owned(places: Folders, instance: str) -> bool:
     """Whether the process lives that an instance belongs to: its server may be about to start, or to end."""
-    owner = _EPHEMERAL.match(instance)
+    owner = EPHEMERAL.match(instance)
     if owner is not None:
         return int(owner[1]) in process_table()
     return bool(holder(replace(places, instance=instance).lock))
@@ -105,26 +101,18 @@ def _listens(path: Path) -> bool:
 
 def _folders_left(places: Folders, ended: Collection[int] = ()) -> list[Path]:
     """Directories for sockets and bodies of commands. `ended`: servers that may not have ended yet, but will."""
-    served = _served(ended)
+    words = served(ended)
     return [
         entry
         for home in dict.fromkeys((places.runtime, places.memory))
         if home.is_dir()
         for entry in sorted(home.iterdir())
-        if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name, served)
+        if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name, words)
     ]
 
 
-def _served(ended: Collection[int]) -> set[bytes]:
-    """The arguments of all tmux servers, the paths of their sockets among them: one may have none any more."""
-    running = (pid for pid in process_table() if pid not in ended and read_proc(pid, "comm") == _SERVER)
-    return {word for pid in running for word in read_proc(pid, "cmdline").split(b"\0")}
-
-
-def _in_use(places: Folders, instance: str, served: Collection[bytes]) -> bool:
-    # `s`: of a server for tabs that an instance on another machine has here (host/scripts/bootstrap.sh).
-    sockets = places.runtime / f"{instance}.sock", places.runtime / instance / "s"
-    return _is_owned(places, instance) or any(_listens(path) or bytes(path) in served for path in sockets)
+def _in_use(places: Folders, instance: str, words: Collection[bytes]) -> bool:
+    return _is_owned(places, instance) or is_served(replace(places, instance=instance), words)
 
 
 def _clients_left(places: Folders) -> list[int]:
