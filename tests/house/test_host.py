@@ -21,6 +21,7 @@ HERE = {
     "logs/segments.py": "spools stay with the process that writes the logs",
     "logs/times.py": "times stay with the process that writes the logs",
     "library/doctor/": "examines this machine",
+    "instance/orphans.py": "ends what processes of this machine have left",
     "tabs/record.py": "records of tabs stay with the process that makes them",
     "mcp/stdio.py": "signals its own process",
     "cli/printing.py": "signals its own process",
