@@ -65,7 +65,7 @@ def test_a_tab_that_is_named_is_the_one_used_last(place: Place, tabs: tuple[str,
     for window, other in (tabs, tabs[::-1], tabs):
         place.ok("run", "-t", window, "true")
         assert active(place) == window
-        assert place.ok("run", "echo $TMUX_PANE") == place.ok("run", "-t", window, "echo $TMUX_PANE")
+        assert place.ok("run", "echo $(tty)") == place.ok("run", "-t", window, "echo $(tty)")
         place.ok("send-keys", "-t", other, "true", "Enter")
         assert active(place) == other
 
@@ -93,10 +93,10 @@ def test_every_verb_goes_to_the_tab_used_last_by_whichever_verb(
     finds(place, "marked")
     assert "marked" in place.ok("logs", "-n", "4")
     assert "marked" in place.ok("snapshot")
-    pane = place.ok("run", "-t", one, "echo $TMUX_PANE")
-    place.ok("send-keys", "echo in-$TMUX_PANE", "Enter")
+    pane = place.ok("run", "-t", one, "echo $(tty)")
+    place.ok("send-keys", "echo in-$(tty)", "Enter")
     finds(place, f"in-{pane.strip()}")
-    place.ok("paste", "echo pasted-$TMUX_PANE", "--enter")
+    place.ok("paste", "echo pasted-$(tty)", "--enter")
     finds(place, f"pasted-{pane.strip()}")
     place.ok("run", "-t", two, "true")
     assert "pasted" not in place.ok("logs", "-n", "4")

@@ -1,7 +1,8 @@
 """The supervisor: a small sh that outlives the pane's program and prints X with its exit status.
 
 The tab's nonce reaches it as a variable, which only the same user can read: arguments are public. A shell that we know
-takes the variable out of its environment itself, once it has read it; from any other program it is kept.
+takes the variable out of its environment itself, once it has read it; from any other program it is kept. So are TMUX
+and TMUX_PANE where they name a server of muxwire's own: what a program starts by tmux is then the person's to see.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _UNTIL_SIZED = (
     "n=$((n + 1)); sleep 0.02; now=$(stty size); done); "
 )
 
-# In the subshell that becomes the program.
-_KEEP_NONCE = "unset MUXWIRE_NONCE; "
+# In the subshell that becomes the program. Where MUXWIRE_TMUX is set, TMUX names a server of muxwire's own.
+_KEEP_NONCE = 'unset MUXWIRE_NONCE; [ -z "$MUXWIRE_TMUX" ] || unset TMUX TMUX_PANE MUXWIRE_TMUX; '
 
 # The name by which tmux knows the supervisor (`pane_current_command`).
 SUPERVISOR = "sh"

@@ -92,6 +92,7 @@ class PaneSpec:
     coming: set[str]
     host: Host
     connections: int  # how often the connection was regained before
+    keeps_tmux: bool  # its programs have TMUX and TMUX_PANE
 
     def discard(self) -> None:
         """It was not made: leave nothing."""
@@ -101,7 +102,7 @@ class PaneSpec:
     @property
     def what_runs(self) -> tuple[str, ...]:
         cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
-        env = {**self.env, "MUXWIRE_NONCE": self.record.nonce}
+        env = {**self.env, "MUXWIRE_NONCE": self.record.nonce} | ({} if self.keeps_tmux else {"MUXWIRE_TMUX": "x"})
         settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
         supervisor = supervisor_argv(argv, self.record.label, self.size, takes_nonce=bool(self.record.shell))
         return ("-c", cwd, *settings, "--", *supervisor)
@@ -212,7 +213,9 @@ class TabMaker:
             raise
         self._book.coming.add(label)
         connections = self._server.client.connections
-        return PaneSpec(record, folder, argv, env, request.size, self._book.coming, self._host, connections)
+        # On another machine what a tab has started in a session of its own is found by its TMUX (helper.sh).
+        keeps = self._server.access.role == "adopted" or not self._host.is_local
+        return PaneSpec(record, folder, argv, env, request.size, self._book.coming, self._host, connections, keeps)
 
     def check_room(self, count: int = 1) -> None:
         """NotPermitted if `count` more panes would exceed the number that may be open."""

@@ -85,6 +85,7 @@ async def test_a_tab_that_is_closed_takes_nothing_with_it(person: Person, opened
             await gone([pid])
             # One whose program ends goes by itself.
             tab = await adopted.create_tab(name="ours")
+            assert (await tab.execute("echo ${TMUX%%,*}")).output == f"{person.socket}\n"
             assert (await tab.execute("exit 3")).state == "dead"
             await closed(tab)
 

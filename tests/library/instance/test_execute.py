@@ -24,6 +24,7 @@ WIDE = "漢字かな✨🎉é" * 4
 CASES: dict[str, tuple[str, str, int]] = {
     "printf": (r"printf 'a\tb\\c\n%s' 'no newline at the end'", "a\tb\\c\nno newline at the end", 0),
     "nothing": ("true", "", 0),
+    "a tmux of the person's": ("echo ${TMUX-none} ${TMUX_PANE-none}", "none none\n", 0),
     "status": ("(exit 37)", "", 37),
     "many-lines": ("seq 100000", "".join(f"{number}\n" for number in range(1, 100001)), 0),
     "heredoc": ("cat <<'EOF'\n  $HOME `x` \"q\"\n\n\ttab\nEOF", '  $HOME `x` "q"\n\n\ttab\n', 0),

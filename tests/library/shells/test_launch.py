@@ -31,21 +31,22 @@ def test_nothing_of_ours_is_exported(start: Opener, name: str) -> None:
 
 
 RC = {
-    "bash": (".bashrc", "mine=rc"),
-    "zsh": (".zshrc", "mine=rc"),
-    "fish": (".config/fish/config.fish", "set -g mine rc"),
+    "bash": (".bashrc", "mine=rc$TMUX"),
+    "zsh": (".zshrc", "mine=rc$TMUX"),
+    "fish": (".config/fish/config.fish", "set -g mine rc$TMUX"),
 }
 
 
 @pytest.mark.parametrize("name", EXECUTABLES)
 def test_the_users_own_start_up_file_is_read(start: Opener, folder: Path, name: str) -> None:
-    path, text = RC.get(name, (".shinit", "mine=rc"))
+    path, text = RC.get(name, (".shinit", "mine=rc$TMUX"))
     (folder / "home" / path).write_text(text + "\n")
     extra: dict[str, Any] = {} if name in RC else {"ENV": str(folder / "home" / path)}
 
-    session = start(name, **extra)
+    session = start(name, **extra, TMUX="/own", TMUX_PANE="%1", MUXWIRE_TMUX="x")
 
-    assert session.execute(b"echo $mine").output == b"rc\n"
+    # It may start a tmux where there is no TMUX. After it there is none, so a tmux of the user's can be started.
+    assert session.execute(b"echo $mine; env | grep TMUX").output == b"rc/own\n"
     if extra:
         assert session.execute(b"sh -c 'echo $ENV'").output.decode() == extra["ENV"] + "\n"
 

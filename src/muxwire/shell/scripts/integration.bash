@@ -22,6 +22,7 @@ if [ -n "$__muxwire_l" ]; then
 else                                                # bash itself reads /etc/bash.bashrc where it is built to
   [ -r ~/.bashrc ] && . ~/.bashrc
 fi
+[ -z "${MUXWIRE_TMUX-}" ] || unset TMUX TMUX_PANE MUXWIRE_TMUX # after the user's files, which may start a tmux without it
 { __muxwire_f=1; \builtin : __muxwire; [[ $_ == __muxwire ]] || \builtin eval "$__muxwire_trap"; } &>/dev/null
 # ble.sh replaces readline and its key bindings, ours too, and keeps what commands write to stderr: it is detached here.
 case ${BLE_VERSION-} in

@@ -6,6 +6,8 @@ if status is-interactive; and not functions -q __muxwire_p
         set -g __muxwire $MUXWIRE_BODY
         set -e MUXWIRE_NONCE
         set -e MUXWIRE_BODY
+        # After the user's files, which may start a tmux where there is no TMUX.
+        set -q MUXWIRE_TMUX; and set -e TMUX TMUX_PANE MUXWIRE_TMUX
         set -g __muxwire_c true
         set -g __muxwire_r (status filename)
         set -g __muxwire_d

@@ -10,6 +10,7 @@ if [ -z "${__muxwire_n-}" ]; then
   else
     unset ENV
   fi
+  [ -z "${MUXWIRE_TMUX-}" ] || unset TMUX TMUX_PANE MUXWIRE_TMUX # after the user's file, which may start a tmux without it
   if [ -n "${KSH_VERSION-}${MUXWIRE_COUNTS-}" ]; then # they have a history and no way to keep a line out of it
     unset HISTFILE                                   # in a file of its own, and not exported
     HISTFILE=${__muxwire%/*}/history

@@ -190,6 +190,7 @@ __muxwire_i
 
 # A .zshrc may reset the hooks before the first prompt; the scheduler runs after precmd and has a second look.
 __muxwire_f() {
+  (( ${+MUXWIRE_TMUX} )) && unset TMUX TMUX_PANE MUXWIRE_TMUX # after the user's files, which may start a tmux without it
   (( __muxwire_q )) && \builtin return
   __muxwire_i
   __muxwire_p
