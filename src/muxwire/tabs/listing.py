@@ -210,7 +210,6 @@ def _row(tab: Tab, book: TabBook, latest: str, *, command: str) -> TabInfo:
         command = _beneath(tab.pane) or command
     last = tab.pane.session.current
     link = tab.pane.host.link
-    now = time.monotonic()
     return TabInfo(
         window_id=book.address(tab),
         name=tab.name,
@@ -227,7 +226,7 @@ def _row(tab: Tab, book: TabBook, latest: str, *, command: str) -> TabInfo:
         last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
         last_exit_code=last.exit_code if last is not None else None,
         created=round(time.time() - tab.created) if tab.created else None,
-        used=round(now - min(now, tab.pane.use.last)),
+        used=round(max(0.0, time.monotonic() - tab.pane.use.last)),
         host=link.host if link is not None else "",
         link=link.state if link is not None else "",
         rtt_ms=round(link.rtt * 1000, 1) if link is not None else 0.0,

@@ -212,10 +212,12 @@ class TabMaker:
             self._host.remove_folder(folder)
             raise
         self._book.coming.add(label)
-        connections = self._server.client.connections
         # On another machine what a tab has started in a session of its own is found by its TMUX (helper.sh).
         keeps = self._server.access.role == "adopted" or not self._host.is_local
-        return PaneSpec(record, folder, argv, env, request.size, self._book.coming, self._host, connections, keeps)
+        return PaneSpec(
+            record, folder, argv, env, request.size, self._book.coming, self._host, self._server.client.connections,
+            keeps,
+        )  # fmt: skip
 
     def check_room(self, count: int = 1) -> None:
         """NotPermitted if `count` more panes would exceed the number that may be open."""
