@@ -18,7 +18,7 @@ MOST = {
     "client": 1341,
     "host": 1988,
     "instance": 1221,
-    "library": 1253,
+    "library": 1249,
     "logs": 1302,
     "mcp": 1973,
     "operations": 1111,
@@ -29,11 +29,11 @@ MOST = {
     "sync": 304,
     "tabs": 2700,
     "testing": 34,
-    "tmux": 561,
+    "tmux": 560,
     TOP: 408,
     "verbs": 379,
     "vt": 897,
-    "tests": 29030,
+    "tests": 29031,
     "bench": 4520,
 }  # fmt: skip
 
