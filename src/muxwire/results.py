@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import State as State  # noqa: PLC0414, TC001 - the fields of a dataclass
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.vt.cells import Run

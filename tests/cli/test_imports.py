@@ -13,8 +13,8 @@ NOT_FOR_TABS = {"mcp", "pydantic", "prompt_toolkit", "pyte", "muxwire.operations
 NOT_FOR_TABS |= {"muxwire.operations.operation", "muxwire.pane.scripts"}
 # Only somebody's other machines, and the file that lists them, need these.
 NOT_FOR_TABS |= {"tomllib", "muxwire.host.remote", "muxwire.instance.remote", "muxwire.client.carrier"}
-# `os.urandom` is enough for ids, and a process with a runtime directory asks for no other.
-NOT_FOR_TABS |= {"secrets", "hmac", "tempfile", "random"}
+# `os.urandom` is enough for ids.
+NOT_FOR_TABS |= {"secrets", "hmac"}
 NOT_FOR_HELP = NOT_FOR_TABS | {"anyio", "asyncio", "muxwire.client.client"}
 SHOW = "; import sys; print(*sorted(sys.modules))"
 
@@ -46,13 +46,5 @@ def test_no_garbage_is_looked_for_while_a_verb_begins() -> None:
         "import gc, muxwire.cli; muxwire.cli.main(['--version']); before = gc.get_stats();"
         "import anyio, muxwire.cli.run, muxwire.library.opening; anyio.run(anyio.sleep, 0);"
         "objects = gc.get_count()[0]; assert gc.get_stats() == before; assert 1.5 * objects < gc.get_threshold()[0]"
-    )
-    loaded(code)
-
-
-def test_no_class_is_compared_while_a_verb_reads_its_options() -> None:
-    code = (
-        "import muxwire.values as values; made = []; values._add_comparison = lambda one, *_: made.append(one);"
-        "import muxwire.cli.command_line as c; c.command_line('logs').parse_args(['logs']); assert not made, made"
     )
     loaded(code)

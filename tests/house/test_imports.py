@@ -27,7 +27,7 @@ SOURCE = ROOT / "src"
 FLOORS = {
     "errors": 0,
     "ids": 0,
-    "values": 0,  # dataclasses, made late
+    "values": 0,  # as JSON
     "protocol": 1,  # tmux's control mode
     "vt": 1,  # the bytes of a terminal
     "verbs": 1,  # one description of each verb

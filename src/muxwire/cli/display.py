@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import codecs
+import re
 from typing import final
 
-from muxwire.values import pattern
 from muxwire.vt.text import BEHIND_ESCAPE, WholeSequences
 
 # Of the control characters (ECMA-48) bell, backspace, tab and line ends go to a terminal. It would answer ENQ, and SO
 # and SI change its character set for good. To some a C1 control in UTF-8 is one.
-_TOKEN = pattern(
+_TOKEN = re.compile(
     rb"\x1b\[(?P<csi>[\x20-\x3f]*[\x40-\x7e])|\x1b\](?P<link>8;[^\x07\x18\x1a\x1b]*)\x07?|\x1b"
     + BEHIND_ESCAPE.encode()
     + rb"|[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f]|\xc2[\x80-\x9f]"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, final
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
 from muxwire.tmux.rows import RECORD_OPTION
 from muxwire.tmux.server import ACTIVE_TAB
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     import argparse

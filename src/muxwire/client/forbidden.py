@@ -6,11 +6,11 @@ Measured on tmux 3.2a to 3.7c. A name may be given whole, by its alias, or cut s
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, final
 
 from muxwire.errors import ForbiddenCommand
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,7 +85,7 @@ def _has_uncertain_branches(arguments: Sequence[bytes]) -> bool:
 
 # Names that every tmux from 3.3 knows; a layout string begins with its checksum.
 _LAYOUTS = frozenset((b"even-horizontal", b"even-vertical", b"main-horizontal", b"main-vertical", b"tiled"))
-_LAYOUT_STRING = pattern(rb"[0-9a-f]{4},")
+_LAYOUT_STRING = re.compile(rb"[0-9a-f]{4},")
 
 
 def _names_unknown_layout(arguments: Sequence[bytes]) -> bool:
@@ -164,8 +164,8 @@ RULES: Final = (
 _ALONE = ("kill-session",)
 
 # A word of a typed line with what is quoted in it, or what stands between two commands.
-_WORD = pattern(r"""(?:[^\s;'"\\]|\\.|'[^']*'?|"(?:[^"\\]|\\.)*"?)+|[;\n]""", re.DOTALL)
-_QUOTES = pattern(r"""['"]|\\(.)""", re.DOTALL)
+_WORD = re.compile(r"""(?:[^\s;'"\\]|\\.|'[^']*'?|"(?:[^"\\]|\\.)*"?)+|[;\n]""", re.DOTALL)
+_QUOTES = re.compile(r"""['"]|\\(.)""", re.DOTALL)
 
 # tmux has 90 commands.
 _NAMES_KEPT = 128

@@ -7,13 +7,13 @@ as a whole, and drops the lines of a lost client that it has not run: so the opt
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.client.client import ControlClient, Patience, Pending
 from muxwire.errors import ConnectionClosed
 from muxwire.protocol.commands import Command, command
 from muxwire.protocol.events import CommandBlock
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections import deque
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ASK = command("display-message", "-p", "#{@muxwire-seq}")
 _NUMBER = b" ; set-option -s @muxwire-seq %b."
-_NUMBERED = pattern(rb" ; set-option -s @muxwire-seq [0-9a-f]{8}\.([0-9]{1,18})\Z")
+_NUMBERED = re.compile(rb" ; set-option -s @muxwire-seq [0-9a-f]{8}\.([0-9]{1,18})\Z")
 # These only look, or do again what they did.
 _REPEATABLE = frozenset(
     ("display-message", "show-options", "list-panes", "list-windows", "list-sessions", "list-clients", "capture-pane",

@@ -7,13 +7,13 @@ is installed; with the server the directory goes.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.host.shells import integration_files
 from muxwire.shell import SHELLS
 from muxwire.shell.quoting import os_bytes, posix_quote
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.host.carriers import Carrier

@@ -14,12 +14,12 @@ import platform
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import final
 
 from muxwire.errors import MuxwireError
-from muxwire.values import dataclass
 
 # Where distributions keep compiled entries (terminfo(5)); the first letter of a name is a directory.
 _TERMINFO = ("/etc/terminfo", "/lib/terminfo", "/usr/share/terminfo", "/usr/lib/terminfo")

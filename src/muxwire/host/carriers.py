@@ -11,14 +11,14 @@ list is quoted once more, as one word.
 
 from __future__ import annotations
 
+import re
 import shlex
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, TypeAlias, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import checked_environment
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ _ENGINES = ("docker", "podman", "nerdctl", "kubectl", "oc")
 # Those whose `exec` has an option for the user.
 _WITH_USER = ("docker", "podman", "nerdctl")
 # What su and the engines take as a user, and not as an option: a name or a number, for an engine also with a group.
-_USER = pattern(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?\Z")
+_USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?::[A-Za-z0-9_][A-Za-z0-9_.-]*)?\Z")
 
 
 class Stream(Protocol):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.errors import InvalidArgument
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 # POSIX XBD 8.1: names of variables that every shell can hold.
-_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 # tmux(1): the sizes that resize-window takes. zsh 5.9 writes outside of its memory, and dies, where a line of 100
 # characters is edited on fewer than 7 columns (seen on 1 to 6, with 1 to 6 rows, with a short and a long prompt);

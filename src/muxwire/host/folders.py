@@ -13,11 +13,11 @@ import shutil
 import stat
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import ELSEWHERE, InstanceUnavailable, cannot
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

@@ -12,9 +12,8 @@ if it surely failed.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, final
-
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     import os

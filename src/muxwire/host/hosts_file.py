@@ -20,10 +20,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import time
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -34,7 +35,6 @@ from muxwire.host.folders import replace_private
 from muxwire.host.locks import named_process
 from muxwire.host.processes import started
 from muxwire.shell.quoting import os_bytes
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 # RFC 1035: a host name has 253 characters at most; before it a user's name and `@`.
 _NAME_MAX = 300
 _WORD = r"[A-Za-z0-9_][A-Za-z0-9._-]*"
-_NAME = pattern(rf"(?:{_WORD}@)?{_WORD}\Z")
+_NAME = re.compile(rf"(?:{_WORD}@)?{_WORD}\Z")
 # What each engine allows in a name, so that a name is never read as an option or as two arguments.
-_CONTAINER = pattern(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
-_POD = pattern(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\Z")
-_CONTEXT = pattern(r"[A-Za-z0-9_][A-Za-z0-9._:@-]*\Z")
-_TIME = pattern(r"([0-9]{1,6})([smhd])\Z")
-_SIZE = pattern(r"([0-9]{1,6})([KMG])\Z")
+_CONTAINER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*\Z")
+_POD = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\Z")
+_CONTEXT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:@-]*\Z")
+_TIME = re.compile(r"([0-9]{1,6})([smhd])\Z")
+_SIZE = re.compile(r"([0-9]{1,6})([KMG])\Z")
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 # Seconds of each unit in which a person gives a time.
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

@@ -13,6 +13,7 @@ import os
 import stat
 import struct
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.host.processes import (
@@ -34,7 +35,6 @@ from muxwire.shell.look import (
     may_read,
     sleeps_for_keys as is_sleep_for_keys,
 )
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -28,7 +29,6 @@ import anyio.to_thread
 
 from muxwire.errors import InvalidArgument, remedy_for
 from muxwire.host.matcher import LENGTH_BYTES
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ _GONE_SECONDS = 0.02
 # Characters of a pattern that an error shows.
 _SHOWN = 80
 
-_SPECIAL = pattern(r"[\\.^$*+?{}\[\]|()]")
+_SPECIAL = re.compile(r"[\\.^$*+?{}\[\]|()]")
 _SCRIPT = Path(__file__).with_name("matcher.py")
 
 
@@ -77,7 +77,7 @@ class Pattern:
 
 
 # What `re.escape` makes of a character.
-_ESCAPED = pattern(r"\\([^A-Za-z0-9])", re.DOTALL)
+_ESCAPED = re.compile(r"\\([^A-Za-z0-9])", re.DOTALL)
 
 
 async def checked(pattern: Pattern) -> Pattern:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.shell.look import Foreground, TtyModes
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     import signal
@@ -37,7 +36,7 @@ FORKED = 0x40
 KERNEL_THREAD = 0x200000
 _KTHREADD = 2
 # The signals that a process ignores, and those that it catches.
-_DISPOSITIONS = pattern(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
+_DISPOSITIONS = re.compile(rb"^Sig(?:Ign|Cgt):\s*([0-9a-f]+)", re.MULTILINE)
 
 # `stat` has some 350 bytes, with every number at its longest some 1,200.
 _PROC_FILE = 4096

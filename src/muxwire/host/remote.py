@@ -12,7 +12,7 @@ import errno
 import math
 import secrets
 import time
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -27,7 +27,6 @@ from muxwire.host.shells import shell_named
 from muxwire.protocol.commands import command, command_list, joined
 from muxwire.shell.look import PaneLook, Process, Sleep, TtyModes, front, sleeps_for_keys
 from muxwire.shell.quoting import os_bytes
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     import os

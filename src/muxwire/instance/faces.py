@@ -10,6 +10,7 @@ import os
 import subprocess
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
@@ -20,7 +21,6 @@ from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder, named_server
 from muxwire.tmux.program import program_for, running_instances
 from muxwire.tmux.start import HUB, KEEPER_NAME
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

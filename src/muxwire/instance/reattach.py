@@ -7,9 +7,11 @@ directory of that label. What its shell is doing is known by the marks in its lo
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -28,7 +30,6 @@ from muxwire.tabs.maker import TabMaker
 from muxwire.tabs.record import TabRecord, name_of
 from muxwire.tabs.windows import give_ids, restore_sizes
 from muxwire.tmux.rows import CLIENTS, PANE_FORMAT, PANES, clients_of, panes_of
-from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import before_cursor
 from muxwire.vt.text import strip_ansi
 from muxwire.vt.widths import guessed_width
@@ -144,16 +145,16 @@ def _shown(prompt: bytes) -> str:
 
 # Words of a command by which the tab's own shell may read a line with its editor while the command runs. Then the row
 # must hold a known prompt exactly. A function may hide these words; then it is enough that the row ends like a prompt.
-_READS = pattern(rb"\b(?:read|readline|vared|select|zle)\b")
+_READS = re.compile(rb"\b(?:read|readline|vared|select|zle)\b")
 # A prompt has no more rows than that.
 PROMPT_ROWS = 24
 
 # The label among the words of a supervisor, whatever version of us wrote its script.
-_LABEL = pattern(r"(?<!\S)[0-9a-f]{16}(?!\S)")
-_NOTED = pattern(r": muxwire-tab ([\w=-]+); ")
+_LABEL = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
+_NOTED = re.compile(r": muxwire-tab ([\w=-]+); ")
 # A server option for each control client: which process drives it.
 _CLIENT_OPTION = "@muxwire-client-"
-_CLIENT = pattern(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
+_CLIENT = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
 # What is read of a log at once.
 _READ_BYTES = 4 << 20
 

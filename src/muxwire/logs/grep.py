@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from typing import TYPE_CHECKING, final
@@ -12,7 +13,6 @@ from typing import TYPE_CHECKING, final
 from muxwire.host.patterns import matching
 from muxwire.logs.read import TAIL_BYTES_MAX, LogFileReader, is_alternate
 from muxwire.results import LogMatch, LogTail
-from muxwire.values import dataclass
 from muxwire.vt.readable import LEFT_OUT, first_switch, main_screen, readable
 from muxwire.vt.text import strip_ansi, undo_onlcr
 

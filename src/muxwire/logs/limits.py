@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, final
 
@@ -20,7 +20,6 @@ from muxwire.host.environment import whole_setting
 from muxwire.host.folders import EPHEMERAL
 from muxwire.host.locks import locked, named_server
 from muxwire.logs.segments import Segment, log_of_script, remove_log, retire, segment_of
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

@@ -12,7 +12,7 @@ it was whole, and a line that was drawn over since, again, on a line of its own.
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self, final
 
 from muxwire.logs.segments import open_log
@@ -26,7 +26,6 @@ from muxwire.shell.visible import (
     visible_range,
     visible_slice,
 )
-from muxwire.values import dataclass
 from muxwire.vt.readable import (
     PLAYED_MAX,
     SIZE,

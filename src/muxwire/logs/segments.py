@@ -28,10 +28,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections import deque
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice, pairwise, takewhile
 from operator import attrgetter
 from pathlib import Path
@@ -40,7 +41,6 @@ from typing import TYPE_CHECKING, Any, final
 from muxwire.host.folders import make_private, replace_private, write_private
 from muxwire.logs.sizes import PaneSize
 from muxwire.logs.times import LogTimes, times_path
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 # 9 petabytes: names sort as their offsets do.
 _DIGITS = 16
-_SCRIPT = pattern(r"(?P<stem>.+)\.script-[0-9a-f]+\.[a-z]+\Z")
-_SEGMENT = pattern(r"(?P<stem>.+)\.(?P<first>[0-9]{16})\Z")
+_SCRIPT = re.compile(r"(?P<stem>.+)\.script-[0-9a-f]+\.[a-z]+\Z")
+_SEGMENT = re.compile(r"(?P<stem>.+)\.(?P<first>[0-9]{16})\Z")
 
 # What each kind of record has; more keys may say why.
 _KEYS = (("first",), ("at", "columns", "rows"), ("offset", "size"))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import final
-
-from muxwire.values import dataclass
 
 # tmux takes the new size of a person's terminal, and reports it in the next turn of its loop (window.c, notify.c). What
 # a program writes in between comes before the report, and is laid out in the new size. Nothing did if the last output

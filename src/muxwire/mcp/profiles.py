@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 import time
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeAlias, final
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,6 @@ import anyio.to_thread
 from muxwire.errors import NoSuchTarget
 from muxwire.host.patterns import Pattern, matching
 from muxwire.mcp.registry import Hints, Text, tool
-from muxwire.values import dataclass
 from muxwire.verbs.describe import Help, Least, Most, Verb
 from muxwire.verbs.types import Milliseconds
 from muxwire.verbs.words import spelled

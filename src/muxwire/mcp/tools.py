@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ from muxwire.results import (
     WaitOutcome,
 )
 from muxwire.tabs.waits import Wanted
-from muxwire.values import dataclass, to_dict
+from muxwire.values import to_dict
 from muxwire.verbs.catalogue import (
     CloseTab,
     CommandResult,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 from muxwire.errors import CommandError, InvalidArgument
@@ -28,7 +28,6 @@ from muxwire.tabs.waits import Wanted
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.rows import PANE_FORMAT
 from muxwire.tmux.screens import capture_commands, captured
-from muxwire.values import dataclass
 from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import (
     DEFAULT_TIMEOUT,

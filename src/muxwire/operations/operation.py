@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
 import anyio
@@ -17,7 +17,6 @@ import anyio
 from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
 from muxwire.protocol.commands import command
 from muxwire.tabs.attached import attached
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -31,7 +31,6 @@ from muxwire.operations.operation import (
 )
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.rows import PANE_FORMAT
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from collections.abc import (
     Callable,
     Sequence,
 )
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
 from itertools import groupby
@@ -26,7 +26,6 @@ from muxwire.shell.driver import ESCALATION_SECONDS
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
 from muxwire.shell.visible import SEQUENCE_END, alternate_at, lookbehind, visible_range
-from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import (
     PLAYED_MAX,
     SIZE,
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
 HEAD_SHARE = 0.2
 
 # What a folded output says of equal lines, at the beginning of a line (`_folded`).
-_COUNT = pattern(r"^\[[0-9]+ more of this line\]\n", re.MULTILINE)
+_COUNT = re.compile(r"^\[[0-9]+ more of this line\]\n", re.MULTILINE)
 
 # What a progress report shows of the output: one line of a terminal.
 _PROGRESS_BYTES = 400
@@ -69,7 +68,7 @@ _BEFORE_MAX = 64 << 10
 _BYTES_PER_CHAR = 8
 
 # The beginning of a character (RFC 3629, section 4): the rest of it is still to come.
-_CHARACTER_BEGUN = pattern(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
+_CHARACTER_BEGUN = re.compile(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
 _CHARACTER_REACH = 3
 _LOOKBEHIND = lookbehind(TYPED_LINES)
 

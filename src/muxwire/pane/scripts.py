@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
 from muxwire.logs.segments import script_path
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import time
 from typing import TYPE_CHECKING, final
@@ -48,7 +49,6 @@ from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_aga
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone, ShellState
 from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
-from muxwire.values import pattern
 from muxwire.vt.screens import on_alternate
 from muxwire.vt.text import strip_ansi
 
@@ -155,7 +155,7 @@ NEW_SECONDS = 0.01
 # was written or typed since: list_tabs is called again and again, and such a look takes some ms.
 RECENT_SECONDS = 1.0
 # What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
-_SECONDARY = pattern(r"\r*(?:[a-z]+ )*[a-z]*> ?")
+_SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
 # How far back a secondary prompt is looked for: its last line, and escape sequences.
 _DRAWN_REACH = 4096
 # DECSET and DECRST of the cursor (terminfo: cnorm, civis).

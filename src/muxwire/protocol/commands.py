@@ -7,10 +7,10 @@ only here, of quoted arguments, and carries the number of its blocks.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import LocalProtocolError
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

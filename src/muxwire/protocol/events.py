@@ -8,9 +8,8 @@ stream ended without %exit). Names and texts stay bytes: tmux does not promise U
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, final
-
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.ids import PaneId, SessionId, WindowId

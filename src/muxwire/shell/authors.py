@@ -8,9 +8,8 @@ has a terminal at this tmux server; else it is not known whose it is.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal, final
-
-from muxwire.values import dataclass
 
 Author = Literal["execute", "keys", "other", "person", "unknown"]
 # Seconds after a prompt within which a shell takes a line that was typed before the prompt: it reads at once.

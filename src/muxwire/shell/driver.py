@@ -13,13 +13,13 @@ argument; no request reads a clock.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import ConnectionClosed
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.request import LOOK_SECONDS, Continue, Press, Refresh, Signal, SignalJobs, Wait
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -12,10 +12,8 @@ The marks (marks.py) that say so. The first of these that is seen decides:
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, final
-
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.quoting import end_format, fish_quote, os_bytes, start_formats, typed_path
 from muxwire.shell.shell import ASIDE_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwir
 # What the file that prints E has at the end of its name.
 _ENDS = "e"
 # A command that may erase functions, muxwire's too, and what puts those back behind it; `$status` is kept.
-_MAY_ERASE = pattern(rb"\bfunctions\b")
+_MAY_ERASE = re.compile(rb"\bfunctions\b")
 _PUT_BACK = (
     b"set -l __muxwire_s $status; functions -q __muxwire_e __muxwire_h; or builtin source $__muxwire_r; "
     b"__muxwire_h $__muxwire_s\n"

@@ -6,12 +6,13 @@ would find: the probe reports it before it changes it, and what follows leaves i
 
 from __future__ import annotations
 
+import re
+
 from muxwire.shell.quoting import printf_format
-from muxwire.values import pattern
 
 # A tty in canonical mode takes at most 4095 bytes in a line; a piece grows to at most four times as much.
 _PIECE = 700
-_PLAIN = pattern(rb"[^A-Za-z0-9 _./=,:@^+-]")
+_PLAIN = re.compile(rb"[^A-Za-z0-9 _./=,:@^+-]")
 # fish returns a status from functions only; sh from a subshell, in a list that `set -e` lets fail.
 _FISH_RETURNS = b"function __muxwire_r; return $argv; end; "
 # The variable that holds a shell's token is not exported. Where it has none, or another one, an unset variable that

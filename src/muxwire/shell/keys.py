@@ -7,10 +7,10 @@ written as people and other programs write it: that is brought to tmux's name of
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument, MouseOff
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,19 +40,19 @@ _NUMBERED = {
 # SS3 FINAL if the program asked for the application keypad, else the character.
 _KEYPAD = dict(zip("/*-+.0123456789", b"ojmknpqrstuvwxy", strict=True))
 
-_MODIFIED = pattern(r"((?:[CMS]-)*)(.+)\Z", re.DOTALL)
+_MODIFIED = re.compile(r"((?:[CMS]-)*)(.+)\Z", re.DOTALL)
 # The VT10x way of C- with characters that have no control code of their own (tmux, input_key_vt10x).
 _CONTROL = dict(zip("1!9(0)=+;:'\",<.>/-8?2 ", b"119900=+;;'',,..\x1f\x1f\x7f\x7f\0\0", strict=True))
 
 # The mouse at a column and a row. Buttons as xterm counts them, the wheel's from 64 on.
-_AIMED = pattern(r"((?:Middle|Right)?Click|Wheel(?:Up|Down))@([0-9]{1,4}),([0-9]{1,4})")
+_AIMED = re.compile(r"((?:Middle|Right)?Click|Wheel(?:Up|Down))@([0-9]{1,4}),([0-9]{1,4})")
 _WHEEL = 64
 _BUTTONS = {"Click": 0, "MiddleClick": 1, "RightClick": 2, "WheelUp": _WHEEL, "WheelDown": _WHEEL + 1}
 # Without DECSET 1006 a coordinate is one byte, from 33 on.
 _X10_MAX = 222
 
 # How keys are written by a caller who knows another program's names, or who writes several as one: `C-x C-c`.
-_MISTAKEN = pattern(
+_MISTAKEN = re.compile(
     r"<?(?:(?:ctrl|control|alt|meta|shift|cmd)[-+ ][^-+ ]+|return|esc|backspace|enter|escape|"
     r"arrow(?:up|down|left|right)|page[ _-](?:up|down)|c-[a-z]|(?:[cms]-\S )+\S+)>?\Z",
     re.IGNORECASE,
@@ -77,11 +77,11 @@ _AMBIGUOUS = frozenset(
     ("CR", "BS", "UP", "DOWN", "LEFT", "RIGHT", "TAB", "SPACE", "HOME", "END", "DEL", "DELETE", "INSERT")
 )
 # tmux's own names that are keys in angle brackets too.
-_BRACKETED = pattern("F[0-9]{1,2}|Up|Down|Left|Right|Home|End|Tab|Space|Enter|Escape|Insert|Delete|Page(?:Up|Down)")
+_BRACKETED = re.compile("F[0-9]{1,2}|Up|Down|Left|Right|Home|End|Tab|Space|Enter|Escape|Insert|Delete|Page(?:Up|Down)")
 _LONG = {
     "ctrl": "C-", "control": "C-", "alt": "M-", "meta": "M-", "option": "M-", "opt": "M-", "shift": "S-",
 }  # fmt: skip
-_MODIFIER = pattern(rf"({'|'.join(_LONG)}|[CMS])[-+](?=.)", re.IGNORECASE)
+_MODIFIER = re.compile(rf"({'|'.join(_LONG)}|[CMS])[-+](?=.)", re.IGNORECASE)
 
 
 @final
@@ -235,9 +235,9 @@ class Stroke:
 
 
 # What begins a command of a line editor, or changes its mode, and what begins the next line, in the usual mode.
-_COMMAND = pattern(rb"[\x01\x02\x04-\x08\x0b\x0c\x0e-\x1f]")
-_NEXT_LINE = pattern(rb"[\r\n\x03]")
-_LINE = pattern(rb"[^\r]*\r|[^\r]+")
+_COMMAND = re.compile(rb"[\x01\x02\x04-\x08\x0b\x0c\x0e-\x1f]")
+_NEXT_LINE = re.compile(rb"[\r\n\x03]")
+_LINE = re.compile(rb"[^\r]*\r|[^\r]+")
 
 
 def after_keys(before: bool, typed: bytes) -> bool:

@@ -7,9 +7,9 @@ refused once.
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
-
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CARRIER_STATUS = 125
 # The last command of a text, not behind `&&` or `||`: it leaves the shell whatever came before it. `exec` without a
 # program only redirects.
-_LEAVES = pattern(
+_LEAVES = re.compile(
     rb"(?:\A|[;\n])[ \t]*(?:(?:exit|logout)(?:[ \t]+(?P<status>[0-9]{1,3}))?"
     rb"|exec[ \t]+(?:-\S+[ \t]+)*[^\s<>&|;()\d-][^\n;&|]*)"
     rb"[ \t]*[;\n]?\s*\Z"

@@ -18,6 +18,8 @@ its executable; 3 a shell over a program that relays a terminal (ssh, docker), k
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import MORE_FILES, TabUnavailable
@@ -25,7 +27,6 @@ from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import idle_since, prompt_due, starting, takes_line, unhooked
-from muxwire.values import dataclass, pattern
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ _EDITING: Final = ("bash", "zsh", "fish")
 _READ_ALIKE: Final = ("dash", "ash", "ksh")
 # What zsh and fish print before a prompt: a sign for an unfinished line, and blanks up to the right edge. After a
 # finished line the prompt takes their place.
-_BEFORE_PROMPT: Final = pattern(r"[%#⏎] {2,}|⏎ ?\x0f? *")
+_BEFORE_PROMPT: Final = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
 
 
 @final

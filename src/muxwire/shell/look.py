@@ -20,10 +20,9 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, final
-
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,16 +64,16 @@ _PYTHONS: Final = ("python", "pypy")
 _ASK_THEMSELVES: Final = frozenset(("ssh", "telnet", "mosh-client", "autossh"))
 
 # A question for a secret, or for a yes to a stranger's key, at the end of what is shown.
-_SECRET: Final = pattern(
+_SECRET: Final = re.compile(
     r"(?i)(?:passw|passphrase|passcode|\bpin\b|\botp\b|(?:verification|security|access|one-time|2fa|login) code|yes/no)"
     r"[^\n]{0,60}[:?\])>]\Z"
 )
 # What a question ends in; what shows that a line is a progress bar, and no question; what a shell's prompt ends in.
-_QUESTION: Final = pattern(r"[?\]):>]\Z")
-_PROGRESS: Final = pattern(r"[0-9] ?%")
-_PROMPT: Final = pattern(r"[#$%❯] +\Z")
+_QUESTION: Final = re.compile(r"[?\]):>]\Z")
+_PROGRESS: Final = re.compile(r"[0-9] ?%")
+_PROMPT: Final = re.compile(r"[#$%❯] +\Z")
 # The prompts of an interactive Python (`sys.ps1`, `sys.ps2`).
-_PYTHON_PROMPT: Final = pattern(r"(?:\A|\s)(?:>>>|\.\.\.) \Z")
+_PYTHON_PROMPT: Final = re.compile(r"(?:\A|\s)(?:>>>|\.\.\.) \Z")
 
 
 @final

@@ -34,10 +34,9 @@ heads, many at a time, so that a flood of them costs little more than its bytes.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, final
-
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,7 +74,7 @@ MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
 _HEAD_RE = re.compile(_HEAD)
 # The id that a head begins with, of any kind.
 _ID_OF_HEAD = re.compile(rb"\x1b\]7770;[A-Z];(" + _ID + rb")")
-_HEAD_OR_CLOSE_RE = pattern(_HEAD + rb"|" + _CLOSE)
+_HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
 _NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEQXHTNR;:.,'\\]")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
@@ -23,7 +24,6 @@ from muxwire.shell.look import RELAYS, asks, leaves_inside, reads_as_prompt
 from muxwire.shell.redraw import shown_again
 from muxwire.shell.request import Hide, LookAll, Press, Request, Settle, Unhide, Within, ask, caught_up, silence, until
 from muxwire.shell.tab_state import takes_line
-from muxwire.values import pattern
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _PIECES = 3
 # `exec` of a program and nothing after it; without a program it only redirects. Before it only commands that never read
 # the terminal are allowed: while another one reads, the old shell would be taken for the new one at its prompt.
 _BEFORE_EXEC = rb"(?:\s*(?:(?:cd|export|umask|unset)\b|\w+=)[^<>&|;()`\n]*(?:&&|;|\n))*"
-_EXEC = pattern(_BEFORE_EXEC + rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
+_EXEC = re.compile(_BEFORE_EXEC + rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|;()\n]*")
 # With something to clear: readline rings the bell on an empty line (`rl_unix_line_discard`).
 _CLEAR_LINE = b" \x15"
 

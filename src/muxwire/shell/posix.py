@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
 from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats, typed_path
 from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, Launch, Request, Shell, Wrapped
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +21,7 @@ TO_TTY = b" >/dev/tty; "
 UNSEEN = b" >/dev/null 2>&1"
 # A command that may continue in the lines after it: they would be its here-document, its pipe's reader, its function.
 _OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
-GOES_ON = pattern(rb"<<|" + _OPEN_END)
+GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
 # if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S.
 _HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"

@@ -6,6 +6,7 @@ as long as they like; what is typed meanwhile the kernel echoes, and no line edi
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, keys_at_prompt, keys_sent, opens_shell
@@ -27,7 +28,6 @@ from muxwire.shell.request import (
 )
 from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_TYPED
 from muxwire.shell.tab_state import idle_since
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,20 +78,20 @@ _NEW_LINE = ("zsh", "fish")
 _SET_ASIDE = ("zsh", "fish")
 # How far before a prompt its line is read: the marks that end a command and begin a prompt, each with a directory.
 _LINE_REACH = 1024
-_ONLY_MARKS = pattern(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
+_ONLY_MARKS = re.compile(rb"(?:\x1b\]7770;[^\x07]*\x07)+")
 # What writes nothing on a line: marks, titles and other OSC; colours and modes.
-_NO_TEXT = pattern(rb"(?:\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[mhl]|\r)*")
+_NO_TEXT = re.compile(rb"(?:\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[0-9;?]*[mhl]|\r)*")
 # From an end mark to the prompt's own: 0.1 ms, or as long as the user's prompt takes to think.
 PROMPT_SOON = 0.02
 # DSR 6, "where is the cursor?" (ECMA-48).
 _CURSOR_QUERY = b"\x1b[6n"
 # What a terminal answers, into the tty: DA, DSR, DECRQM, XTVERSION, XTWINOPS, DECRQSS, XTGETTCAP, colours (input.c of
 # tmux); and how far back in an output it is looked for.
-_QUERY = pattern(rb"\x1b(?:\[[0-9;?>=$]*[cnpqt]|P[+$]q|\][0-9;]*\?)")
+_QUERY = re.compile(rb"\x1b(?:\[[0-9;?>=$]*[cnpqt]|P[+$]q|\][0-9;]*\?)")
 _QUERY_REACH = 64 << 10
 # What a line editor that does not know such an answer may make of it: its text without what looks like a key. With SI,
 # which is in the "no attributes" (sgr0) of tmux's and screen's terminfo entries, where it is drawn in colour.
-_ANSWERED = pattern(rb"(?:[]\[\\PO0-9;:?>=$|^cRnyt/a-f\a\b\r\x0f]|rgb:|tmux [\w.-]*|\x1b\[[0-9;?]*[A-Za-z]|\x1b\\)*")
+_ANSWERED = re.compile(rb"(?:[]\[\\PO0-9;:?>=$|^cRnyt/a-f\a\b\r\x0f]|rgb:|tmux [\w.-]*|\x1b\[[0-9;?]*[A-Za-z]|\x1b\\)*")
 # A key whose echo is in no such answer; in the command mode of vi it does nothing.
 _SHOWN_KEY = b","
 _RUBOUT = b"\x7f"

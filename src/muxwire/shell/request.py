@@ -11,10 +11,10 @@ what it returns is its result. Between two actions it decides by what is known o
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, final
 
 from muxwire.shell.session_table import ShellState
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.errors import State, TabUnavailable

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
@@ -27,7 +28,6 @@ from muxwire.shell.request import (
     until,
 )
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
-from muxwire.values import pattern
 from muxwire.vt.drawn import shows_typed
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ _TABS_LOST = "the line editor may have left out the TABs of the text, or complet
 _CTRL_C_ECHO = b"^C"
 
 _PASTE_BEGIN = b"\x1b[200~"
-_TABS = pattern(rb"\t+")
+_TABS = re.compile(rb"\t+")
 # DECSET and DECRST 2004, alone or among others.
-_PASTE_MODE = pattern(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
+_PASTE_MODE = re.compile(rb"\x1b\[\?(?:[0-9]+;)*2004(?:;[0-9]+)*([hl])")
 # Longer than such a sequence with all modes that programs set at once.
 _SEQUENCE_MAX = 64
 _MODES = (
@@ -83,7 +83,7 @@ _MODES = (
 LINE_MAX = 4095
 
 # What hands a line over or throws it away: CR, LF, C-d, C-c, C-\, C-z, C-u (termios(3), as every system sets it).
-_ENDS = pattern(rb"[\r\n\x03\x04\x15\x1a\x1c]")
+_ENDS = re.compile(rb"[\r\n\x03\x04\x15\x1a\x1c]")
 _ERASE = b"\x7f"
 
 

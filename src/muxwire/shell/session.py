@@ -6,7 +6,8 @@ what goes with each move. All other code reads its attributes and consumes its f
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.execution import HUNG_UP, INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
@@ -39,7 +40,6 @@ from muxwire.shell.session_table import (
     ShellState,
     ending_of,
 )
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -53,19 +53,19 @@ if TYPE_CHECKING:
 REACH = {"zsh": 4096, "fish": 32}
 
 # zsh prints a reversed % or # and blanks before a prompt where the output did not end its line (PROMPT_SP).
-_PROMPT_SP = pattern(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
+_PROMPT_SP = re.compile(rb"(?:\x1b\[[0-9;]*m)*[%#](?:\x1b\[[0-9;]*m)* +\r \r\Z")
 # fish 4 reports a command's end to its terminal just before it does to us (OSC 133;D), unless the command has come to
 # E.
-_FISH_END = pattern(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
+_FISH_END = re.compile(rb"\x1b\]133;D(?:;[0-9]+)?\x07\Z")
 _WHOLE = {"zsh": _PROMPT_SP, "fish": _FISH_END}
 
 # The beginning of zsh's PROMPT_SP: a bold and reversed % or #, blanks. Colours that come a little later are no loss.
 _SGR, _SGR_BEGUN = rb"(?:\x1b\[[0-9;]*m)", rb"(?:\x1b(?:\[[0-9;]*)?)"
-_PROMPT_SP_BEGUN = pattern(
+_PROMPT_SP_BEGUN = re.compile(
     rb"(?:SGR{2,}[%#]SGR*(?:BEGUN| +(?:\r ?)?)?|SGR+BEGUN?|BEGUN)\Z".replace(b"SGR", _SGR).replace(b"BEGUN", _SGR_BEGUN)
 )
 # The same of what fish 4 prints.
-_FISH_END_BEGUN = pattern(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
+_FISH_END_BEGUN = re.compile(rb"\x1b(?:\](?:1(?:3(?:3(?:;(?:D(?:;[0-9]*)?\x07?)?)?)?)?)?)?\Z")
 _BEGUN = {"zsh": _PROMPT_SP_BEGUN, "fish": _FISH_END_BEGUN}
 
 
@@ -123,7 +123,7 @@ def cut_short(
 
 # How often an editor draws a line at most (it redraws it once or twice): what is longer is not only the echo.
 _REDRAWN = 3
-_CONTROL = pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @final

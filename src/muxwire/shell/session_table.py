@@ -32,10 +32,9 @@ What follows from the states and is asked again and again is judged here too (`t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Final, final
-
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

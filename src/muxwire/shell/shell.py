@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
 from muxwire.shell.keys import CTRL_C
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

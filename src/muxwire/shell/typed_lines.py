@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import final
-
-from muxwire.values import dataclass
 
 # Between two characters of a line an editor may move the cursor, set a colour, or break the line at the right edge.
 # Seen: readline and zsh write a blank and CR at the edge, ksh a blank and BS after `$`, fish a CSI and SI.

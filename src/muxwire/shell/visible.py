@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.marks import (
@@ -38,7 +39,6 @@ from muxwire.shell.marks import (
     ShellExited,
 )
 from muxwire.shell.typed_lines import typed_lines_of
-from muxwire.values import dataclass, pattern
 from muxwire.vt.screens import on_alternate
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
 _ENDS = (OutputStart, CommandFinished, PostExec, ShellExited, EchoStart, EchoEnd)
 # A mark, whole and with no other in it; and one with a directory that may not be so.
 _WITH_DIRECTORY = rb"[PEQ];([0-9a-f]{16});[^\x1b\x07]*;\1\x07"
-_WHOLE_RE = pattern(re.escape(INTRODUCER) + rb"(?:" + _WITH_DIRECTORY + rb"|[^PEQ\x1b\x07][^\x1b\x07]*\x07)")
-_OPEN_RE = pattern(re.escape(INTRODUCER) + rb"(?=[PEQ];)(?!" + _WITH_DIRECTORY + rb")")
+_WHOLE_RE = re.compile(re.escape(INTRODUCER) + rb"(?:" + _WITH_DIRECTORY + rb"|[^PEQ\x1b\x07][^\x1b\x07]*\x07)")
+_OPEN_RE = re.compile(re.escape(INTRODUCER) + rb"(?=[PEQ];)(?!" + _WITH_DIRECTORY + rb")")
 _BARRIERS = (OutputStart, CommandFinished, PostExec, ShellExited)
 
 

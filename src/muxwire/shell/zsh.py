@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, final
 from muxwire.shell.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, body_to_eval, end_group, source_line
 from muxwire.shell.quoting import os_bytes, posix_quote, start_formats
 from muxwire.shell.shell import ASIDE_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePath
 
 # A body that defines an alias and uses it further down: only a sourced file is read command by command.
-_USES_ITS_ALIAS = pattern(rb"\balias\b.*\n", re.DOTALL)
+_USES_ITS_ALIAS = re.compile(rb"\balias\b.*\n", re.DOTALL)
 # A command that may set a trap that runs before every command, muxwire's too.
-_MAY_TRAP = pattern(rb"DEBUG")
+_MAY_TRAP = re.compile(rb"DEBUG")
 # A command that may wait for jobs without naming them. zsh 5.9 lets no C-c end that, only a signal with a trap
 # (`zwaitjob` in its jobs.c); a function's return status other than 0 is then as an interrupt. E removes it.
-_MAY_WAIT = pattern(rb"\bwait\b")
+_MAY_WAIT = re.compile(rb"\bwait\b")
 _TRAP_WAIT = (
     b"(( ${+functions[TRAPURG]} )) || { __muxwire_u=0; "
     rb"TRAPURG() { __muxwire_u=130; \builtin return 130; } 2>/dev/null; }; "
@@ -34,7 +33,7 @@ _TRACE_OFF = (
 _TRACE_ON = rb'{ \builtin \eval "$_muxw";_mux;} 2>/dev/null && { };'
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
 # and `$(<f)` takes the newline away.
-_TRAILING = pattern(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
+_TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
 # In a nested shell that keeps lines which begin with a space: the hook of integration.zsh, so that it keeps no more of
 # the lines that name our files. The line that runs this is in its history by now, and zsh cannot take it out again.
 _FORGET = (

@@ -25,13 +25,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, final, get_args
 
 import anyio
 
 from muxwire.errors import InvalidArgument
-from muxwire.values import dataclass
 from muxwire.verbs.types import EventKind
 
 if TYPE_CHECKING:

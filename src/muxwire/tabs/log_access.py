@@ -5,8 +5,9 @@ A log is found by its window id, also when the tab, or the tmux server that it b
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Self, final
@@ -26,7 +27,6 @@ from muxwire.results import LogChunk, LogTail
 from muxwire.shell import TYPED_LINES
 from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
-from muxwire.values import dataclass, pattern
 from muxwire.verbs.types import CHUNK_MAX, LINES_MAX
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.live_tab import LiveTab
 
 # As list_tabs names tabs of a tmux server that is gone.
-_LOG_ADDRESS = pattern(
+_LOG_ADDRESS = re.compile(
     r"(?:(?P<instance>e[0-9]{1,10}-[0-9a-f]{6})/)?(?:(?P<generation>[0-9]{1,9})/)?(?P<id>[@%][0-9]{1,10})\Z"
 )
 

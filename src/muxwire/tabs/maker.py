@@ -6,7 +6,7 @@ import errno
 import math
 import os
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, final
 
@@ -28,7 +28,6 @@ from muxwire.tabs.tab import Tab
 from muxwire.tabs.targets import check_tab_name
 from muxwire.tmux.rows import PANE_FORMAT, RECORD_OPTION, PaneRow
 from muxwire.tmux.server import checked_session
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

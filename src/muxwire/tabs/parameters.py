@@ -12,10 +12,10 @@ import math
 import numbers
 import os
 from collections.abc import Callable, Collection, Coroutine, Mapping
+from dataclasses import dataclass
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar, final, get_args
 
 from muxwire.errors import InvalidArgument
-from muxwire.values import dataclass
 from muxwire.verbs.types import OnError
 
 _Object = TypeVar("_Object")

@@ -14,9 +14,10 @@ import base64
 import json
 import math
 import os
+import re
 import time
 from contextlib import suppress
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -24,14 +25,13 @@ from muxwire.errors import InstanceUnavailable, cannot
 from muxwire.host.folders import write_private
 from muxwire.shell.authors import Elsewhere
 from muxwire.shell.execution import Ending, Execution
-from muxwire.values import dataclass, pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # A status line has room for a few names. tmux reads `#(`, `#{` and `#[` in what it shows.
 _SHOWN_NAME = 40
-_FORMAT_SIGN = pattern(r"#(?=[\[({])")
+_FORMAT_SIGN = re.compile(r"#(?=[\[({])")
 _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # What a later process cannot learn of a command from the marks.
 _AS_TYPED = ("typed_at", "typed_time", "prompt_seq", "cwd", "level", "shell_pgrp", "shell_name")

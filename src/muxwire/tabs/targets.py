@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget
 from muxwire.ids import LAST_USED, USED_BEFORE, host_of
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _REMEDY = "`list_tabs` shows every tab; `create_tab` makes one"
 # Never a name, so that a tab called "@3" can never be taken for another that has this id.
-_ID = pattern(r"(?:[0-9]+/)?[@%][0-9]+\Z")
+_ID = re.compile(r"(?:[0-9]+/)?[@%][0-9]+\Z")
 # How a step of a list of operations names a pane that an earlier one made.
 _OF_STEP = "ref:"
-_INDEX = pattern(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
+_INDEX = re.compile(r"(?P<window>[0-9]+)(?:\.(?P<pane>[0-9]+))?\Z")
 
 
 def check_tab_name(name: str) -> None:

@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
@@ -37,7 +38,6 @@ from muxwire.shell.session import echo_end
 from muxwire.shell.tab_state import typed_behind
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
-from muxwire.values import dataclass, pattern
 from muxwire.vt.bells import BellScanner
 from muxwire.vt.drawn import NewMatches
 from muxwire.vt.readable import needs_playing
@@ -298,7 +298,7 @@ def _lines(text: str, *, behind: str) -> str:
     return text
 
 
-_CR_AT_BEGINNING = pattern(r"(?<=\n)\r+")
+_CR_AT_BEGINNING = re.compile(r"(?<=\n)\r+")
 _LOOKBEHIND = lookbehind(TYPED_LINES)
 _LOOKAHEAD = lookahead(TYPED_LINES)
 
@@ -323,8 +323,8 @@ _SEQUENCE_REACH = 32
 # What is played of an output that has ended, to find what was drawn in it.
 _PLAYED_AT_END = 64 << 10
 # A program that moves up draws what stands there once more (Ink), unless it has erased all of it before.
-_UP = pattern(rb"\x1b(?:M|\[[0-9;]*[AFHdf])")
-_ERASED = pattern(rb"\x1b(?:c|\[[23]J|\[H\x1b\[0?J|\[\?(?:1049|1047|47)[hl])")
+_UP = re.compile(rb"\x1b(?:M|\[[0-9;]*[AFHdf])")
+_ERASED = re.compile(rb"\x1b(?:c|\[[23]J|\[H\x1b\[0?J|\[\?(?:1049|1047|47)[hl])")
 
 
 @final

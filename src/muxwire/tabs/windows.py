@@ -7,6 +7,7 @@ where a pane went, all panes are looked up: one round trip, for an event that a 
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, final
 
@@ -31,7 +32,6 @@ from muxwire.tabs.record import printed_name
 from muxwire.tmux.rows import CLIENTS, FIRST_OPTION, PANE_FORMAT, PANES, clients_of, panes_of
 from muxwire.tmux.server import DOING, DOING_CHARS, PREFIX_PRESSED
 from muxwire.tmux.start import COLUMNS, ROWS
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

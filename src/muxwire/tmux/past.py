@@ -10,10 +10,11 @@ been drawn once as many have come back. What programs asked of the terminal when
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import tty
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, final
 
 import anyio.to_thread
@@ -29,7 +30,6 @@ from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tmux.program import find_tmux, read_version
 from muxwire.tmux.screens import FORMAT, Look, check_scrollback, facts_of, flags_above, row_flags
 from muxwire.tmux.start import HISTORY_LIMIT, KEEPER
-from muxwire.values import dataclass, pattern
 from muxwire.vt.readable import SIZE, first_switch
 from muxwire.vt.screens import ANY_SWITCH, on_alternate
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # So much before the moment that is asked for is played at most, which takes tmux some 0.2 s.
 PLAYED = 1 << 20
 # What makes an empty screen with the cursor at home (terminfo's `clear` and `rs1`), or shows the other screen.
-_EMPTIED = pattern(rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|" + ANY_SWITCH.encode())
+_EMPTIED = re.compile(rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|" + ANY_SWITCH.encode())
 _ALTERNATE_ON = b"\x1b[?1049h"
 # One write; what the terminal takes of it waits until tmux reads it.
 _PIECE = 1 << 16

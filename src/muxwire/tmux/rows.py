@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.ids import pane_id, window_id
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ _WORDS = (
 _TEXTS = ("pane_current_command", "window_name", "session_name", "pane_current_path", "pane_start_command")
 PANE_FORMAT = " ".join(f"#{{{one}}}" for one in (*_WORDS, *(f"n:{text}" for text in _TEXTS)))
 PANE_FORMAT += "|" + "".join(f"#{{{one}}}" for one in _TEXTS)
-_BEGINS = pattern(rb"@[0-9]+ %[0-9]+ [0-9]+ /")
+_BEGINS = re.compile(rb"@[0-9]+ %[0-9]+ [0-9]+ /")
 # Every pane of the server; a window that is linked into several sessions is listed for each.
 PANES = ("list-panes", "-a", "-F", PANE_FORMAT)
 _OF_CLIENT = ("client_control_mode", "client_pid", "client_flags", "client_name", "session_id", "session_name")

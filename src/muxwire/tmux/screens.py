@@ -7,11 +7,11 @@ deleted by one line, between whose commands no other client has a turn.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import CommandError, InvalidArgument
 from muxwire.results import Cursor, Snapshot
-from muxwire.values import dataclass
 from muxwire.vt.cells import cell_rows, runs, styled_lines, text_of, text_rows, unescaped, wrapped_rows
 
 if TYPE_CHECKING:

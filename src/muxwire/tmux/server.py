@@ -6,6 +6,7 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
+import re
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
@@ -18,7 +19,6 @@ from muxwire.host.folders import how_to_use, private_folder
 from muxwire.host.locks import named_server, nobody_attaches
 from muxwire.logs.store import FollowerLog
 from muxwire.tmux.rows import PANES, panes_of
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -146,7 +146,7 @@ def status_config(*, hub: str, keeper: str) -> str:
 # Shows nothing, and is gone as soon as the session has a tab.
 _PLACEHOLDER = ("sleep", "2147483647")
 # tmux(1) COMMANDS: in a target `:` and `.` end the session's name, and tmux makes `_` of them.
-_NOT_IN_NAME = pattern(r"[:.\x00-\x1f\x7f-\x9f]")
+_NOT_IN_NAME = re.compile(r"[:.\x00-\x1f\x7f-\x9f]")
 
 
 def checked_session(name: str) -> str:

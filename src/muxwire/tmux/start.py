@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
@@ -35,7 +36,6 @@ from muxwire.tmux.program import (
     server_pid,
 )
 from muxwire.tmux.server import status_config
-from muxwire.values import dataclass
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient

@@ -5,10 +5,9 @@ Docstrings are what a model is told of a verb; the package says what the rules o
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, final, get_args
 
-from muxwire.values import dataclass
 from muxwire.verbs.describe import Help, Least, Most, Shown, Unit, Verb
 from muxwire.verbs.types import (
     ACTIVE,

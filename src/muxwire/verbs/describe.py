@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import types
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import reduce
 from operator import or_
 from typing import Annotated, Any, ClassVar, Literal, Union, cast, final, get_args, get_origin, get_type_hints
-
-from muxwire.values import dataclass
 
 
 class Verb:

@@ -6,14 +6,13 @@ The MCP server prints the tool's name in its place, the command line `muxwire ls
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
-
-from muxwire.values import pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MENTION = pattern(r"`([a-z_]+(?:\.[a-z_]+)?)`")
+_MENTION = re.compile(r"`([a-z_]+(?:\.[a-z_]+)?)`")
 
 
 def spelled(text: str, words: Mapping[str, str]) -> str:

@@ -6,17 +6,18 @@ Progress is OSC 9;4;STATE;PERCENT, which ConEmu introduced and Windows Terminal 
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Literal, final
 
-from muxwire.values import dataclass, pattern
 from muxwire.vt.text import WholeSequences
 
 # A string, of which an OSC has a text, if BEL or ESC ended it and not CAN or SUB. To tmux any ESC ends one, as ST does.
-_STRING = pattern(rb"\x1b(?:\]([^\x07\x18\x1a\x1b]*+)(?:\x07|(?=\x1b|\Z))|[\]PX^_k][^\x18\x1a\x1b]*)")
+_STRING = re.compile(rb"\x1b(?:\]([^\x07\x18\x1a\x1b]*+)(?:\x07|(?=\x1b|\Z))|[\]PX^_k][^\x18\x1a\x1b]*)")
 _TITLE = (b"0;", b"2;")
 _PROGRESS = b"9;4;"
 # A digit for the state and a number up to 100; an empty percent is 0.
-_REPORT = pattern(rb"([0-4])(?:;([0-9]{0,3}))?\Z")
+_REPORT = re.compile(rb"([0-4])(?:;([0-9]{0,3}))?\Z")
 _STATES = "removed", "normal", "error", "indeterminate", "paused"
 # A title bar has room for a line; of a longer title the beginning is enough.
 TITLE_MAX = 512

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, final
 
-from muxwire.values import dataclass, pattern, to_dict
+from muxwire.values import to_dict
 from muxwire.vt.widths import GRAPHICS, guessed_width
 
 if TYPE_CHECKING:
@@ -207,11 +207,11 @@ def text_of(row: Sequence[Cell]) -> str:
 
 # A screen as tmux prints it: the rows of `capture-pane -e`, as text and as cells, and which of them continue.
 
-_TOKEN = pattern(
+_TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f-\x9f]+)|\x1b\[(?P<style>[0-9;:]*)m|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|(?P<control>[\x00-\x1a])"
 )
 # What `-e` adds to a row: styles, and from tmux 3.4 on links.
-_ADDED = pattern(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
+_ADDED = re.compile(r"\x1b\[[0-9;:]*m|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)")
 # Controls that change the text: to and from the line drawing set, also in the rows after, and a tab, which tmux prints
 # as a tab from 3.6 on.
 _STATEFUL = (b"\t", b"\x0e", b"\x0f")
@@ -225,7 +225,7 @@ LINES_REACH = 2
 
 # What vis(3) writes in C's manner; the others are three octal digits, or the character itself after the backslash.
 _NAMED = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r", b"s": b" "}
-_ESCAPED = pattern(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPED = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 # Nearly all escapes that a screen has; a NUL stands for the backslash meanwhile, since no cell can hold one.
 _USUAL = ((rb"\\", b"\0"), (rb"\033", b"\x1b"), (rb"\016", b"\x0e"), (rb"\017", b"\x0f"), (rb"\$", b"$"))
 

@@ -7,9 +7,9 @@ stood, rows that scrolled counted. What was away on one picture is new when it c
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.values import dataclass
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:

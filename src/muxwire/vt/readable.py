@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, AnyStr, final
 
-from muxwire.values import dataclass
 from muxwire.vt.screens import ANY_SWITCH, SWITCH, SWITCH_BEGIN, SWITCH_MAX
 from muxwire.vt.text import BEHIND_ESCAPE, begun, strip_ansi
 

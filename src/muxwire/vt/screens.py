@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right, insort
 from typing import Final, final
-
-from muxwire.values import pattern
 
 # DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences), but for the
 # letter that ends them.
@@ -13,7 +12,7 @@ SWITCH: Final = r"\x1b\[\?(?:[0-9]{0,5};){0,16}(?:1049|1047|47)(?:;[0-9]{0,5}){0
 SWITCH_MAX: Final = 3 + 16 * 6 + 4 + 16 * 6 + 1  # bytes of one, with the most numbers
 ANY_SWITCH: Final = rf"{SWITCH}([hl])"
 SWITCH_BEGIN: Final = b"\x1b[?"
-_SWITCH: Final = pattern(ANY_SWITCH.encode())
+_SWITCH: Final = re.compile(ANY_SWITCH.encode())
 # Each switch contains one of these, and other output seldom does: quicker to look for than the whole expression.
 _LONG, _SHORT = b"1049", b"47"
 # What of a sequence may have come in an earlier piece: the switches that programs write have 9 bytes at most.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape  # xml.sax.saxutils would import urllib, which takes longer than this module
 from itertools import groupby
 from typing import TYPE_CHECKING, final
 
-from muxwire.values import dataclass
 from muxwire.vt.cells import PLAIN, Style
 from muxwire.vt.widths import guessed_width
 

@@ -8,9 +8,8 @@ only: as other bytes they are text of some encoding, and tmux takes none. A cont
 from __future__ import annotations
 
 import codecs
+import re
 from typing import final, overload
-
-from muxwire.values import pattern
 
 # What belongs to the ESC before it, as far as it goes: a CSI, an OSC, another string (DCS, SOS, PM, APC, `ESC k`), a
 # sequence with intermediate bytes, any other.
@@ -21,9 +20,9 @@ BEHIND_ESCAPE = (
     r"|[\x20-\x2f]+[\x30-\x7e]?"
     r"|[\x30-\x7e])?"
 )
-_SEQUENCE = pattern(rb"\x1b" + BEHIND_ESCAPE.encode())
+_SEQUENCE = re.compile(rb"\x1b" + BEHIND_ESCAPE.encode())
 # What may go on in the next bytes.
-_BEGUN = pattern(rb"\x1b(?:\[[\x20-\x3f]*|\][^\x07\x18\x1a\x1b]*|[PX^_k][^\x18\x1a\x1b]*|[\x20-\x2f]*)\Z")
+_BEGUN = re.compile(rb"\x1b(?:\[[\x20-\x3f]*|\][^\x07\x18\x1a\x1b]*|[PX^_k][^\x18\x1a\x1b]*|[\x20-\x2f]*)\Z")
 # So much is held of a string without an end, of which a title or a hyperlink is the longest that matters.
 _HELD_MAX = 4096
 # What goes from plain text: control characters besides tab, line feed and carriage return.
