@@ -30,10 +30,10 @@ MOST = {
     "tabs": 2700,
     "testing": 34,
     "tmux": 560,
-    TOP: 408,
+    TOP: 311,
     "verbs": 379,
     "vt": 897,
-    "tests": 29031,
+    "tests": 28958,
     "bench": 4520,
 }  # fmt: skip
 
