@@ -6,6 +6,7 @@ A command is a line of bash, in a directory of its own that `furnish` filled. Th
     @SSH@       the options with which ssh reaches this machine
     @SHARED@    the directory that all runs read
     @APT@       apt-get, with an installation of its own
+    @PYTHON@    a Python that has prompt_toolkit
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 # Longer than any silence that ends a call where nothing can be seen (3 s).
 SLOW_SECONDS = 4.0
+# A question that the kernel shows is to be noticed within this, and one of a program that polls within the other.
+NOTICED_SECONDS, POLLED_SECONDS = 2.0, 3.0
+# How often such programs look for keys, or draw what they show anew.
+_INTERVALS = (0.1, 0.5, 1.0, 2.0)
 # Functions in the file that the compiler gets: two to four seconds of one processor.
 _FUNCTIONS = 1500
 _POLLS_RAW = """\
@@ -55,6 +60,98 @@ try:
             keys.poll(100)
 finally:
     termios.tcsetattr(0, termios.TCSANOW, before)
+"""
+# Looks for keys every so many seconds, as a menu or a prompt with a timer does: `asks`, or beside some work of 4 s.
+_LOOKS_FOR_KEYS = """\
+import curses, select, subprocess, sys, termios, threading, time, tty
+kind, how, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
+def work(look):
+    end = time.monotonic() + 4
+    if how == "child":
+        child = subprocess.Popen(["sleep", "4"])
+        while child.poll() is None: look()
+    elif how == "thread":
+        thread = threading.Thread(target=time.sleep, args=(4,))
+        thread.start()
+        while thread.is_alive(): look()
+    while how == "asks" and not look(): pass
+    while how == "computes" and time.monotonic() < end:
+        piece = time.process_time() + 0.1
+        while time.process_time() < piece: pass
+        look()
+def on_screen(screen):
+    screen.timeout(int(seconds * 1000))
+    screen.addstr(f"curses {how}? ")
+    screen.refresh()
+    work(lambda: screen.getch() != -1)
+if kind == "curses":
+    curses.wrapper(on_screen)
+else:
+    before = termios.tcgetattr(0)
+    tty.setcbreak(0)
+    print(f"select {how}? ", end="", flush=True)
+    work(lambda: select.select([0], [], [], seconds)[0])
+    termios.tcsetattr(0, termios.TCSANOW, before)
+    print()
+"""
+_EDITOR = """import asyncio, sys, time
+from prompt_toolkit import Application, PromptSession
+from prompt_toolkit.layout import FormattedTextControl, Layout, Window
+from prompt_toolkit.shortcuts import ProgressBar
+how, seconds = sys.argv[1], float(sys.argv[2])
+async def work():
+    if how == "child":
+        await (await asyncio.create_subprocess_exec("sleep", "4")).wait()
+    for _ in range(40 if how == "draws" else 0):
+        await asyncio.sleep(0.1)
+        text.text = f"step {time.monotonic()}"
+        screen.invalidate()
+    for _ in range(20 if how == "computes" else 0):
+        end = time.process_time() + 0.1
+        while time.process_time() < end: pass
+        await asyncio.sleep(0.1)
+    screen.exit()
+if how == "asks":
+    PromptSession().prompt("editor asks? ", refresh_interval=seconds)
+elif how == "bar":
+    with ProgressBar() as bar:
+        for _ in bar(range(2)): time.sleep(2)
+else:
+    text = FormattedTextControl("works? ")
+    screen = Application(Layout(Window(text)), full_screen=True, refresh_interval=seconds)
+    screen.run(pre_run=lambda: screen.create_background_task(work()))
+"""
+_TIMER_NODE = """const [how, ms] = [process.argv[2], +process.argv[3]]
+const timer = setInterval(() => {}, ms)
+if (how == "asks") {
+  const r = require("readline").createInterface({input: process.stdin, output: process.stdout})
+  r.question("timer asks? ", () => { r.close(); clearInterval(timer) })
+} else {
+  process.stdin.setRawMode(true).on("data", () => {})
+  process.stdout.write("timer " + how + "? ")
+  const end = () => { process.stdin.setRawMode(false); console.log(); process.exit(0) }
+  if (how == "child") require("child_process").spawn("sleep", ["4"]).on("exit", end)
+  else {
+    const begun = Date.now()
+    setInterval(() => { const now = Date.now(); while (Date.now() < now + 100); if (now > begun + 4000) end() }, 200)
+  }
+}
+"""
+# A thread waits for Enter, and the main one for something else: for it, or for 4 s.
+_HELPER = """import asyncio, sys, threading, time
+how = sys.argv[1]
+if how == "asks":
+    asyncio.run(asyncio.to_thread(input, "helper asks? "))
+    sys.exit()
+print("Enter to stop: ", end="", flush=True)
+threading.Thread(target=sys.stdin.readline, daemon=True).start()
+end = time.monotonic() + 4
+if how == "loop": asyncio.run(asyncio.sleep(4))
+if how == "sleeps": time.sleep(4)
+while how == "computes" and time.monotonic() < end: pass
+while how == "prints" and time.monotonic() < end:
+    print(f"\\rEnter to stop ({end - time.monotonic():.1f}): ", end="", flush=True)
+    time.sleep(0.3)
 """
 _THREADS = """\
 import threading, time
@@ -102,7 +199,10 @@ class Works:
 @final
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """A command that waits for input for good, and shows this text right before. `secret`: for a password."""
+    """A command that waits for input for good, and shows this text right before. `secret`: for a password.
+
+    It is to be noticed within that time; what polls the terminal must have rested for a second.
+    """
 
     name: str
     command: str
@@ -110,6 +210,7 @@ class Waits:
     needs: tuple[str, ...] = ()
     secret: bool = False
     relayed: bool = False
+    within: float = NOTICED_SECONDS
 
 
 WORKS = (
@@ -159,6 +260,14 @@ WORKS = (
     Works("git clone, slow server",
           "git -c protocol.ext.allow=always clone -q 'ext::sh -c sleep% 4;git% upload-pack% @SHARED@/git' c", 4,
           needs=("git",)),
+    *(Works(f"{kind}, every {seconds} s, {how}", f"/usr/bin/python3 @SHARED@/looks.py {kind} {how} {seconds}", 3.9)
+      for kind in ("curses", "select") for how in ("computes", "child", "thread") for seconds in (0.02, 0.5)),
+    *(Works(f"prompt_toolkit, {how}", f"@PYTHON@ @SHARED@/editor.py {how} 0.5", 3.9)
+      for how in ("computes", "child", "draws", "bar")),
+    *(Works(f"node, a timer, {how}", f"node @SHARED@/timer.js {how} 100", 3.9, needs=("node",))
+      for how in ("computes", "child")),
+    *(Works(f"a thread reads, the main one {how}", f"/usr/bin/python3 @SHARED@/helper.py {how}", 3.9)
+      for how in ("sleeps", "computes", "prints", "loop")),
 )  # fmt: skip
 
 WAITS = (
@@ -221,6 +330,18 @@ WAITS = (
     Waits("git commit, vi", "git -C changed -c core.editor='vim -n -u NONE' commit -a", "Changes to be committed",
           ("git", "vim")),
     Waits("npm init", "npm init", "package name:", ("npm",)),
+    *(Waits(f"{kind}, every {seconds} s", f"/usr/bin/python3 @SHARED@/looks.py {kind} asks {seconds}",
+            f"{kind} asks?", within=POLLED_SECONDS)
+      for kind in ("curses", "select") for seconds in _INTERVALS),
+    *(Waits(f"prompt_toolkit, every {seconds} s", f"@PYTHON@ @SHARED@/editor.py asks {seconds}", "editor asks?",
+            within=POLLED_SECONDS)
+      for seconds in (0, *_INTERVALS)),
+    *(Waits(f"node, a timer of {seconds} s", f"node @SHARED@/timer.js asks {seconds * 1000}", "timer asks?", ("node",),
+            within=POLLED_SECONDS)
+      for seconds in _INTERVALS),
+    Waits("irb", "irb -f", "irb(main)", ("irb",), within=POLLED_SECONDS),
+    Waits("jshell", "jshell", "jshell>", ("jshell",), within=POLLED_SECONDS),
+    Waits("a thread asks", "/usr/bin/python3 @SHARED@/helper.py asks", "helper asks?"),
 )  # fmt: skip
 
 
@@ -241,6 +362,10 @@ def furnish_shared(shared: Path) -> None:
         ("polled.py", _ASKS_POLLED),
         ("screen.py", _CURSES),
         ("asks.js", _ASKS_NODE),
+        ("looks.py", _LOOKS_FOR_KEYS),
+        ("editor.py", _EDITOR),
+        ("timer.js", _TIMER_NODE),
+        ("helper.py", _HELPER),
     ):
         (shared / name).write_text(text)
     if shutil.which("git"):

@@ -132,7 +132,8 @@ class KeysSent(OnScreen):
     `screen`, `cursor`: as of an `ExecutionResult`.
     `asked`: of `answers`, all that was new before each that was typed, the echo of the one before left out; `output` is
     then what came after the last.
-    `taken`: whether a program that reads keys showed the text before Enter was pressed; None where that is not asked.
+    `taken`: whether a program that reads keys showed the text, and then drew something at Enter; None where that is not
+    asked, or more was typed behind it.
     """
 
     sent: int

@@ -21,14 +21,15 @@ DOCUMENT = re.compile(r"(?<![\w*{}])(?:[\w.-]+/)*[\w.-]+\.md\b")
 
 
 def text_files() -> Iterator[Path]:
-    """Every file of the project; what tools leave behind lies in folders whose names begin with a dot."""
+    """Every file of the project that is not packed; what tools leave behind lies in folders that begin with a dot."""
     for entry in sorted(ROOT.iterdir()):
         if entry.name in SKIPPED:
             continue
         if entry.is_file():
             yield entry
         elif entry.name == ".ci" or not entry.name.startswith("."):
-            yield from (path for path in sorted(entry.rglob("*")) if path.is_file() and "__pycache__" not in path.parts)
+            found = (path for path in sorted(entry.rglob("*")) if path.is_file() and path.suffix != ".xz")
+            yield from (path for path in found if "__pycache__" not in path.parts)
 
 
 def breaches(name: str, text: str, documents: frozenset[str]) -> Iterator[str]:

@@ -37,6 +37,15 @@ BY_ITSELF = (
     "screen",
     "python polls, then reads",
     "dpkg's script",
+    "curses, every 0.1 s",
+    "curses, every 0.02 s, computes",
+    "select, every 0.5 s, thread",
+    "prompt_toolkit, every 0.1 s",
+    "prompt_toolkit, bar",
+    "node, a timer of 0.5 s",
+    "node, a timer, child",
+    "a thread asks",
+    "a thread reads, the main one sleeps",
 )
 # Nothing is set up for all users of the machine, and no container is made.
 PLACES = (ALONE, "script -qc", "su -P -c", "pty.spawn", "ssh -t", *(["sudo, use_pty"] if gives_pty() else []))

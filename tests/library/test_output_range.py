@@ -80,6 +80,29 @@ HIDDEN = b"\x1b]7770;B;%s;1\x07\x1b[?1049h \\. 'c'\r\n\x1b[?2004l\r\x1b[?1049l\x
 ID = b"0123456789abcdef"
 
 
+@pytest.mark.parametrize(
+    ("written", "shows"),
+    [
+        (b"\x1b[?25l\x1b[?7l\x1b[?7h\x1b[0m\x1b[?12l\x1b[?25h", False),
+        (b"\x1b[1;31m", False),
+        (b"\x1b[?25l \x1b[?25h", True),
+        (b"\x1b[?2004h", True),  # an editor came
+        (b"\x1b[?1049h", True),
+        (b"\x1b[H", True),
+    ],
+)
+async def test_what_shows_nothing_breaks_no_silence(tmp_path: Path, written: bytes, shows: bool) -> None:
+    async with LogStore() as store:
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda _: None)
+        stream.feed(b"> ")
+        end, spoken = stream.shown_end, stream.last_output
+        stream.feed(written)
+        assert (stream.shown_end > end, stream.last_output > spoken) == (shows, shows)
+        stream.lose(9, reason="a test")
+        assert stream.shown_end == stream.end
+        await stream.log.flushed()
+
+
 @pytest.mark.parametrize("drawn", [b"", b"\x1b[?1049h~\r\n~\x1b[?1049l"], ids=["lines", "a screen"])
 async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn_there(
     tmp_path: Path, drawn: bytes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 from contextlib import suppress
 from dataclasses import replace
@@ -57,6 +58,34 @@ async def test_a_job_that_outlives_its_command_is_named(terminals: Terminals, sh
         assert (names(stopped), stopped.success, stopped.state) == (["sleep"], False, "prompt")
         command = await tab.execute(f"ps -o args= -p {stopped.left[0].pid}")
         assert command.output.split() == ["/bin/sleep", "77"]
+
+
+APART = {
+    "by its parents": "sh -c 'setsid /bin/sleep 77 > /dev/null 2>&1 < /dev/null & wait'",
+    "by the terminal, which it has open": "setsid /bin/sleep 77 & wait; /bin/sleep 9",
+}
+
+
+@pytest.mark.skipif(shutil.which("setsid") is None, reason="there is no setsid")
+@pytest.mark.parametrize("known", APART)
+async def test_what_has_a_session_of_its_own_is_named(terminals: Terminals, known: str, ends: list[int]) -> None:
+    async with tab_for(DEADLINE, terminals, "bash") as tab:
+        earlier = await tab.execute("sh -c 'setsid /bin/sleep 76 > /dev/null & echo $!'")  # is not of this job
+        ends.append(int(earlier.output))
+        await anyio.sleep(0.05)
+        await tab.execute(APART[known], wait=False)
+        begun = tab.pane.session.running
+        assert begun is not None
+        found: dict[int, str] = {}
+        while "sleep" not in map(tab.pane.host.program_of, found):
+            await anyio.lowlevel.checkpoint()
+            found = tab.pane.host.begun_apart(tab.pane.leader_pid, tab.pane.tty, begun.typed_time)
+        stopped = await tab.stop_process()
+        ends += [one.pid for one in stopped.left]
+        assert (names(stopped), stopped.success, stopped.state) == (["sleep"], False, "prompt")
+        listed = await tab.execute(f"ps -o args= -p {stopped.left[0].pid}")
+        assert listed.output.split() == ["/bin/sleep", "77"]
+        assert (await tab.stop_process()).success  # it was told once
 
 
 @pytest.mark.parametrize("shell", SHELLS)

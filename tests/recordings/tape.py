@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Of the clock in a second: less than the shortest time that is waited for, and few digits to keep.
 TICKS = 10_000
 # What others set of a pane, not by a call.
-ATTRIBUTES = ("entered", "pressed_at", "first_pressed_at", "interrupted_at", "supervised", "asked_at")
+ATTRIBUTES = ("pressed_at", "first_pressed_at", "interrupted_at", "supervised", "asked_at")
 # What is asked of the pane's machine at once, and what it is told to do.
 QUESTIONS = (
     "look", "foreground_pgrp", "foreground", "sleeps_for_keys", "takes", "program_of", "arguments", "runs_script",

@@ -17,6 +17,7 @@ from muxwire.shell.driver import (
     Action,
     AskEnd,
     Ended,
+    EndInput,
     Look,
     Sent,
     Stop,
@@ -30,8 +31,9 @@ from muxwire.shell.look import Front, TtyModes
 from muxwire.shell.request import Continue, Press, Signal, SignalJobs, Wait
 
 LEADER, SHELL, PROGRAM, NEXT, NESTED = 10, 11, 20, 21, 30
+EDITS = TtyModes(icanon=False, echo=False, isig=True)
 LINES, RAW = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
-KEY = "C-c"
+KEY, END = "C-c", "C-d"
 # Of two waits for an action that never comes to pass.
 SLACK = 2.0
 
@@ -53,6 +55,8 @@ class World:
     answers: bool = True  # tmux
     gets_signals: bool = True
     jobs: bool = False
+    prompts: bool = False  # it stands at a prompt
+    asks_first: bool = False  # at C-d it asks in line mode, and takes another one for yes
     next_after: float = float("inf")  # from when on the shell runs another program
     # Of a nested shell: from when on its prompt is seen again, and how long it takes to say how the command ended.
     prompted_at: float = float("inf")
@@ -74,13 +78,18 @@ class World:
                 self.now = min(self.now + action.seconds, *marks, float("inf"))
             case Look():
                 group = NEXT if self.now >= self.next_after else self.front
-                stop.on_look(Front(group, self.modes, self.stopped, self.now >= self.takes_signals_at))
+                takes = self.now >= self.takes_signals_at
+                stop.on_look(Front(group, self.modes, self.stopped, takes, prompts=self.prompts))
             case AskEnd():
                 asked = self.now >= self.prompted_at
                 if asked:
                     self._note("ask")
                     self.over_at = min(self.over_at, self.now + self.answer_takes)
                 stop.on_asked(asked, self.now)
+            case EndInput():
+                self._note(END)
+                if self.asks_first:
+                    self.modes, self.asks_first, self.ends_by = LINES, False, (END,)
             case Press():
                 self._note(KEY)
                 if self.begins_by_key and self.now < self.begins:
@@ -129,6 +138,26 @@ ESCALATES = [KEY, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}", f"SIGHUP {PROG
         pytest.param(World(ends_by=(f"SIGTERM {PROGRAM}",)), {}, ESCALATES[:4], "SIGTERM", id="traps SIGINT"),
         pytest.param(World(ends_by=(f"SIGKILL {PROGRAM}",)), {}, ESCALATES, "SIGKILL", id="traps all"),
         pytest.param(World(ends_by=()), {}, ESCALATES, "SIGKILL", id="cannot be killed"),
+        pytest.param(World(modes=EDITS, prompts=True, ends_by=(END,)), {}, [KEY, END], "SIGINT", id="a REPL"),
+        pytest.param(
+            World(modes=RAW, prompts=True, ends_by=(END,)), {}, [f"SIGINT {PROGRAM}", END], "SIGINT", id="a raw REPL"
+        ),
+        pytest.param(
+            World(modes=EDITS, prompts=True, asks_first=True, ends_by=()), {}, [KEY, END, END], "SIGINT",
+            id="a REPL that asks whether one is sure",
+        ),
+        pytest.param(
+            World(modes=EDITS, prompts=True, ends_by=(f"SIGTERM {PROGRAM}",)), {},
+            [KEY, END, END, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}"], "SIGTERM", id="a REPL that ignores C-d",
+        ),
+        pytest.param(
+            World(modes=LINES, prompts=True, ends_by=(f"SIGTERM {PROGRAM}",)), {}, ESCALATES[:4], "SIGTERM",
+            id="a script that asks, and ignores C-c",
+        ),
+        pytest.param(
+            World(modes=EDITS, prompts=True, ends_by=(f"SIGKILL {PROGRAM}",)), {"first": "SIGTERM"},
+            [f"SIGTERM {PROGRAM}", f"SIGHUP {PROGRAM}", f"SIGKILL {PROGRAM}"], "SIGKILL", id="no C-c was asked for",
+        ),
         pytest.param(World(over_at=0.0), {}, [], "", id="has ended"),
         pytest.param(
             World(modes=RAW, ends_by=(f"SIGINT {PROGRAM}",)), {}, [f"SIGINT {PROGRAM}"], "SIGINT", id="the tty is raw"

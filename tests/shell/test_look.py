@@ -11,6 +11,7 @@ from muxwire.shell.look import (
     Judgement,
     PaneLook,
     Process,
+    Rest,
     Shown,
     Sleep,
     TtyModes,
@@ -41,9 +42,14 @@ POLL_TIMED_MORE = Sleep("S", "do_epoll_wait", "poll", tty=True)
 POLL_FILE = Sleep("S", "do_epoll_wait", "poll", tty=False)
 POLL_UNKNOWN = Sleep("S", "ep_poll")
 NANOSLEEP = Sleep("S", "hrtimer_nanosleep")
+JOIN, JOIN_TIMED = Sleep("S", "futex_do_wait", endless=True), Sleep("S", "futex_wait_queue")
+POLL_SOCKETS = Sleep("S", "do_epoll_wait", "poll", tty=False, endless=True)
+POLL_BRIEF_MORE = replace(POLL_BRIEF, alone=False)
+CHILD = Sleep("S", "do_wait")
 RUNS = Sleep("R", "0", tty=False)
 HIDDEN = Sleep("S", "0")
 TEXT, SCREEN, BLANK = Shown(line=True), Shown(screen=True), Shown()
+STILL_TEXT, STILL_SCREEN, STILL_BLANK = (replace(one, still=True) for one in (TEXT, SCREEN, BLANK))
 AT_PYTHON, AT_ITS_NEXT_LINE = Shown.of(">>> ", screen=False), Shown.of("... ", screen=False)
 
 
@@ -51,6 +57,11 @@ def program(
     *sleeps: Sleep, name: str = "prog", closed: bool = False, inner: tuple[PaneLook | None, ...] = ()
 ) -> Process:
     return Process(PROGRAM, SHELL, PROGRAM, SHELL, program=name, closed=closed, sleeps=sleeps, inner=inner)
+
+
+def child(*sleeps: Sleep) -> Process:
+    """Another process of the group in the foreground."""
+    return Process(PROGRAM + 1, PROGRAM, PROGRAM, SHELL, program="other", sleeps=sleeps)
 
 
 def in_its_group(*sleeps: Sleep) -> Process:
@@ -84,7 +95,18 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "a read of an unknown file, without echo": (pane(SECRET, program(READ_UNKNOWN)), BLANK, "password"),
     "a write that the terminal does not take": (pane(LINES, program(WRITE)), TEXT, ""),
     "a write to a raw terminal": (pane(RAW, program(WRITE)), TEXT, ""),
-    "a thread that reads": (pane(LINES, program(NANOSLEEP, READ)), BLANK, "line"),
+    "a thread that reads beside one that sleeps": (pane(LINES, program(NANOSLEEP, READ)), TEXT, ""),
+    "beside one that computes": (pane(LINES, program(RUNS, READ)), TEXT, ""),
+    "beside one that reads a connection": (pane(LINES, program(READ_FILE, READ)), TEXT, ""),
+    "beside one that waits some time for a thread": (pane(LINES, program(JOIN_TIMED, READ)), TEXT, ""),
+    "beside one that waits some time for events": (pane(LINES, program(POLL_FILE, READ)), STILL_TEXT, ""),
+    "a thread that reads, which the main one waits for": (pane(LINES, program(JOIN, READ)), TEXT, "line"),
+    "which asks for nothing": (pane(LINES, program(JOIN, READ, JOIN_TIMED)), BLANK, ""),
+    "which asks for nothing, and nothing else is there": (pane(RAW, program(JOIN, READ)), BLANK, "raw"),
+    "a thread that reads, for a loop of events": (pane(LINES, program(POLL_SOCKETS, READ)), TEXT, "line"),
+    "a thread that reads, where nothing is known of polls": (pane(LINES, program(POLL_UNKNOWN, READ)), TEXT, "line"),
+    "JLine at its prompt": (pane(RAW, program(JOIN, JOIN_TIMED, READ)), TEXT, "raw"),
+    "JLine while the line is evaluated": (pane(RAW, program(JOIN, JOIN_TIMED, READ)), BLANK, ""),
     "one that was just woken": (pane(RAW, program(RUNS)), TEXT, ""),
     "sleep": (pane(LINES, program(NANOSLEEP)), TEXT, ""),
     "sleep, raw": (pane(RAW, program(NANOSLEEP)), SCREEN, ""),
@@ -109,6 +131,24 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
         pane(RAW, program(replace(POLL_BRIEF, alone=False), name="python3.13")), AT_PYTHON, ""),
     "python in line mode": (pane(LINES, program(POLL_BRIEF, name="python3.13")), AT_PYTHON, ""),
     "another program after such a text": (pane(RAW, program(POLL_BRIEF)), AT_PYTHON, ""),
+    "a menu that looks ten times a second": (pane(RAW, program(POLL_BRIEF)), STILL_SCREEN, "raw"),
+    "a prompt beside a timer": (pane(RAW, program(POLL_BRIEF_MORE, JOIN)), STILL_TEXT, "raw"),
+    "a line editor whose prompt is not seen to stand there": (
+        pane(RAW, program(POLL_BRIEF_MORE)), replace(STILL_BLANK, editor=True), "raw"),
+    "without a question": (pane(RAW, program(POLL_BRIEF_MORE, JOIN)), STILL_BLANK, ""),
+    "in line mode": (pane(LINES, program(POLL_BRIEF_MORE)), STILL_TEXT, ""),
+    "a thread that looks, beside a loop of events": (
+        pane(RAW, program(POLL_FILE, JOIN, POLL_BRIEF)), STILL_SCREEN, "raw"),
+    "which was drawn just now": (pane(RAW, program(POLL_FILE, JOIN, POLL_BRIEF)), SCREEN, ""),
+    "beside a main thread that sleeps": (pane(RAW, program(NANOSLEEP, POLL_BRIEF)), STILL_TEXT, ""),
+    "beside a thread that sleeps": (pane(RAW, program(POLL_SOCKETS, NANOSLEEP, POLL_BRIEF)), STILL_SCREEN, ""),
+    "beside a thread that computes": (pane(RAW, program(POLL_BRIEF, RUNS)), STILL_TEXT, ""),
+    "beside a thread that reads a connection": (pane(RAW, program(POLL_BRIEF, READ_FILE)), STILL_TEXT, ""),
+    "in a program that waits for it": (pane(RAW, child(CHILD), program(POLL_BRIEF)), STILL_TEXT, "raw"),
+    "while another program sleeps": (pane(RAW, program(POLL_BRIEF), child(NANOSLEEP)), STILL_SCREEN, ""),
+    "while another program downloads": (pane(RAW, program(POLL_BRIEF), child(POLL_FILE)), STILL_SCREEN, ""),
+    "beside one that only waits": (pane(RAW, program(POLL_BRIEF), child(POLL_SOCKETS)), STILL_SCREEN, "raw"),
+    "over script": (pane(RAW, program(POLL_MORE, inner=(inside(RAW, POLL_BRIEF),))), STILL_TEXT, "raw"),
     "a raw poll of other files": (pane(RAW, program(POLL_FILE)), SCREEN, ""),
     "an unknown poll of a screen": (pane(RAW, program(POLL_UNKNOWN)), SCREEN, "raw"),
     "the background": (pane(LINES, program(READ), foreground=SHELL), TEXT, ""),
@@ -151,6 +191,39 @@ def test_what_is_waited_for(name: str) -> None:
     look, shown, expected = ROWS[name]
     found = judge(look, SHELL, shown)
     assert (found if found.hidden else found.waiting) == expected
+
+
+@pytest.mark.parametrize(
+    ("looks", "lasts"),
+    [
+        pytest.param([(0.0, 1.0)], False, id="one look"),
+        pytest.param([(0.0, 1.0), (0.5, 1.0)], False, id="half a second"),
+        pytest.param([(0.0, 1.0), (1.0, 1.0)], True, id="a second"),
+        pytest.param([(0.0, 1.0), (0.5, 1.0), (1.0, 1.0)], True, id="looks between"),
+        pytest.param([(0.0, 1.0), (1.0, 1.04)], True, id="it polls"),
+        pytest.param([(0.0, 1.0), (1.0, 1.06)], False, id="it computes a little"),
+        pytest.param([(0.0, 1.0), (5.0, 1.24)], True, id="it polls, seen seldom"),
+        pytest.param([(0.0, 1.0), (1.0, 1.0), (1.3, 1.2)], False, id="it begins to compute"),
+        pytest.param([(n, n / 2) for n in range(9)], False, id="it computes half the time"),
+    ],
+)
+def test_when_programs_rest(looks: list[tuple[float, float]], lasts: bool) -> None:
+    rest = Rest()
+    for at, used in looks:
+        seen = PaneLook(SHELL, RAW, PROGRAM, (replace(program(POLL_BRIEF), used=used),), seen_at=at)
+        rest = rest.after(seen)
+        assert rest.after(seen) == rest  # a look that is used twice says nothing new
+    assert rest.lasts == lasts
+    for more in ((*seen.processes, child(CHILD)), (program(POLL_MORE), stranger(POLL))):
+        assert not rest.after(replace(seen, processes=more)).lasts  # another program has begun
+
+
+def test_what_runs_inside_must_rest_as_well() -> None:
+    rest = Rest()
+    for at in range(3):
+        there = PaneLook(0, RAW, INSIDE, (replace(program(POLL_BRIEF), group=INSIDE, used=at / 2),))
+        rest = rest.after(PaneLook(SHELL, RAW, PROGRAM, (program(POLL, inner=(there, None)),), seen_at=at))
+        assert not rest.lasts
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from tests.shell.driven import PID, osc
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import LEADER, PROGRAM, World, at_prompt
 
+PASTED, LEFT = b"\x1b[?2004h", b"\x1b[?1;2004l"
 LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=True)
 PATIENT = 10.0
 
@@ -57,7 +58,7 @@ def test_a_text_that_is_not_seen_before_enter_is_said(alternate: bytes, told: bo
     note, taken = send(world, "fix the bug", "Enter")[2:]
     assert taken is False
     assert ("see with snapshot" in note) == told  # there many texts are commands, which are not shown
-    world.pressed = world.write
+    world.pressed = lambda keys: world.write(keys + b"\n")
     assert send(world, "fix it", "Enter")[2:] == ("", True)
 
 
@@ -72,7 +73,24 @@ def test_enter_after_a_secret_waits_for_nothing(waiting: Waiting, asked: bytes) 
     assert world.time - begun < TAKEN_SECONDS / 2
 
 
-PASTED, LEFT = b"\x1b[?2004h", b"\x1b[?1;2004l"
+@pytest.mark.parametrize(
+    ("text", "said", "pasted"),
+    [
+        ("two\nlines", PASTED, True),
+        ("x" * 300, PASTED, True),
+        (":%s/one/two/", PASTED, False),
+        ("two\nlines", b"", False),
+        ("two\nlines", PASTED + LEFT, False),
+    ],
+)
+def test_a_message_is_one_paste_also_for_a_program_with_a_screen_of_its_own(
+    text: str, said: bytes, pasted: bool
+) -> None:
+    world = program(KEYS)
+    world.flags = b"0 0 1 0 0 0 0 0 200 50"
+    world.write(said)
+    send(world, text, "Enter")
+    assert bool(world.pasted) == pasted
 
 
 @pytest.mark.parametrize(
@@ -211,12 +229,48 @@ def test_a_person_who_scrolls_is_told_of() -> None:
     assert "copy mode" in send(world, "x")[2]
 
 
+def test_what_is_typed_ahead_in_the_same_call_is_not_said_to_be_taken() -> None:
+    world = program(KEYS)
+    world.pressed = lambda keys: world.write(keys + b"\n")
+    assert send(world, "hello", "Enter", "and again", "Enter")[3] is None
+
+
 @pytest.mark.parametrize(("shows", "wanted"), [(b"hello", True), (b"", False)])
 def test_enter_waits_until_a_program_shows_the_text_before_it(shows: bytes, wanted: bool) -> None:
     world = program(KEYS)
-    world.pressed = lambda keys: world.later(0.2, lambda: world.write(shows)) if b"hello" in keys else None
+    world.pressed = lambda keys: world.later(0.2, lambda: world.write(shows if b"hello" in keys else b"\r\n> "))
     assert send(world, "hello", "Enter")[3] is wanted
     assert pressed(world)[-1] == "b'\\r'"
+
+
+@pytest.mark.parametrize(
+    ("ignores", "front", "modes", "presses", "taken"),
+    [
+        pytest.param(0, "raw", KEYS, 1, True, id="it takes Enter"),
+        pytest.param(1, "raw", KEYS, 2, True, id="it takes none so soon after a paste"),
+        pytest.param(9, "raw", KEYS, 2, False, id="it takes none"),
+        pytest.param(1, "", KEYS, 1, False, id="it may be about to take it"),
+        pytest.param(1, "ssh", KEYS, 1, False, id="its keys go to another machine"),
+        pytest.param(0, "raw", LINES, 1, False, id="the kernel shows what is typed ahead"),
+    ],
+)
+def test_a_text_is_taken_if_enter_changes_the_screen(
+    ignores: int, front: str, modes: TtyModes, presses: int, taken: bool
+) -> None:
+    world, left = program(KEYS), ignores
+    world.runs("ssh" if front == "ssh" else "composer", "raw" if front else "")
+
+    def shows(keys: bytes) -> None:
+        nonlocal left
+        left -= keys == b"\r"
+        if keys != b"\r" or left < 0:
+            world.modes = modes
+            world.write(keys + b"\n")
+
+    world.pressed = shows
+    note, found = send(world, "hello", "Enter")[2:]
+    assert (found, bool(note)) == (taken, not taken)
+    assert world.input == b"hello" + b"\r" * presses
 
 
 def test_enter_is_not_typed_into_a_tab_that_ended_while_its_text_was_waited_for() -> None:

@@ -90,7 +90,7 @@ class Stream:
         return self.ring.end
 
     @property
-    def written_end(self) -> int:
+    def shown_end(self) -> int:
         return self.ring.end
 
     def holds(self, offset: int) -> bool:
@@ -120,7 +120,7 @@ class World:
         self.pressed: Callable[[bytes], None] = lambda _: None
         self.submitted: Callable[[tuple[str, ...]], tuple[bytes, ...]] = lambda _: ()
         self.done: list[str] = []
-        self.input = b""  # all that was typed
+        self.input, self.pasted = b"", b""  # all that was typed, and what of it was marked as a paste
         self.looks = 0
         self.looking = 0.0  # seconds that it takes to find out who listens
         self.is_remote = False
@@ -388,10 +388,11 @@ class World:
                 self.session.hide(action.hidden_id, self.stream.end)
                 self.done.append("hide")
                 return True
-            case Press(keys=keys):
+            case Press(keys=keys, bracketed=bracketed):
                 assert not self.session.dead, "typed into a tab that has ended"
                 self.done.append(f"press {keys!r}")
                 self.input += keys
+                self.pasted += keys * bracketed
                 self.pressed(keys)
                 return Told(())
             case Signal():

@@ -199,6 +199,9 @@ class Host(Protocol):
     def session_since(self, leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
         """Number and name of each process of a pane that began between the two; empty where it cannot be known."""
 
+    def begun_apart(self, leader: int, tty: str, since: float) -> dict[int, str]:
+        """What a pane's processes began since then that has a session of its own: when each started (`started`)."""
+
     def files_limit(self, pid: int) -> float:
         """How many files a process may have open; infinity where the kernel does not tell."""
 

@@ -57,6 +57,7 @@ class LocalHost:
     listening_pid = staticmethod(processes.listening_pid)
     started = staticmethod(processes.started)
     session_since = staticmethod(processes.session_since)
+    begun_apart = staticmethod(processes.begun_apart)
     make_folder = staticmethod(folders.private_folder)
     write_file = staticmethod(folders.write_private)
     replace_file = staticmethod(folders.replace_private)

@@ -30,6 +30,7 @@ from muxwire.shell.look import (
     PaneLook,
     Process,
     Sleep,
+    is_futex,
     is_hidden,
     is_poll,
     may_read,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 SEES_WAITS = os.path.exists("/proc/self/wchan")  # noqa: PTH110 - at import
 
 _STATE, _PPID, _PGRP, _SESSION, _TTY, _TPGID, _FLAGS = range(7)
+_USER_TICKS, _SYSTEM_TICKS = 11, 12
+_TICKS = os.sysconf("SC_CLK_TCK")  # a second
 # /dev/tty, a process's own controlling terminal, and /dev/ptmx, from which masters are made (devices.txt).
 _CONTROLLING, _MASTERS = os.makedev(5, 0), os.makedev(5, 2)
 # devices.txt: the major number of the inner ends of pseudoterminals. Linux counts all of them by the minor one (pty.c).
@@ -90,6 +93,7 @@ class _Stat:
     tty: int
     foreground: int
     flags: int
+    ticks: int
 
 
 @final
@@ -183,8 +187,8 @@ def _without_proc(leader: int, modes: TtyModes | None, seen_at: float) -> PaneLo
 
 def _stat(pid: int) -> _Stat | None:
     text = read_proc(pid, "stat")
-    fields = text[text.rfind(b")") + 2 :].split(None, _FLAGS + 1)
-    if len(fields) <= _FLAGS or fields[_STATE] in b"ZX":
+    fields = text[text.rfind(b")") + 2 :].split(None, _SYSTEM_TICKS + 1)
+    if len(fields) <= _SYSTEM_TICKS or fields[_STATE] in b"ZX":
         return None
     return _Stat(
         pid,
@@ -195,6 +199,7 @@ def _stat(pid: int) -> _Stat | None:
         int(fields[_TTY]),
         int(fields[_TPGID]),
         int(fields[_FLAGS]),
+        int(fields[_USER_TICKS]) + int(fields[_SYSTEM_TICKS]),
     )
 
 
@@ -263,6 +268,7 @@ class _Viewer:
             sleeps=sleeps,
             inner=inner,
             flags=one.flags,
+            used=one.ticks / _TICKS,
         )
 
     def _inner(self, pid: int, descriptor: int, home: int) -> PaneLook | None:
@@ -285,7 +291,10 @@ class _Viewer:
         return PaneLook(0, modes, foreground, tuple(processes), tells=SEES_WAITS)
 
     def _sleeps(self, one: _Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], _Files | None]:
-        """What the threads of a process sleep in; and its open files, if one may be reading and they are visible."""
+        """What the threads of a process sleep in; and its open files, if one may be reading and they are visible.
+
+        The kernel lists the main thread first (`first_tid` in fs/proc/base.c).
+        """
         try:
             threads = os.listdir(f"/proc/{one.pid}/task")
         except OSError:
@@ -296,7 +305,8 @@ class _Viewer:
             where = _wchan(one.pid, thread)
             state = one.state if int(thread) == one.pid else _thread_state(one.pid, thread)
             if not may_read(where):
-                found.append(Sleep(state, where))
+                endless = int(thread) == one.pid and is_futex(where) and _has_no_limit(one.pid)
+                found.append(Sleep(state, where, endless=endless))
                 continue
             if not asked:
                 asked, files = True, self._files(one.pid, device, controls)
@@ -394,6 +404,12 @@ def _sleep(pid: int, thread: str, state: str, where: str, files: _Files | None) 
         polled = _epoll_of(pid)
         return Sleep(state, where, "poll", None if polled is None else not files.terminal.isdisjoint(polled))
     return Sleep(state, where, tty=None if files.sockets else True)
+
+
+def _has_no_limit(pid: int) -> bool:
+    """Whether the main thread waits for a futex(2) without a time limit, or that may not be read."""
+    words = read_proc(pid, "syscall").split()
+    return len(words) < 5 or words[4] == b"0x0"
 
 
 def _poll(pid: int, call: str, words: list[int], state: str, where: str, files: _Files) -> Sleep:

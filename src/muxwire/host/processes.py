@@ -29,7 +29,7 @@ _PROC = Path("/proc")
 HAS_PROC = (_PROC / "self" / "stat").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
-_STAT_PPID, _STAT_TTY, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 4, 5, 6, 19
+_STAT_PPID, _STAT_SESSION, _STAT_TTY, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 3, 4, 5, 6, 19
 # PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
 FORKED = 0x40
 # PF_KTHREAD: a thread of the kernel, which has no terminal and no files. All of them are children of the process 2.
@@ -145,15 +145,43 @@ def session_since(session_leader: int, since: float, until: float = math.inf) ->
     """
     if not HAS_PROC:
         return []
-    ticks = os.sysconf("SC_CLK_TCK")
-    boot = time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()  # proc(5): starttime counts from boot
-    first, end = (since + boot) * ticks, (until + boot) * ticks
+    first, end = _ticks_at(since), _ticks_at(until)
     found = []
     for pid in _members(os.getsid, session_leader):
         fields = _stat_fields(pid)
         if fields and fields[0] not in b"ZX" and first < int(fields[_STAT_STARTED]) + 1 <= end:
             found.append((pid, shown_name(pid) or executable(pid)))
     return found
+
+
+def _ticks_at(when: float) -> float:
+    """A time of the monotonic clock as proc(5) tells when a process started: in ticks since the machine's start."""
+    return (when + time.clock_gettime(time.CLOCK_BOOTTIME) - time.monotonic()) * os.sysconf("SC_CLK_TCK")
+
+
+def begun_apart(session_leader: int, tty: str, since: float) -> dict[int, str]:
+    """What was begun in a session since then and has one of its own (setsid, a daemon): when each process started.
+
+    It comes from a process of the session, as far as the parents live, or has the terminal open. Empty without /proc.
+    """
+    rows = {pid: fields for pid in (pids() if HAS_PROC else ()) if len(fields := _stat_fields(pid)) > _STAT_STARTED}
+    first, found = _ticks_at(since), dict[int, str]()
+    for pid, fields in rows.items():
+        if int(fields[_STAT_STARTED]) + 1 <= first or int(fields[_STAT_SESSION]) == session_leader:
+            continue
+        above = fields
+        while int(above[_STAT_SESSION]) != session_leader and int(above[_STAT_PPID]) in rows:
+            above = rows[int(above[_STAT_PPID])]
+        if int(above[_STAT_SESSION]) == session_leader or _has_open(pid, tty):
+            found[pid] = fields[_STAT_STARTED].decode()
+    return found
+
+
+def _has_open(pid: int, path: str) -> bool:
+    """Whether that is the standard input, output or error of a process."""
+    with contextlib.suppress(OSError):
+        return path in (os.readlink(f"/proc/{pid}/fd/{number}") for number in range(3))  # noqa: PTH115
+    return False
 
 
 def foreground(session_leader: int, *, supervised: bool = False) -> Foreground | None:

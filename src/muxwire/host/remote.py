@@ -616,6 +616,9 @@ class RemoteHost:
         del leader, since, until
         return []
 
+    def begun_apart(self, *_: object) -> dict[int, str]:
+        return {}
+
     def started(self, pid: int) -> str:
         return str(pid)  # no process there is remembered longer than this one runs
 

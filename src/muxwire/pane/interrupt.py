@@ -138,6 +138,7 @@ class Interrupter:
         asks: bool = False,
     ) -> Stop:
         pane = self._pane
+        pane.apart = pane.host.begun_apart(pane.leader_pid, pane.tty, since)
         return Stop(
             pane.stop_target(spared), time.monotonic(),
             first=first.name, grace=grace, state=state, throws_away=throws_away, round_trip=pane.round_trip,

@@ -396,7 +396,7 @@ def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str
     def after() -> str:
         return "a screen was drawn" if pane.has_screen() else repr(pane.open_line().strip()[-_SHOWN_OF_LINE:])
 
-    why, notes = why_running(execution, pane.stream.written_end, after)
+    why, notes = why_running(execution, pane.stream.shown_end, after)
     if text.lost_bytes:
         notes.append(lost_words(text))
     if text.note:

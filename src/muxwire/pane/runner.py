@@ -206,7 +206,7 @@ class Runner:
         waiting = _Bell()
         execution.ends_with(waiting.ring)
         while not watch.outcome:
-            view = WatchView(execution.running, execution.started, pane.stream.end, pane.quiet())
+            view = WatchView(execution.running, execution.started, pane.stream.shown_end, pane.quiet())
             match watch.next(view, time.monotonic()):
                 case Wait() | WaitWritten() as action:
                     if isinstance(action, WaitWritten):

@@ -32,9 +32,11 @@ from muxwire.shell.listener import (
 )
 from muxwire.shell.look import (
     RELAYS,
+    STILL_SECONDS,
     Front,
     Judgement,
     PaneLook,
+    Rest,
     Shown,
     asks,
     asks_secret,
@@ -199,12 +201,16 @@ class PaneState:
         self.pressed_at = float("-inf")  # when we last typed something, on the monotonic clock
         self.first_pressed_at = float("-inf")  # the first such time since the prompt before it
         self.interrupted_at = float("-inf")  # when we last typed a C-c, and nothing after it in the same write
+        self.apart: dict[
+            int, str
+        ] = {}  # what has a session of its own of what was to be ended last, and when it started
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
         self._next_id = ""  # of a mark, made ahead; "" if none is
         self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
+        self._rest = Rest()
         self.held_look: PaneLook | None = None  # the look that the request which now decides has taken
         self._only_wide = -1  # the stream's end when only a look at all processes of another machine showed a wait
         self._near_failed = False  # whether the last look at another machine showed no wait
@@ -353,13 +359,13 @@ class PaneState:
             return state
         if state == "incomplete":
             return "running" if not running.started else state
-        proved = running.waits_at(self.stream.written_end)
+        proved = running.waits_at(self.stream.shown_end)
         return state if proved or not self.shell_in_front() else "running"
 
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
         if execution.running:
-            if self.session.dead or execution.waits_at(self.stream.written_end):
+            if self.session.dead or execution.waits_at(self.stream.shown_end):
                 return "dead" if self.session.dead else "interactive"
             state = self.tab_state()  # without a proof nothing waits (`Runner.examine`)
             return "running" if state == "interactive" or execution.level == 3 else state
@@ -503,7 +509,7 @@ class PaneState:
         look = self.seen(age=age)
         if look.foreground != near.foreground:
             return found  # what was seen of all processes is older than what is in front
-        return judge(look, shell, self.shown(look))
+        return judge(look, shell, self.shown(look, whole=self.host.answers_now))
 
     def waits_near(self) -> Waiting:
         """What is waited for, by the leaders of the session and of the foreground group alone: a tenth of the work."""
@@ -528,11 +534,18 @@ class PaneState:
         found = self.judgement()
         return bool(found.waiting) or found.hidden
 
-    def shown(self, look: PaneLook) -> Shown:
-        """What the pane shows; only looked for where it decides something."""
+    def shown(self, look: PaneLook, *, whole: bool = False) -> Shown:
+        """What the pane shows; only looked for where it decides something.
+
+        `whole`: it is a look at all processes, so it says whether they rest.
+        """
         if not any(may_read(sleep.where) and sleep.tty is not False for one in look.processes for sleep in one.sleeps):
             return Shown()
-        return Shown.of(self.open_line(), screen=self.has_screen())
+        if whole:
+            self._rest = self._rest.after(look)
+        still = whole and self._rest.lasts and self.quiet(STILL_SECONDS)
+        editor = still and self.announces_editor()
+        return Shown.of(self.open_line(), screen=self.has_screen(), still=still, editor=editor)
 
     def has_screen(self) -> bool:
         """Whether a program draws a screen of its own: on the alternate screen, or with the cursor hidden."""
@@ -575,7 +588,13 @@ class PaneState:
         group, shell = self.foreground_group(), self.session.shell_pid
         # A process that a nested shell has just forked has that shell's signal settings at first.
         takes = group is None or self.host.takes(group, signal.Signals[name], spared or shell)
-        return Front(group, self.tty_modes(), stopped=self.shell_stopped(), takes=takes)
+        asked = self.host.answers_now and self.tells_sleeps and self.stop_target(spared).is_program(group)
+        prompts = asked and self._prompts() and self.reads()
+        return Front(group, self.tty_modes(), stopped=self.shell_stopped(), takes=takes, prompts=prompts)
+
+    def _prompts(self) -> bool:
+        """Whether a prompt, as that of a REPL, seems to stand there."""
+        return not self.on_alternate() and (self.announces_editor() or asks(self.open_line()))
 
     def shell_stopped(self) -> bool:
         """Whether a signal has stopped the tab's own shell, which has no shell above it to let it continue.

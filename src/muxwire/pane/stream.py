@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import TYPE_CHECKING, Protocol, final
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 RING_CAPACITY = 1 << 20
 # The smallest ring that can be set (MUXWIRE_RING_BYTES): the newest output that is read only in memory fits into it.
 RING_MIN = 64 << 10
+# What shows nothing: colours, and DECSET and DECRST of autowrap, of a blinking cursor and of the cursor (xterm's
+# control sequences). prompt_toolkit writes that whenever it looks whether there is anything to draw.
+_SHOWS_NOTHING = re.compile(rb"(?:\x1b\[(?:\?(?:7|12|25)[hl]|[0-9;]*m))+")
 # What is not in memory any more is read in parts of this size, which go one by one as they are decoded.
 PART = 1 << 18
 
@@ -60,7 +64,8 @@ class PaneStream:
         self.ring = RingBuffer(capacity, start=start)
         self.screens = ScreenSwitches(start)
         self.log = log
-        self.last_output = time.monotonic()  # when a program wrote last; a new pane has not been silent yet
+        # When a program last wrote what shows, and the offset after it; a new pane has not been silent yet.
+        self.last_output, self._shown_end = time.monotonic(), start
         self.whole_from = 0  # the offset after what was lost last
         self.live_from = start  # the offset from which on output was read as it came, and not from what tmux kept
         self.rejoining = False  # whether what was written while no process was attached is still being read
@@ -84,6 +89,11 @@ class PaneStream:
         while is_join_mark(self.ring.read(end - JOIN_LENGTH, end), self.nonce):
             end -= JOIN_LENGTH
         return end
+
+    @property
+    def shown_end(self) -> int:
+        """The offset after what a program wrote last that shows."""
+        return min(self._shown_end, self.written_end)
 
     def written(self, begin: int) -> bytes:
         """What programs have written from that offset on, as far as it is in memory: without marks R."""
@@ -111,8 +121,8 @@ class PaneStream:
         self._reached = end
         if listener is not None:
             self._tell(listener.on_reached, end)
-        if not is_join_mark(data, self.nonce):
-            self.last_output = time.monotonic()
+        if not (is_join_mark(data, self.nonce) or _SHOWS_NOTHING.fullmatch(data)):
+            self.last_output, self._shown_end = time.monotonic(), end
         self.wake()
 
     def tell(self, fact: Fact) -> None:
@@ -149,7 +159,7 @@ class PaneStream:
         self.ring = RingBuffer(self.capacity, start=self.ring.end + size)
         self._scanner = MarkScanner(self.ring.end, self._owns)
         self.screens.lose()
-        self.whole_from = self.ring.end
+        self.whole_from = self._shown_end = self.ring.end
         self.wake()
 
     def close(self, *, ended: bool = False) -> None:

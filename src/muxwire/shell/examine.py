@@ -85,7 +85,7 @@ class Examiner:
     def begins_to_wait(self, execution: Execution) -> bool:
         """Whether a command that has written nothing new waits all the same, by a look that costs little."""
         pane = self._pane
-        end = pane.stream.written_end
+        end = pane.stream.shown_end
         if not execution.started or execution.waits_at(end):
             return False
         if not execution.silent_since(end) and pane.quiet(SILENT_SECONDS):
@@ -97,7 +97,7 @@ class Examiner:
         pane = self._pane
         if not (execution.running and execution.started and pane.quiet()):
             return
-        end = pane.stream.written_end
+        end = pane.stream.shown_end
         if not (execution.waits_at(end) or execution.silent_since(end)):
             yield Within(pane.answer_seconds, self.examined(execution))
 
@@ -107,14 +107,14 @@ class Examiner:
         yield LookAll()
         yield from continued(pane)
         yield from self._nested.settle_end(execution)
-        end = pane.stream.written_end
+        end = pane.stream.shown_end
         if execution.cut >= 0 or not execution.running or execution.waits_at(end):
             return ""
         if waiting := (yield from proved(pane, lambda: pane.awaited(execution))):
-            execution.asks(pane.stream.written_end, waited_words(waiting))
+            execution.asks(pane.stream.shown_end, waited_words(waiting))
             return "interactive"
         if not execution.silent_since(end) and (yield from proved(pane, pane.falls_silent)):
-            execution.fell_silent(pane.stream.written_end)
+            execution.fell_silent(pane.stream.shown_end)
             return "silent"
         return ""
 

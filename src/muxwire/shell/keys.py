@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 PASTE_END = b"\x1b[201~"
 # The interrupt character of every terminal in its usual modes (termios(3), VINTR).
 CTRL_C = b"\x03"
+# The end of input: in a terminal in line mode (VEOF), and by custom for line editors, on an empty line.
+CTRL_D = b"\x04"
 ESCAPE = b"\x1b"
 _ENTER = "Enter"
 # Keys whose sequence has no place for a modifier.
@@ -99,6 +101,7 @@ class KeyModes:
     utf8: bool = False  # in the form of DECSET 1005: each number as a character
     columns: int = 0  # the size of the pane; 0 if it is not known
     rows: int = 0
+    pastes: bool = False  # the program asked for marks of pastes (bracketed paste, DECSET 2004)
 
 
 def tmux_name(written: str) -> str:
@@ -238,6 +241,8 @@ class Stroke:
 _COMMAND = re.compile(rb"[\x01\x02\x04-\x08\x0b\x0c\x0e-\x1f]")
 _NEXT_LINE = re.compile(rb"[\r\n\x03]")
 _LINE = re.compile(rb"[^\r]*\r|[^\r]+")
+# A text that is longer is no command of an editor.
+_COMMAND_MAX = 256
 
 
 def after_keys(before: bool, typed: bytes) -> bool:
@@ -257,9 +262,10 @@ def strokes(
 
     A text with Enter after it is handed over as a paste, so that a program that reads both at once does not take
     Enter for a part of the text, and that Enter `submits` it. Not on the alternate screen: there text is commands (vim
-    would insert `:w`). And not after an Enter: which program reads what comes then is not known yet. Nor after keys
-    (`keyed`: before these), up to its first line end: bash's vi mode would take the marks of a paste for commands, zsh
-    and fish would insert what is meant as commands. A C-c ends a write, as an Enter does.
+    would insert `:w`), unless it is long or has a line end, and the program knows pastes. And not after an Enter: which
+    program reads what comes then is not known yet. Nor after keys (`keyed`: before these), up to its first line end:
+    bash's vi mode would take the marks of a paste for commands, zsh and fish would insert what is meant as commands. A
+    C-c ends a write, as an Enter does.
     """
     found: list[Stroke] = []
     plain = bytearray()
@@ -286,8 +292,9 @@ def strokes(
             continue
         text = key.encode("utf-8", "surrogateescape")
         after_text = len(key) > 1 and (literal or _ENTER not in names[:index])
-        entered = after_text and _ENTER in names[index + 1 : index + 2] and not (literal or modes.alternate_screen)
-        if paste or entered:
+        entered = after_text and _ENTER in names[index + 1 : index + 2] and not literal
+        message = modes.pastes and (len(key) > _COMMAND_MAX or _NEXT_LINE.search(text) is not None)
+        if paste or (entered and (message or not modes.alternate_screen)):
             found.append(Stroke(bytes(plain)))
             plain.clear()
             typed = _NEXT_LINE.split(text)[0] if keyed and not paste else b""

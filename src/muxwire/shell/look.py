@@ -8,24 +8,27 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
 2. A poll of nothing but the terminal, without a time limit, is as good as a read. Any other poll is a weaker proof,
    because programs that work poll for keys as well: text must stand on the cursor's line, or the program must have
    drawn a screen of its own. In line mode it must be for nothing else, or without a time limit. One with a limit of
-   less than a second is no proof, with two exceptions: a pinentry; and a Python that shows its prompt, which from 3.13
-   on polls for keys alone, 0.1 s at a time (`handle1` in Lib/_pyrepl/reader.py).
-3. Only the foreground group counts of the terminal's own session, since a read of any other one stops it (SIGTTIN). Of
+   less than a second proves something of a terminal that is not in line mode and stands `still`, while nothing else in
+   front works: so editors and menus poll that have a timer. Two are believed at once: a pinentry; and a Python that
+   shows its prompt, which from 3.13 on polls for keys alone, 0.1 s at a time (`handle1` in Lib/_pyrepl/reader.py).
+3. A thread that reads proves nothing beside a main thread that works: the main one must wait for it, or for anything,
+   without a time limit, and the program must show something to answer, or have no thread that could do anything else.
+4. Only the foreground group counts of the terminal's own session, since a read of any other one stops it (SIGTTIN). Of
    other sessions every process counts that has the terminal open: `su USER -c`, `setsid`, pinentry, screen.
-4. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in
+5. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in
    each of the inner terminals waits too.
-5. What is not visible here is `hidden`: a relay to another machine or into a container, a process of another user.
+6. What is not visible here is `hidden`: a relay to another machine or into a container, a process of another user.
    Nothing is claimed of it, but for a terminal in line mode without echo: a program that hides the answer has asked.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 # What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
 Waiting = Literal["line", "password", "raw", "editor", ""]
@@ -35,6 +38,9 @@ Waiting = Literal["line", "password", "raw", "editor", ""]
 _READ: Final = ("wait_woken", "n_tty_read")
 # Those in which a process waits for one of several files; a compiled copy adds `.constprop.0`.
 _POLL: Final = ("poll_schedule_timeout", "do_sys_poll", "do_poll", "do_select", "ep_poll", "do_epoll_wait")
+# In these it waits for another thread (futex_wait_queue_me until Linux 5.15), or for nothing but time.
+_FUTEX: Final = "futex"
+_PAUSE: Final = ("hrtimer_nanosleep", "do_nanosleep")
 # What the kernel says of a process that runs, and of one of another user, wherever it sleeps.
 _NOWHERE: Final = ("0", "")
 # busybox's `read` polls the terminal before it reads a byte, for nothing else.
@@ -72,6 +78,11 @@ _SECRET: Final = re.compile(
 _QUESTION: Final = re.compile(r"[?\]):>]\Z")
 _PROGRESS: Final = re.compile(r"[0-9] ?%")
 _PROMPT: Final = re.compile(r"[#$%❯] +\Z")
+# A terminal stands still if for so many seconds nothing was drawn and its programs used next to no processor time: at
+# most this share of one. A prompt that is drawn anew ten times a second (prompt_toolkit) takes 0.03.
+STILL_SECONDS: Final = 1.0
+_STILL_SHARE: Final = 0.05
+
 # The prompts of an interactive Python (`sys.ps1`, `sys.ps2`).
 _PYTHON_PROMPT: Final = re.compile(r"(?:\A|\s)(?:>>>|\.\.\.) \Z")
 
@@ -103,13 +114,15 @@ class Front:
 
     `group` is the foreground process group, None if the pane's first process is gone; `modes` None if the terminal is.
     `stopped`: a signal has stopped the tab's own shell. `takes`: the leader of the group treats the signal that is to
-    be sent as its own program does; when it was just forked, it still treats it as the shell does.
+    be sent as its own program does; when it was just forked, it still treats it as the shell does. `prompts`: it
+    seems to stand at a prompt, and waits for input.
     """
 
     group: int | None
     modes: TtyModes | None = None
     stopped: bool = False
     takes: bool = True
+    prompts: bool = False
 
 
 @final
@@ -119,7 +132,7 @@ class Sleep:
 
     `call` is `read`, `write` or `poll`; "" if it is another one, or if the kernel does not say. `tty`: whether that is
     a call on the terminal that was looked at; None if it is not known. Of a poll, `alone`: of nothing else; `endless`:
-    without a time limit; `brief`: with one of less than a second.
+    without a time limit, also of a wait for another thread; `brief`: with one of less than a second.
     """
 
     state: str
@@ -137,8 +150,9 @@ class Process:
     """One process that has the terminal open, or as its controlling terminal (`controls`).
 
     `program` is the file name of its executable, "" if that is not known. `closed`: it is another user's, and the
-    kernel does not say where it sleeps. `inner`: what was seen of each pseudoterminal whose master it holds; None for
-    one that cannot be looked at.
+    kernel does not say where it sleeps. `sleeps`: what its threads do, the main one first. `inner`: what was seen of
+    each pseudoterminal whose master it holds; None for one that cannot be looked at. `used`: the seconds of processor
+    time that its threads have had, counted in ticks (proc(5)).
     """
 
     pid: int
@@ -151,6 +165,7 @@ class Process:
     sleeps: tuple[Sleep, ...] = ()
     inner: tuple[PaneLook | None, ...] = ()
     flags: int = 0
+    used: float = 0.0
 
 
 @final
@@ -187,17 +202,47 @@ class Shown:
     """What the pane shows, as far as it matters here.
 
     `line`: text stands on the cursor's line. `screen`: a program has drawn a screen of its own, on the alternate screen
-    or with the cursor hidden. `at_python`: the cursor stands right after a prompt of an interactive Python.
+    or with the cursor hidden. `at_python`: the cursor stands right after a prompt of an interactive Python. `still`:
+    nothing was drawn for STILL_SECONDS, and all rests (`Rest`); `editor`: a line editor says that it is on.
     """
 
     line: bool = False
     screen: bool = False
     at_python: bool = False
+    still: bool = False
+    editor: bool = False
 
     @classmethod
-    def of(cls, line: str, *, screen: bool) -> Shown:
+    def of(cls, line: str, *, screen: bool, still: bool = False, editor: bool = False) -> Shown:
         """What `line`, the text on the cursor's line, says."""
-        return cls(bool(line.strip()), screen, _PYTHON_PROMPT.search(line) is not None)
+        return cls(bool(line.strip()), screen, _PYTHON_PROMPT.search(line) is not None, still, editor)
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is something that a person could answer."""
+        return self.line or self.screen
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """How much processor time the programs of a terminal had `used` by the look at `at`.
+
+    `lasts`: they had used next to none for STILL_SECONDS before it.
+    """
+
+    at: float = 0.0
+    used: Mapping[int, float] = field(default_factory=dict)
+    lasts: bool = False
+
+    def after(self, look: PaneLook) -> Rest:
+        """The same by a later look. A program that has begun or ended meanwhile works."""
+        used = {one.pid: one.used for one in _everything(look)}
+        seconds = look.seen_at - self.at
+        had = sum(used.values()) - sum(self.used.values())
+        if used.keys() != self.used.keys() or had > _STILL_SHARE * max(seconds, STILL_SECONDS):
+            return Rest(look.seen_at, used)
+        return Rest(look.seen_at, used, lasts=True) if seconds >= STILL_SECONDS else self
 
 
 @final
@@ -239,6 +284,8 @@ def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
         found_inside = (_of_process(one, modes, shown, shell, tells=True) for one in inside)
         return next((one for one in found_inside if one.waiting), Judgement("editor"))
     hidden = False
+    if shown.still and any(map(_works, _candidates(look))):
+        shown = replace(shown, still=False)
     for process in _candidates(look):
         found = _of_process(process, modes, shown, shell, tells=look.tells)
         if found.waiting:
@@ -331,6 +378,27 @@ def _candidates(look: PaneLook) -> Iterator[Process]:
     yield from (one for one in look.processes if not one.controls and one.group != look.foreground)
 
 
+def _everything(look: PaneLook) -> Iterator[Process]:
+    """The processes that may read the terminal, and those of all terminals inside of it."""
+    for process in _candidates(look):
+        yield process
+        for inner in process.inner:
+            yield from _everything(inner) if inner is not None else ()
+
+
+def _works(process: Process) -> bool:
+    """Whether a thread is awake, waits for time to pass or for what comes over a connection; in a program that does not
+    look for keys, also for anything within some time.
+    """
+    looks = any(_is_call(sleep) and sleep.tty for sleep in process.sleeps)
+    for sleep in process.sleeps:
+        awake = sleep.state in ("R", "D") or sleep.where.startswith(_PAUSE)
+        elsewhere = sleep.tty is False and (sleep.where.startswith(_READ) or not (looks or sleep.endless))
+        if awake or elsewhere:
+            return True
+    return False
+
+
 def _of_process(process: Process, modes: TtyModes, shown: Shown, shell: int, *, tells: bool) -> Judgement:
     kind: Waiting = "raw" if not modes.icanon else "line" if modes.echo else "password"
     if process.program.startswith(_ASK_SECRETS):
@@ -342,7 +410,10 @@ def _of_process(process: Process, modes: TtyModes, shown: Shown, shell: int, *, 
     if process.closed:  # sudo, su, passwd: a program that turns the echo off asks for a secret
         sleeping = any(one.state == "S" for one in process.sleeps)
         return Judgement(kind) if sleeping and kind == "password" else Judgement("", True)
-    waits = any(_waits(sleep, process, modes, shown, shell) for sleep in process.sleeps)
+    main, others = process.sleeps[:1], process.sleeps[1:]
+    if main and (shown.asks or all(one.tty for one in others)) and _leaves_to_others(main[0], modes, shown):
+        main += others
+    waits = any(_waits(sleep, process, modes, shown, shell) for sleep in main)
     if process.program in _CARRIERS:
         asks = kind == "password" or (kind == "line" and process.program in _ASK_THEMSELVES)
         read = any(one.where.startswith(_READ) for one in process.sleeps)
@@ -374,6 +445,13 @@ def _is_call(sleep: Sleep) -> bool:
     return sleep.where.startswith((*_READ, *_POLL))
 
 
+def _leaves_to_others(main: Sleep, modes: TtyModes, shown: Shown) -> bool:
+    """Whether a main thread that sleeps so may have another one read the terminal (rule 3)."""
+    if main.endless:
+        return main.where.startswith((*_POLL, _FUTEX))
+    return main.where.startswith(_POLL) and (main.tty is None or (shown.still and not modes.icanon))
+
+
 def _waits(sleep: Sleep, process: Process, modes: TtyModes, shown: Shown, shell: int) -> bool:
     if not _is_call(sleep):
         return False
@@ -382,12 +460,13 @@ def _waits(sleep: Sleep, process: Process, modes: TtyModes, shown: Shown, shell:
         return sleep.tty is True or sleep.where == "n_tty_read" or not modes.echo or shown.line
     if sleep.tty and sleep.alone and sleep.endless:
         return True
-    # It looks for keys between two pieces of work; pinentry-curses looks every 70 ms, and does nothing else.
+    # It may look for keys between two pieces of work; pinentry-curses looks every 70 ms, and does nothing else.
     if sleep.brief and not process.program.startswith(_ASK_SECRETS):
-        at_prompt = process.program.startswith(_PYTHONS) and shown.at_python
-        return bool(at_prompt and sleep.tty and sleep.alone and not modes.icanon)
+        at_prompt = process.program.startswith(_PYTHONS) and shown.at_python and sleep.alone
+        still = shown.still and (shown.asks or shown.editor)
+        return bool((at_prompt or still) and sleep.tty and not modes.icanon)
     if not modes.icanon:
-        return shown.line or shown.screen
+        return shown.asks
     if sleep.tty is None:
         return process.program in _POLLS_FIRST and (shown.line or process.pid == shell)
     return shown.line and (sleep.alone or sleep.endless)
@@ -401,6 +480,11 @@ def sleeps_for_keys(where: str, *, polls: bool) -> bool:
 def may_read(where: str) -> bool:
     """Whether it is worth asking what a process that sleeps there reads or polls."""
     return where.startswith((*_READ, *_POLL))
+
+
+def is_futex(where: str) -> bool:
+    """Whether a thread that sleeps there waits for another one."""
+    return where.startswith(_FUTEX)
 
 
 def is_poll(where: str) -> bool:

@@ -236,7 +236,7 @@ class Stream(Protocol):
     def end(self) -> int: ...
 
     @property
-    def written_end(self) -> int: ...
+    def shown_end(self) -> int: ...
 
     def holds(self, offset: int) -> bool: ...
 
@@ -319,6 +319,9 @@ class Pane(Protocol):
         """Whether the kernel says where processes sleep."""
 
     def seen(self) -> PaneLook: ...
+
+    def reads(self) -> bool:
+        """Whether what is in front sleeps until something is typed."""
 
     def front(self) -> Foreground | None: ...
 
@@ -414,12 +417,12 @@ def caught_up(pane: Pane) -> Request[bool]:
 
     Raises: TmuxSilent, ConnectionClosed.
     """
-    end = pane.stream.end
+    end = pane.stream.shown_end
     for _ in range(CATCH_UP - pane.answered_whole):
         yield from ask(pane, "display-message", "-p", "")
-        if pane.stream.end != end:
+        if pane.stream.shown_end != end:
             return False
-    return pane.stream.end == end and not pane.stream.rejoining
+    return pane.stream.shown_end == end and not pane.stream.rejoining
 
 
 def reads_on(pane: Pane) -> Request[bool]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, final
 from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.shell.keys import CTRL_C, ESCAPE, PASTE_END, KeyModes, Stroke, after_keys, mistaken, strokes
 from muxwire.shell.listener import PROMPT_GRACE
+from muxwire.shell.look import RELAYS
 from muxwire.shell.request import (
     AnswerOf,
     LookAtScreen,
@@ -56,12 +57,19 @@ TAKEN_SECONDS = 1.0
 TAKEN_ALTERNATE_SECONDS = 0.3
 # How long a program that takes keys that come close together for a paste wants to be left alone after one.
 TAKEN_PAUSE = 0.05
+# A program that takes an Enter has drawn something by then.
+TAKEN_REACTION = 0.5
 # A screen that has changed and rests for so long shows the text in another form: stars, or how many lines there are.
 TAKEN_REST = 0.1
 
 _NOT_SEEN = (
     "the screen did not show the text before Enter was pressed: if the text was a message, see with snapshot whether"
     " the program has it before you type more"
+)
+
+_NOT_TAKEN = (
+    "nothing on the screen has changed at Enter, or the program does not read keys now and may throw the text away: see"
+    " with snapshot before you type more"
 )
 
 _TABS_LOST = "the line editor may have left out the TABs of the text, or completed words there"
@@ -137,6 +145,7 @@ class Keys:
         self._entered = -TAKEN_BY_SHELL  # when a line was last ended at the prompt
         # Whether the program asked for marks of pastes (see `_paste_mode`), by the output up to `_asked_to`.
         self._asked, self._asked_to = b"", 0
+        self._standing = False  # whether this call has typed a text that was shown, and may not have been taken
         self._tabs_lost = False  # whether this call has typed TABs that may not arrive as text
         self._editor_comes = True  # whether the line editor came back after each line end of this call
         self._escaped = -ESCAPE_PAUSE  # when an Escape ended a call
@@ -146,14 +155,15 @@ class Keys:
         self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool, until: float
     ) -> Request[tuple[int, int, str, bool | None]]:
         """Type `keys`, and Enter after them: how many bytes they were, the stream's end before them, a note, and
-        whether a program that reads keys had taken a text when Enter came after it (None: no Enter waited for that).
+        whether a program that reads keys has shown a text and then taken its Enter (None: there was no such text,
+        or what followed it may not have been taken).
 
         `until` is the time of the call, on the clock of the pane.
 
         Raises: InvalidArgument; TabUnavailable for a dead tab; ConnectionClosed; TmuxSilent if tmux does not answer
         until then, or in what it may take to any call.
         """
-        self._until, self._tabs_lost, self._editor_comes = until, False, True
+        self._until, self._standing, self._tabs_lost, self._editor_comes = until, False, False, True
         pane = self._pane
         yield from self._prompt_to_come()
         # Before the prompt is drawn the terminal may still have the modes of a program that reads by lines.
@@ -185,7 +195,9 @@ class Keys:
         yield NoteInput()
         taken = yield from self._type(found, modes)
         notes = ["" if literal or paste else mistaken(keys)]
-        if taken is False and not modes.alternate_screen:
+        if self._standing:
+            notes.append(_NOT_TAKEN)
+        elif taken is False and not modes.alternate_screen:
             notes.append(_NOT_SEEN)
         if self._tabs_lost:
             notes.append(_TABS_LOST)
@@ -221,13 +233,16 @@ class Keys:
         asked: Asked = yield Submit(("display-message", "-p", "-t", self._pane.pane_id, _MODES))
         (answer,) = yield AnswerOf(asked, self._left())
         *flags, columns, rows = answer.split(b" ")
-        return replace(KeyModes(*(flag == b"1" for flag in flags)), columns=int(columns), rows=int(rows))
+        pastes = self._paste_mode() == b"h"
+        modes = KeyModes(*(flag == b"1" for flag in flags))
+        return replace(modes, columns=int(columns), rows=int(rows), pastes=pastes)
 
     def _type(self, found: Sequence[Stroke], modes: KeyModes) -> Request[bool | None]:
-        """Press what was found; return whether a program that reads keys had taken a text when Enter came after it."""
+        """Press what was found; return whether a program that reads keys has shown a text and then taken its Enter."""
         pane, session = self._pane, self._pane.session
         answers: list[Asked] = []
         before: Picture | None = None  # the screen, where the next stroke is an Enter for a text
+        standing: Picture | None = None  # the screen with a text that the next Enter is for
         taken: bool | None = None
         ended = -1  # the stream's end when a line was last ended
         if (left := self._escaped + ESCAPE_PAUSE - pane.now) > 0:
@@ -237,8 +252,8 @@ class Keys:
             if stroke.submits and before is not None and not session.dead:
                 text = found[number - 1].data.decode("utf-8", "replace")
                 longest = TAKEN_ALTERNATE_SECONDS if modes.alternate_screen else TAKEN_SECONDS
-                shown = yield Within(longest, self._taken(text, before))
-                taken = bool(shown) and taken is not False
+                standing = yield Within(longest, self._shown(text, before))
+                taken = standing is not None
             is_text = number + 1 < len(found) and found[number + 1].submits
             looks = is_text and not session.dead and self._is_for_keys(pane.tty_modes())
             before = (yield LookAtScreen()) if looks else None
@@ -255,13 +270,17 @@ class Keys:
             data = yield from self._marked(stroke, modes, ended)
             ended = pane.stream.end if b"\r" in data and not stroke.bracketed else ended
             answers.append((yield Press(data, bracketed=stroke.bracketed and not modes.in_mode)))
+            if standing is not None:
+                # The kernel shows what is typed in line mode: a program that reads keys later throws it away, or not.
+                taken = not (tty is not None and tty.icanon) and (yield from self._enters(standing))
+                standing, self._standing = None, not taken
             if stroke.pause:
                 yield Pause(ESCAPE_PAUSE)
         if found and found[-1].data.endswith(ESCAPE):
             self._escaped = pane.now
         for answer in answers:
             yield AnswerOf(answer, self._left())
-        return taken
+        return taken if not taken or found[-1].submits else None  # what was typed behind it may be thrown away
 
     def _is_for_keys(self, modes: TtyModes | None) -> bool:
         """Whether what is typed goes to a program that reads keys and shows them itself, as input boxes do.
@@ -274,20 +293,42 @@ class Keys:
             return False
         return not pane.asks_secret() and pane.waits_for_input() != "password"
 
-    def _taken(self, text: str, before: Picture) -> Request[bool]:
-        """Wait until a program shows `text`, which was typed on the screen `before`; False if the tab ends first."""
+    def _shown(self, text: str, before: Picture) -> Request[Picture | None]:
+        """Wait until a program shows `text`, which was typed on the screen `before`; None if the tab ends first."""
         stream, changed = self._pane.stream, False
         while not self._pane.session.dead:
             end = stream.end
             seen: Picture = yield LookAtScreen()
             if shows_typed(before, seen, text):
                 yield Pause(TAKEN_PAUSE)
-                return True
+                return seen
             changed = changed or not seen.shows_same(before)
             yield Wait(TAKEN_REST)
             if changed and stream.end == end:
-                return True
-        return False
+                return seen
+        return None
+
+    def _enters(self, standing: Picture) -> Request[bool]:
+        """Whether an Enter that was pressed has changed that screen, or a second one.
+
+        Some take no Enter so soon after a paste. It is pressed again only if the program is seen to wait for more keys:
+        then it has read the first.
+        """
+        pane = self._pane
+        if (yield Within(TAKEN_REACTION, self._changes(standing))):
+            return True
+        yield Refresh()
+        front = pane.front()
+        if front is None or front.program in RELAYS or not (pane.tells_sleeps and pane.reads()):
+            return False
+        yield Press(b"\r", taken=True)
+        return bool((yield Within(TAKEN_REACTION, self._changes(standing))))
+
+    def _changes(self, standing: Picture) -> Request[bool]:
+        """Wait until the screen is not that one any more, or its program is gone."""
+        while not self._pane.session.dead and (yield LookAtScreen()).shows_same(standing):
+            yield Wait(TAKEN_REST)
+        return True
 
     def _left(self) -> float:
         return max(self._until - self._pane.now, self._pane.answer_seconds)

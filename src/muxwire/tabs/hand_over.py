@@ -49,7 +49,7 @@ def secret_note(pane: PaneState, server: TmuxServer, key: str) -> str:
 def _waits_for_secret(pane: PaneState) -> bool:
     """Whether a program waits for a secret. A command that was just examined knows this already."""
     running = pane.session.running
-    if running is not None and running.waits_at(pane.stream.written_end):
+    if running is not None and running.waits_at(pane.stream.shown_end):
         return running.asked_for == waited_words("password")
     return pane.waits_for_input() == "password"
 

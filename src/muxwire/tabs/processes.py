@@ -132,10 +132,11 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
         readers = await asking_strangers(tab.pane) if asked else {}
         stopped, since = await _stop(tab.pane, tab.runner, first, grace)
         if stopped.success:
-            left = await _left(tab.pane, since, time.monotonic())
+            ended = time.monotonic()
+            if ends_readers:
+                await _without_strangers(tab, readers)
+            left = await _left(tab.pane, since, ended)
             stopped = replace(stopped, left=left, success=not left)
-        if stopped.success and ends_readers:
-            await _without_strangers(tab, readers)
     tab.pane.session.told_of()  # no later note on a nested shell that ended: the caller wanted it
     return stopped
 
@@ -167,13 +168,15 @@ async def _left(pane: PaneState, since: float, ended: float) -> tuple[ProcessLef
     """
     began, until = time.monotonic(), math.inf
     own = (pane.leader_pid, pane.session.shell_pid)
+    apart, pane.apart = pane.apart, {}
     while True:
         # What runs for a prompt (git, pyenv) is no part of the job: it has ended when the shell waits for keys.
         drawing = pane.session.at_prompt and not pane.shell_sleeps()
         if pane.pressed_at > ended:
             until = min(until, pane.pressed_at)
         since_then = pane.host.session_since(pane.leader_pid, since, until)
-        left = tuple(ProcessLeft(name, pid) for pid, name in since_then if pid not in own)
+        alive = ((pid, pane.host.program_of(pid)) for pid, at in apart.items() if pane.host.started(pid) == at)
+        left = tuple(ProcessLeft(name, pid) for pid, name in (*since_then, *alive) if pid not in own)
         if not left or time.monotonic() - began > (_PROMPT_WITHIN if drawing else _GONE_WITHIN):
             return left
         await pane.stream.changed_within(LOOK_SECONDS)

@@ -190,7 +190,7 @@ def doing(book: TabBook) -> str:
     first = (running.command.decode("utf-8", "replace").splitlines() or [""])[0][:DOING_CHARS]
     # `#[` begins a style in a status line (tmux(1) STYLES).
     words = "".join(sign if sign.isprintable() else "?" for sign in first).replace("#", "")
-    if running.asked_at == tab.pane.stream.written_end:
+    if running.asked_at == tab.pane.stream.shown_end:
         return f"{tab.key} waits for {running.asked_for}: {words}"
     return f"{tab.key} runs {words}"
 

@@ -258,7 +258,7 @@ class TakeSnapshot(InTab):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendKeys(InTab):
     """Type into what runs in a tab: REPL, editor, agent. With until, regex, idle_ms, wait_ms: new output, state,
-    exit_code too; a command's own: command_result. taken: the text was seen before Enter.
+    exit_code too; a command's own: command_result. taken: the text was seen, and Enter drew something.
     """
 
     verb: ClassVar[str] = "send_keys"
