@@ -22,6 +22,7 @@ CHOSEN = (
     "tests/library/named/test_starts.py",
     "tests/library/test_people.py",
     "tests/library/test_snapshots.py",
+    "tests/library/screens",
 )
 # Ten times what they take on two slow processors.
 SECONDS = 3600

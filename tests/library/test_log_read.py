@@ -17,7 +17,16 @@ from muxwire.errors import InvalidArgument
 from muxwire.host.patterns import Pattern
 from muxwire.logs import grep as log_grep, read as log_read
 from muxwire.logs.grep import Search, last_matches
-from muxwire.logs.read import LogFileReader, View, cut_to_lines, last_lines, last_readable_lines, read_range, read_raw
+from muxwire.logs.read import (
+    LogFileReader,
+    View,
+    cut_to_lines,
+    last_lines,
+    last_readable_lines,
+    read_range,
+    read_raw,
+    read_readable,
+)
 from muxwire.results import LogMatch, LogTail
 from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi
@@ -277,6 +286,28 @@ def test_drawing_is_left_out(
 def test_where_a_line_lies_that_was_played(path: Path, log: bytes, line: int, byte: int) -> None:
     path.write_bytes(log)
     assert last_matches(path, Search(Pattern("needle")), 5, VIEW, as_read=True).matches == (LogMatch(byte, line),)
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [
+        b"\x1b]1337;File=:" + b"x" * (3 << 20) + b"\x07",
+        b"\x1bPtmux;\x1b\x1b]1337;File=:" + b"x" * (3 << 20) + b"\x07\x1b\\",
+        b"\x1bPq" + b"~-\r\n" * (1 << 20) + b"\x1b\\",
+    ],
+    ids=["OSC 1337", "passed through", "sixel in lines"],
+)
+def test_a_picture_is_none_of_the_text(path: Path, picture: bytes) -> None:
+    path.write_bytes(b"one\r\ntwo\r\n" + picture + b"\r\nthree\r\nfour\r\n")
+    for lines in range(1, 6):
+        found = last_readable_lines(path, lines, VIEW).content.splitlines()
+        assert found == ["one", "two", "", "three", "four"][-len(found) :]
+        assert len(found) >= min(lines, 3)  # of a picture that has more lines than are played at once nothing is found
+    text, position, eof = b"", 0, False
+    while not eof:
+        piece, _ = read_readable(path, position, 300_000, VIEW)
+        text, position, eof = text + piece.data, piece.next_offset, piece.eof
+    assert [line for line in text.split(b"\n") if line] == [b"one", b"two", b"three", b"four"]
 
 
 def test_a_part_of_a_log(path: Path) -> None:

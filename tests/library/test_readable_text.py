@@ -56,9 +56,9 @@ async def test_every_reader_reads_the_same(terminals: muxwire.Terminals) -> None
         assert READ in waited.tail
 
 
-# A bar in the last row, below a region in which the lines scroll, as apt draws it; more lines than the screen has.
+# A screen full of lines; then a bar in the last row, below a region in which the lines scroll, as apt draws it.
 BAR = (
-    r"""printf '\n\0337\033[0;23r\0338\033[1A'; for i in $(seq 40); do """
+    r"""seq 30; printf '\n\0337\033[0;23r\0338\033[1A'; for i in $(seq 40); do """
     r"""printf '\0337\033[24;0f%d of 40\0338step %d\n' $i $i; done; printf '\n\0337\033[0;24r\0338\033[1A\033[J'"""
 )
 
@@ -66,8 +66,11 @@ BAR = (
 async def test_a_scroll_region_has_the_rows_of_the_tab(terminals: muxwire.Terminals) -> None:
     steps = [f"step {n}" for n in range(1, 41)]
     tab = await terminals.create_tab(shell="bash", size=(80, 24))
+    begin = tab.next_byte
     result = await tab.execute(BAR, strip_ansi=True)
-    assert [line for line in result.output.split("\n") if line] == steps
+    assert [line for line in result.output.split("\n") if line][30:] == steps
+    chunk = await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)
+    assert [line for line in chunk.chunk.split("\n") if line in steps] == steps
     found = await terminals.read_logs(tab.window_id, strip_ansi=True, grep="^step")
     assert found.content.split("\n")[:-1] == steps
     tail = await terminals.read_logs(tab.window_id, lines=20, strip_ansi=True)

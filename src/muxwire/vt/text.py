@@ -84,13 +84,12 @@ class WholeSequences:
 
     def __init__(self) -> None:
         self.held = b""  # its first bytes
-        self.held_back = 0  # how many bytes of it have come
+        self.held_back = 0  # how many bytes came after those that `feed` has returned, if it has returned any
 
     def feed(self, data: bytes) -> bytes:
-        held_back = self.held_back + len(data)
         data = self.held + data
         end = begun(data)
-        self.held, self.held_back = data[end:][:_HELD_MAX], len(data) - end if end else held_back
+        self.held, self.held_back = data[end:][:_HELD_MAX], len(data) - end
         return data[:end]
 
 

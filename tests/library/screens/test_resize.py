@@ -25,16 +25,12 @@ pytestmark = pytest.mark.anyio
 
 SIZES = [(80, 24), (41, 12), (132, 43), (20, 5), (80, 24), (79, 24), (80, 23), (200, 50), (33, 33)]
 # Long lines that wrap, in colours, and wide characters: 60 frames with a few ms between them, then quiet.
-WIDE = "終わり"
 LINES = r"""
 for i in $(seq 60); do
     printf '\e[3%dm%d %s\e[0m 終わり é\r\n' $((i % 8)) $i "$(head -c $((i * 5)) /dev/zero | tr '\0' '=')"
     read -rst 0.005
 done; cat
 """
-# From this version on tmux counts the half of a wide character that is behind it as a column more, when it lays lines
-# out for another width (`grid_need_extended_cell` in grid.c).
-COUNTS_THREE = (3, 6)
 
 
 async def resized(terminals: Terminals, tab: Tab, size: tuple[int, int]) -> None:
@@ -50,8 +46,6 @@ async def resized(terminals: Terminals, tab: Tab, size: tuple[int, int]) -> None
 )  # fmt: skip
 async def test_resize_while_a_program_draws(terminals: Terminals, command: list[str]) -> None:
     needs(command[0])
-    if (await terminals.server()).version >= COUNTS_THREE:
-        command = [word.replace(WIDE, "narrow") for word in command]
     tab = await terminals.create_tab(command=["bash", "-c", 'read -rs; "$@"; cat', "-", *command], size=(80, 24))
     await tab.send_keys(["Enter"])
     for size in SIZES:
