@@ -30,7 +30,6 @@ from muxwire.vt.readable import (
     PLAYED_MAX,
     SIZE,
     Readable,
-    began_alternate,
     continued,
     first_switch,
     lines_before,
@@ -356,7 +355,7 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
     switched = _alternate(known, begin, start, view) if switched is None else switched
     size = log.size_at(log.end)
     text = _decoded(opened(known[:begin] + data[:line], size[1]) + data[line:])
-    alternate = switched or (switched is None and start > log.first and began_alternate(text))
+    alternate = switched or (switched is None and start > log.first and first_switch(data[line:]) is False)
     if len(text) <= PLAYED_MAX or not needs_playing(text):
         return readable(text, size, alternate=alternate)
     # The end is what is asked for: play that, and what lies before it only as far as it can be.

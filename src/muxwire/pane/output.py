@@ -30,9 +30,9 @@ from muxwire.vt.readable import (
     PLAYED_MAX,
     SIZE,
     Readable,
-    began_alternate,
     continued,
     few_empty_lines,
+    first_switch,
     lines_before,
     may_switch,
     needs_playing,
@@ -190,7 +190,7 @@ async def _on_alternate(stream: PaneStream, begin: int, offset: int, behind: byt
     if switched is None:
         earlier, _ = await stream.read(max(begin, offset - PLAYED_MAX), offset)
         switched = on_alternate(earlier)
-    return began_alternate(behind.decode("utf-8", "replace")) if switched is None else switched
+    return first_switch(behind) is False if switched is None else switched
 
 
 def cut_middle(text: str, max_chars: int, begin: int, end: int) -> str:

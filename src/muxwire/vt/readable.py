@@ -212,12 +212,6 @@ def opened(data: bytes, rows: int) -> bytes:
     return region + (introducer if introducer[1:] in (b"]", b"P", b"X", b"^", b"_", b"k") else b"")
 
 
-def began_alternate(text: str) -> bool:
-    """Whether the first thing that `text` does about the alternate screen is to leave it."""
-    first = _compiled(ANY_SWITCH).search(text)
-    return first is not None and first[1] == "l"
-
-
 def _stripped(text: str) -> str:
     text = strip_ansi(text)
     text = text.replace("\r\n", "\n")
