@@ -32,7 +32,7 @@ MOST = {
     "tmux": 560,
     TOP: 311,
     "verbs": 379,
-    "vt": 897,
+    "vt": 894,
     "tests": 29032,
     "bench": 4526,
 }  # fmt: skip
