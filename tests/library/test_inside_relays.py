@@ -131,7 +131,7 @@ async def test_answers_at_such_questions_are_typed_and_said_to_be_unseen(termina
         await known_prompt(tab)
         command = f"{tmp_path}/ssh -I -S {tmp_path}/asks.py"
         told = await tab.send_keys([command, "Enter"], answers=["y", "n", "more"], wait=DEADLINE)
-        assert (told.outcome, told.exit_code, told.asked) == ("ended", 4, ("Take one? [y]", "Take two? [y]")), told
+        assert (told.outcome, told.exit_code, told.asked) == ("ended", 4, ("Take one? [y] ", "\nTake two? [y] ")), told
         assert "1 of 3 answers were not typed" in told.note, told
         assert "2 of 3 answers were typed at an unfinished line" in told.note, told
 

@@ -158,6 +158,9 @@ class FakeTerminals:
     def unnamed(self) -> tuple[str, bool, str]:
         return "", False, ""
 
+    def ended(self, *_: str) -> list[dict[str, object]]:
+        return []
+
     async def tab_or_new(self, target: str, *, within: float) -> tuple[FakeTab, bool]:
         return await self.tab(target), False
 

@@ -88,7 +88,7 @@ async def test_who_does_not_wait_for_a_command_does_not_wait_for_its_turn() -> N
     async with agent_at_a_server() as agent:
         await agent.call("execute_command", command="sleep 60", **{"async": True})
         refused = await agent.client.call_tool(
-            "execute_command", {"command": "true", "async": True, "timeout_ms": 50_000}
+            "execute_command", {"command": "true", "async": True, "timeout_ms": 50_000, "window_id": "@1"}
         )
         assert refused.is_error
         assert (await agent.call("stop_process"))["success"]

@@ -129,13 +129,49 @@ async def test_a_tab_that_was_not_named_is_never_changed_in_silence(tool: str, a
             assert "window_id" not in again
 
 
+async def test_a_command_without_a_tab_goes_to_a_free_one() -> None:
+    """To the newest one in which nothing runs, else to a new one with the directory and the exported variables."""
+    async with agent_at_a_server() as agent:
+        one = (await agent.call("create_tab", cwd="/"))["window_id"]
+        await agent.call("execute_command", command="export X='a  b' Y=; Z=1", timeout_ms=20_000)
+        await agent.call("start_process", command="cd /usr && sleep 1000")
+        ran = await agent.call("execute_command", command='echo "$X<${Y-none}${Z-none}"; pwd', timeout_ms=20_000)
+        assert (ran["output"], ran["window_id"]) == ("a  b<none\n/usr\n", "@2")
+        assert ran["note"] == f"{one} is busy: this is @2, in /usr"
+        assert "window_id" not in await agent.call("execute_command", command="true", timeout_ms=20_000)
+        # What waits for input is busy too. Nothing runs in the second, so no third is made.
+        await agent.call("stop_process", window_id=one)
+        await agent.call("execute_command", command="read x", window_id=one, timeout_ms=20_000)
+        assert (await agent.call("start_process", command="sleep 1000"))["window_id"] == "@2"
+
+
+async def test_a_nested_shell_is_not_left_for_another_tab() -> None:
+    async with agent_at_a_server() as agent:
+        inside = await agent.call("execute_command", command="bash", timeout_ms=20_000)
+        assert inside["running"]
+        told = await agent.call("execute_command", command="echo $SHLVL", timeout_ms=20_000)
+        assert told["output"] == "2\n"
+        assert "window_id" not in told
+
+
+async def test_what_ended_in_another_tab_is_said_once() -> None:
+    async with agent_at_a_server() as agent:
+        left = await agent.call("execute_command", command="read x; (exit 4)", timeout_ms=20_000)
+        told = await agent.call("execute_command", command="true", timeout_ms=20_000)
+        assert (told["window_id"], "ended" in told) == ("@2", False)
+        await agent.call("send_keys", keys="Enter", window_id="@1", wait_ms=20_000)
+        told = await agent.call("execute_command", command="true", window_id="@2", timeout_ms=20_000)
+        assert told["ended"] == [{"command_id": left["command_id"], "window_id": "@1", "exit_code": 4}]
+        assert "ended" not in await agent.call("execute_command", command="true", timeout_ms=20_000)
+
+
 async def test_an_error_names_no_tab_so_the_next_result_does() -> None:
     async with agent_at_a_server() as agent:
         other = (await agent.call("create_tab", cwd="/usr"))["window_id"]
         await agent.call("start_process", command="cat")
         used = (await agent.call("create_tab", cwd="/"))["window_id"]
         await agent.call("execute_command", command="exit", timeout_ms=20_000)
-        refused = await agent.client.call_tool("execute_command", {"command": "true"})
+        refused = await agent.client.call_tool("send_keys", {"keys": [""]})
         assert refused.is_error
         told = await agent.call("stop_process")
         assert told["window_id"] == other

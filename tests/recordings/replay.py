@@ -177,7 +177,7 @@ class Machine:
 
         return asked
 
-    def began_with(self, *_: object) -> None:
+    def surroundings(self, *_: object) -> None:
         """It is not recorded, and so not known."""
 
     async def look_all(self, *args: Any) -> Any:

@@ -178,8 +178,8 @@ class Host(Protocol):
         front of a terminal.
         """
 
-    def began_with(self, pid: int, name: str, value: str) -> bool | None:
-        """Whether what a process runs was started with that variable in its environment; None if it is not known."""
+    def surroundings(self, pid: int) -> tuple[str, dict[str, str]] | None:
+        """The directory of a process, and the environment that what it runs was started with; None if not known."""
 
     def runs_script(self, pid: int) -> bool:
         """Whether a shell was started with a script or with `-c`."""

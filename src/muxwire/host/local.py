@@ -43,7 +43,7 @@ class LocalHost:
     sleeps_for_keys = staticmethod(looking.sleeps_for_keys)
     takes = staticmethod(processes.takes)
     arguments = staticmethod(processes.arguments)
-    began_with = staticmethod(processes.began_with)
+    surroundings = staticmethod(processes.surroundings)
     runs_script = staticmethod(processes.runs_script)
     group_exists = staticmethod(processes.group_exists)
     is_stopped = staticmethod(processes.is_stopped)

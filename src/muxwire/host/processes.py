@@ -245,13 +245,14 @@ def arguments(pid: int) -> list[str]:
     return rows[0][1:] if rows else []
 
 
-def began_with(pid: int, name: str, value: str) -> bool | None:
-    """Whether what a process runs was started with that variable; None if the kernel does not tell."""
+def surroundings(pid: int) -> tuple[str, dict[str, str]] | None:
+    """The directory of a process, and the environment that what it runs was started with; None if not told."""
     try:
-        found = Path(f"/proc/{pid}/environ").read_bytes()
+        folder, found = os.readlink(f"/proc/{pid}/cwd"), Path(f"/proc/{pid}/environ").read_bytes()  # noqa: PTH115
     except OSError:
         return None
-    return f"{name}={value}".encode() in found.split(b"\0") if found else None
+    pairs = [pair.partition("=") for pair in os.fsdecode(found).split("\0")]
+    return (folder, {name: value for name, equals, value in pairs if equals}) if found else None
 
 
 def runs_script(pid: int) -> bool:

@@ -592,7 +592,7 @@ class RemoteHost:
         rows = self._of(pid).rows.values()
         return PurePosixPath(next((one.program for one in rows if one.parent == pid), "")).name
 
-    def began_with(self, *_: object) -> None:
+    def surroundings(self, *_: object) -> None:
         return None
 
     def arguments(self, pid: int) -> list[str]:

@@ -7,12 +7,13 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeVar, final
+from weakref import WeakSet
 
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget
+from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget, TabUnavailable
 from muxwire.library.lifetime import Hosts
 from muxwire.logs.history import read_history
 from muxwire.logs.times import offset_ago
@@ -25,7 +26,8 @@ from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, li
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.parameters import checks_types
-from muxwire.tabs.tab import Tab
+from muxwire.tabs.processes import like
+from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.past import past_screen
@@ -65,6 +67,8 @@ if TYPE_CHECKING:
     Target: TypeAlias = str | NamedTab
     Targets: TypeAlias = Target | Sequence[Target]
 
+T = TypeVar("T")
+
 # What a program that uses the library may use, in the order of `dir`; all else is for the front ends.
 PUBLIC = (
     "aclose", "close_host", "close_session", "close_tab", "command_result", "create_tab", "events", "history",
@@ -86,6 +90,8 @@ class Terminals:
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
         self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
         self._hosts.give(hosts or {})
+        self._made: WeakSet[Tab] = WeakSet()
+        self._left: dict[str, tuple[Tab, Execution]] = {}  # by its id: what a result has left running
         self.told: Tab | None = None  # the tab that the last call named or made, or that its result named
 
     def __repr__(self) -> str:
@@ -160,10 +166,12 @@ class Terminals:
         request = checked_request(self.host, wanted)
         server = await self.server()
         if self._life.adopted is not None:
-            self.told = await self._life.adopted.make(request)
-            return self.told
-        self.told = made = await TabMaker(server, self._book).make(request, os.urandom(8).hex())
-        self._hosts.latest = None
+            made = await self._life.adopted.make(request)
+        else:
+            made = await TabMaker(server, self._book).make(request, os.urandom(8).hex())
+            self._hosts.latest = None
+        self._made.add(made)
+        self.told = made
         return made
 
     @checks_types
@@ -221,6 +229,38 @@ class Terminals:
         if before is not None and before.pane.session.dead and before.cwd != tab.cwd:
             note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
         return tab.key, True, note
+
+    async def where_free(self, key: str, run: Callable[[str], Awaitable[T]]) -> tuple[T, str]:
+        """What `run` gives for a tab or, where that is busy, for another one; and a note that says so.
+
+        The other is the newest tab made here in which nothing runs, else a new one like the busy one (`like`).
+        """
+        busy = await self.tab(key)
+        if await busy.comes_free(TURN_SECONDS):
+            newest = busy.pane.session.current
+            try:
+                return await run(key), ""
+            except TabUnavailable:
+                if busy.pane.session.current is not newest:  # it was typed there
+                    raise
+        there = self._hosts.latest or self
+        async with self._making:
+            mine = [tab for tab in there._book.in_order() if tab in there._made]  # noqa: SLF001 - of our own kind
+            free = [tab for tab in mine if tab.state == "prompt" and tab.pane.use.last < inf]
+            other = free[-1] if free else await there.create_tab(**like(busy))
+        return await run(other.key), f"{busy.key} is busy: this is {other.key}, in {other.cwd}"
+
+    def ended(self, told: str, here: str) -> list[dict[str, object]]:
+        """The commands that results have left running and that have ended since, in other tabs than `here`, each once.
+
+        `told`: the command that the result is of.
+        """
+        self._left.pop(told, None)
+        if self._book.runs(told):
+            self._left[told] = self._book.command(told)
+        over = [(name, *found) for name, found in self._left.items() if not (found[1].running or found[0].key == here)]
+        self._left = {name: found for name, found in self._left.items() if (name, *found) not in over}
+        return [{"command_id": name, "window_id": tab.key, "exit_code": one.exit_code} for name, tab, one in over]
 
     def _name_of(self, target: Target) -> str:
         """What a tab is called here; InvalidArgument for one of another instance, which would name another tab."""
@@ -429,8 +469,6 @@ class Terminals:
     ) -> WaitOutcome:
         """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
-        Without any of these for one that is silent for 0.5 s.
-
         Text counts from `from_byte` on, else from the last command or input: in the output, or new on the screen. With
         `gone` it is waited for until it is not on the screen, for `stable` s if that is given; alone, `stable` is a
         screen that has not changed for so long. NoSuchTarget, InvalidArgument.
@@ -440,7 +478,7 @@ class Terminals:
         ).checked()
         names = self._names_of(targets)
         tabs = [await self.known_tab(name, within=timeout) for name in names]
-        with self._book.awaiting(until or regex or ("an end or a prompt" if wanted.idle is None else "silence")):
+        with self._book.awaiting(until or regex or ("silence" if idle is not None else "an end or a prompt")):
             return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
 
     @checks_types

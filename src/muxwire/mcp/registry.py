@@ -290,6 +290,7 @@ class Tool(Generic[A]):
     large_result: bool
     page: str
     words: Mapping[str, str]  # what its texts call each verb
+    finds_room: bool  # where the tab used last is busy, a call that names none goes to another
     omits: tuple[str, ...]  # fields of `returns` that say nothing to a model
     draws: bool  # its result may have pictures, which clients show only without a structured result
     run: Callable[[Call, A], Awaitable[Any]]
@@ -300,19 +301,31 @@ class Tool(Generic[A]):
 
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
         """The result's fields, and which tab was used if the call named none and its caller may not know which."""
+        fields = await self._placed(call, arguments)
+        here = call.terminals.told
+        if ended := call.terminals.ended(fields.get("command_id", ""), "" if here is None else here.key):
+            fields["ended"] = ended
+        return fields
+
+    async def _placed(self, call: Call, arguments: A) -> dict[str, Any]:
         if not isinstance(arguments, InTab) or arguments.window_id or _names_no_tab(arguments):
             return await self._fields(call, arguments)
         before = call.terminals.told
         window, told, note = call.terminals.unnamed()
+
+        async def run(key: str) -> dict[str, Any]:
+            return await self._fields(call, replace(arguments, window_id=key))
+
+        finds_room = window and self.finds_room and getattr(arguments, "append_newline", True)
         try:
-            fields = await self._fields(call, replace(arguments, window_id=window) if window else arguments)
+            fields, busy = await call.terminals.where_free(window, run) if finds_room else (await run(window), "")
         except BaseException:
             call.terminals.told = before  # an error names no tab: the next result has to
             raise
-        if not window:  # the tab was made now, or is the one that an earlier process used last
+        if not window or busy:  # the tab was made now, is another one, or the one that an earlier process used last
             window, told = call.terminals.unnamed()[0], True
-        if note:
-            fields["note"] = "; ".join(filter(None, (note, fields.get("note"))))
+        if note or busy:
+            fields["note"] = "; ".join(filter(None, (note, busy, fields.get("note"))))
         return {"window_id": window, **fields} if told and window else fields
 
     async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:
@@ -346,6 +359,7 @@ class Tool(Generic[A]):
 
     def _output_schema(self) -> Schema:
         schema = output_schema(self.returns, self.omits)
+        schema["properties"] |= _ENDED
         if issubclass(self.arguments, InTab):
             schema["properties"] = _OF_ANY_TAB | schema["properties"]
         return schema
@@ -353,6 +367,8 @@ class Tool(Generic[A]):
 
 AnyTool = Tool[Any]
 
+# What a result may say of other tabs.
+_ENDED = {"ended": {"type": "array", "items": {"type": "object"}}}
 # Fields that a result may have if the call named no tab: the tab that was used, and that the tab before has ended.
 _OF_ANY_TAB = {"window_id": {"type": "string"}, "note": {"type": "string"}}
 
@@ -371,14 +387,16 @@ def tool(
     large_result: bool = False,
     page: str = "",
     words: Mapping[str, str] = WORDS,
+    finds_room: bool = False,
     omits: tuple[str, ...] = (),
     draws: bool = False,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
     `returns` is a dataclass: the fields that it has no default for are always there. `page` is the URI of what clients
-    with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `omits`: fields that
-    say nothing to a model. `draws`: it may add to `Call.pictures`.
+    with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `finds_room`:
+    a call that names no tab goes to one that is free. `omits`: fields that say nothing to a model. `draws`: it may add
+    to `Call.pictures`.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -392,6 +410,7 @@ def tool(
             large_result,
             page,
             words,
+            finds_room,
             omits,
             draws,
             run,

@@ -190,7 +190,7 @@ class ScriptOutcome(CommandOutcome):
     script_path: str
 
 
-@tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING)
+@tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING, finds_room=True)
 async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
     tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
     result = await call.progress.during(tab.execute(given.command, **_options(call, given)))
@@ -212,7 +212,7 @@ async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
     return CommandOutcome(**_news(result))
 
 
-@tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts")
+@tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts", finds_room=True)
 async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
     tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
     result = await call.progress.during(
@@ -274,7 +274,7 @@ class StartOutcome(OnScreen):
     state: State | None = None
 
 
-@tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True))
+@tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True), finds_room=True)
 async def start_process(call: Call, given: StartProcess) -> StartOutcome:
     tab, _ = await call.terminals.tab_or_new(given.target, within=given.ready_timeout)
     started = await call.progress.during(
@@ -416,8 +416,13 @@ async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     return await call.progress.during(typed)
 
 
+# Seconds without output, after which a program that answers has done so: what a wait without a condition is for.
+_SILENCE = 0.5
+
+
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")
 async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
+    named = given.until or given.regex or given.gone or given.stable or given.exit or given.prompt or given.bell
     return await call.progress.during(
         call.terminals.wait_for(
             given.window_ids or [ACTIVE],
@@ -425,7 +430,7 @@ async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
             regex=given.regex,
             gone=given.gone,
             stable=given.stable or None,
-            idle=given.idle or None,
+            idle=given.idle or (None if named else _SILENCE),
             exit=given.exit,
             prompt=given.prompt,
             bell=given.bell,

@@ -633,8 +633,9 @@ class PaneState:
         persons = session.state is ShellState.ACCEPTED and session.running is None and not session.runs_others
         if not persons or front is None or front.pgrp != session.shell_pid:
             return None
-        ours = self.host.began_with(front.pgrp, "MUXWIRE_NONCE", session.nonce)
-        return self.replacing_shell() if ours is False else None
+        found = self.host.surroundings(front.pgrp)
+        theirs = found is not None and found[1].get("MUXWIRE_NONCE") != session.nonce
+        return self.replacing_shell() if theirs else None
 
     def find_shell(self, waited: float, folder: Path) -> ForegroundShell | None:
         """The listener where the shell is at no prompt of ours; None if nobody is known to listen.

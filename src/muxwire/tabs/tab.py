@@ -87,6 +87,7 @@ _MARKS_MAX = 32 << 10
 # A caller that does not wait for its command does not wait for the one before it either: only for a prompt that is
 # about to be shown.
 TURN_SECONDS = 1.0
+_LOOK_EVERY = 0.05
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the instance.
 PUBLIC = (
@@ -126,6 +127,7 @@ class Tab:
         self.window_id, self.pane_id, self.session_id = window_id, pane_id, session_id
         self.name, self.session, self.log_path = made.name or window_id, made.session, log_path
         self.size, self.sized, self.is_split = size, made.sized, made.is_split
+        self.shell_path = made.shell  # "" if something else runs in its place
         self.created = made.created  # Unix seconds; 0 if it was not made by muxwire
         self.strip_ansi = made.strip_ansi  # the default of what is read of it
         self.idle_timeout = made.idle_timeout  # seconds without use after which it is closed; 0: never
@@ -197,6 +199,16 @@ class Tab:
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
         return self.pane.known_state()
+
+    async def comes_free(self, seconds: float) -> bool:
+        """Whether a command can be given to it: what runs there has ended within that time, or a call waits for that.
+
+        Not if a program waits for input there: that may be a shell, which its next command finds out.
+        """
+        pane = self.pane
+        return await pane.stream.until(
+            lambda: self.state != "running" or pane.on_its_way() or pane.use.last == math.inf, seconds, look=_LOOK_EVERY
+        )
 
     @property
     def columns(self) -> int:

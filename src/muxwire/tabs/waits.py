@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from muxwire.vt.readable import Size
 
 
-# Seconds without output, after which a program that answers has done so: what a wait without a condition is for.
-SILENCE = 0.5
 # Raw bytes that are examined in one go: about a ms of work, then others get their turn.
 SLICE = 64 << 10
 # A match may begin this many characters before the bytes that complete it: a screen of 200 by 50.
@@ -91,9 +89,12 @@ class Wanted:
         cls, *, until: str = "", regex: str = "", gone: bool = False, stable: float | None = None,
         idle: float | None = None, exit: bool = False, prompt: bool = False, bell: bool = False,  # noqa: A002
     ) -> Wanted:  # fmt: skip
-        """Return what is wanted, silence if nothing is named; its regex is still to be `checked`. InvalidArgument."""
+        """Return what is wanted; its regex is still to be `checked`. InvalidArgument."""
         if not (until or regex or idle is not None or stable is not None or exit or prompt or bell):
-            idle = SILENCE
+            raise InvalidArgument(
+                "nothing to wait for",
+                remedy="name a text, a regex, an idle time, a time without a change (stable), exit, prompt or bell",
+            )
         if until and regex:
             raise InvalidArgument("until and regex are both given", remedy="put both into one regex: a|b")
         if gone and not (until or regex):
