@@ -26,7 +26,6 @@ from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, li
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.parameters import checks_types
-from muxwire.tabs.processes import like
 from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
@@ -233,7 +232,7 @@ class Terminals:
     async def where_free(self, key: str, run: Callable[[str], Awaitable[T]]) -> tuple[T, str]:
         """What `run` gives for a tab or, where that is busy, for another one; and a note that says so.
 
-        The other is the newest tab made here in which nothing runs, else a new one like the busy one (`like`).
+        The other is the newest tab made here in which nothing runs, else a new one like the busy one (`Tab.like`).
         """
         busy = await self.tab(key)
         if await busy.comes_free(TURN_SECONDS):
@@ -247,7 +246,7 @@ class Terminals:
         async with self._making:
             mine = [tab for tab in there._book.in_order() if tab in there._made]  # noqa: SLF001 - of our own kind
             free = [tab for tab in mine if tab.state == "prompt" and tab.pane.use.last < inf]
-            other = free[-1] if free else await there.create_tab(**like(busy))
+            other = free[-1] if free else await there.create_tab(**busy.like())
         return await run(other.key), f"{busy.key} is busy: this is {other.key}, in {other.cwd}"
 
     def ended(self, told: str, here: str) -> list[dict[str, object]]:

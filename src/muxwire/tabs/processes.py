@@ -9,7 +9,7 @@ import math
 import signal
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
     from muxwire.tabs.live_tab import LiveTab
-    from muxwire.tabs.tab import Tab
     from muxwire.tabs.waits import Wanted
 
 # What cannot start has said so by then: no such command, a port in use.
@@ -59,30 +58,6 @@ _GONE_WITHIN = 0.5
 _NAMED = 5
 
 STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
-
-
-# What a terminal and a shell set for themselves.
-_OF_A_TAB = (
-    "TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES", "SHELL", "SHLVL", "PWD",
-    "OLDPWD", "_",
-)  # fmt: skip
-
-
-def like(tab: Tab) -> dict[str, Any]:
-    """What `create_tab` is given for a tab like one in whose shell a program runs: shell, directory, variables.
-
-    The variables are those that the program was started with. Where the shell itself is in front (a loop, a subshell,
-    `read`), they are those that the shell was started with: the kernel tells no others.
-    """
-    pane, usual = tab.pane, tab.pane.host.environ
-    folder, variables = pane.host.surroundings(pane.session.shell_pid) or (tab.cwd, {})
-    front = pane.host.surroundings(pane.host.foreground_pgrp(pane.leader_pid) or 0)
-    env = {
-        name: value
-        for name, value in (variables if front is None else front[1]).items()
-        if usual.get(name) != value and name.isidentifier() and name not in _OF_A_TAB and "MUXWIRE_" not in name
-    }
-    return {"shell": tab.shell_path or None, "cwd": folder if pane.host.is_folder(folder) else None, "env": env}
 
 
 async def started_process(

@@ -89,6 +89,12 @@ _MARKS_MAX = 32 << 10
 TURN_SECONDS = 1.0
 _LOOK_EVERY = 0.05
 
+# What a terminal and a shell set for themselves.
+_OF_A_TAB = (
+    "TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES", "SHELL", "SHLVL", "PWD",
+    "OLDPWD", "_",
+)  # fmt: skip
+
 # What a program that uses the library may use, in the order of `dir`; all else is for the instance.
 PUBLIC = (
     "address", "attach_words", "close", "columns", "command_result", "cwd", "end_reason", "execute", "execute_script",
@@ -209,6 +215,22 @@ class Tab:
         return await pane.stream.until(
             lambda: self.state != "running" or pane.on_its_way() or pane.use.last == math.inf, seconds, look=_LOOK_EVERY
         )
+
+    def like(self) -> dict[str, Any]:
+        """What `create_tab` is given for a tab like this, in whose shell a program runs: shell, directory, variables.
+
+        The variables are those that the program was started with. Where the shell itself is in front (a loop, a
+        subshell, `read`), they are those that the shell was started with: the kernel tells no others.
+        """
+        host, usual = self.pane.host, self.pane.host.environ
+        folder, variables = host.surroundings(self.pane.session.shell_pid) or (self.cwd, {})
+        front = host.surroundings(host.foreground_pgrp(self.pane.leader_pid) or 0)
+        env = {
+            name: value
+            for name, value in (variables if front is None else front[1]).items()
+            if usual.get(name) != value and name.isidentifier() and name not in _OF_A_TAB and "MUXWIRE_" not in name
+        }
+        return {"shell": self.shell_path or None, "cwd": folder if host.is_folder(folder) else None, "env": env}
 
     @property
     def columns(self) -> int:
