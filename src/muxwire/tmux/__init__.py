@@ -6,6 +6,9 @@ window may end without ending the session. Further sessions hold links to window
 
 A process that starts a server, or attaches to one, holds the start lock of the instance: two `new-session -A` at once
 can leave a server without a socket.
+
+What is asked about a screen, and what is made of the answer, is in `screens.py`. Screens of the past are drawn by other
+servers, private ones that live for a moment (`past.py`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The screen as it was when a pane had written so much of its log: tmux plays those bytes once more.
 
-A tmux server of its own is started for each such screen, which nobody sees, and ends with the answer. Our only
-connection to it is its only client, so it also ends where this process is killed. The bytes are written to the terminal
-of a pane in which nothing runs but `sleep`. tmux sends what it has read of a pane before it answers, so they have all
-been drawn once as many have come back. What programs asked of the terminal when they wrote them is answered to that
-`sleep`, which does not read.
+For each such screen a tmux server of its own is started, which nobody sees; it ends with the answer. Our connection is
+its only client, so it ends, too, if this process is killed. The bytes are written to the terminal of a pane in which
+nothing runs but `sleep`. tmux sends what it has read of a pane before it answers, so all bytes have been drawn when as
+many have come back. What a program asked of its terminal then is answered to that `sleep`, which does not read.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from muxwire.host.host import Host
     from muxwire.results import Snapshot
+    from muxwire.tmux.screens import Version
 
 # So much before the moment that is asked for is played at most, which takes tmux some 0.2 s.
 PLAYED = 1 << 20
@@ -119,10 +118,13 @@ async def played(
     tmux = find_tmux(host)
     above = () if scrollback is None else (flags_above(scrollback, unwrap=unwrap),)
     try:
-        with tempfile.TemporaryDirectory(prefix="muxwire-", ignore_cleanup_errors=True) as folder:
-            process = _Scratch(tmux, folder, shown.pieces[0][0], environ)
+        folder = tempfile.TemporaryDirectory(prefix="muxwire-", ignore_cleanup_errors=True)
+        with folder:
+            process = _Scratch(tmux, folder.name, shown.pieces[0][0], environ)
             async with ControlClient(process, attaches=True) as client:
-                look = await _look(client, host, shown, above)
+                version = await client.command("display-message", "-p", "#{version}")
+                folder.cleanup()  # nobody else is to connect, and no file is left if this process is killed
+                look = await _look(client, read_version(version[0].decode(), host), shown, above)
     except (ConnectionClosed, CommandError) as error:
         raise TmuxUnavailable(f"the tmux that plays the log failed: {error}", remedy=_AGAIN) from error
     except OSError as error:
@@ -137,22 +139,19 @@ class _Scratch(ProcessPipes):
 
     def __init__(self, tmux: str, folder: str, size: PaneSize, environ: Mapping[str, str]) -> None:
         super().__init__(clean_environment(environ), "/")
-        options = (
-            ("set-option", "-g", "history-limit", str(HISTORY_LIMIT)),
-            ("set-option", "-g", "status", "off"),
-            ("set-option", "-s", "exit-unattached", "on"),
-        )
-        argv = [tmux, "-u", "-S", f"{folder}/tmux", "-f", "/dev/null", "-C"]
-        for option in options:
-            argv += (*option, ";")
-        argv += ("new-session", "-x", str(size.columns), "-y", str(size.rows), "--", *KEEPER)
+        argv = (
+            tmux, "-u", "-S", f"{folder}/tmux", "-f", "/dev/null", "-C",
+            "set-option", "-g", "history-limit", str(HISTORY_LIMIT), ";",
+            "set-option", "-g", "status", "off", ";",
+            "set-option", "-s", "exit-unattached", "on", ";",
+            "new-session", "-x", str(size.columns), "-y", str(size.rows), "--", *KEEPER,
+        )  # fmt: skip
         self._start(argv, self._make_pipes())
 
 
-async def _look(client: ControlClient, host: Host, shown: Scene, above: Sequence[tuple[str, ...]]) -> Look:
-    (answer,) = await client.command("display-message", "-p", "#{pane_id} #{pane_tty} #{version}")
-    pane, terminal, said = answer.decode().split(" ")
-    version = read_version(said, host)
+async def _look(client: ControlClient, version: Version, shown: Scene, above: Sequence[tuple[str, ...]]) -> Look:
+    (answer,) = await client.command("display-message", "-p", "#{pane_id} #{pane_tty}")
+    pane, terminal = answer.decode().split(" ")
     client.undoes_dollars = version == DOLLAR_VERSION
     came = bytearray()
     client.attach_pane(pane_id(pane), came.extend)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.client.watchdog import rows_of
 from muxwire.errors import TmuxUnavailable
 from muxwire.tmux import past
 from muxwire.tmux.past import played, scene
@@ -66,16 +65,15 @@ anyio.run(past.played, past.scene(b"x" * 100_000, 0, []), os.environ)
 """
 
 
-async def test_a_player_ends_with_us_however_we_end(environ: dict[str, str]) -> None:
-    with subprocess.Popen([sys.executable, "-c", _PLAYS], env=environ, stdout=subprocess.PIPE) as started:
-        try:
-            assert started.stdout is not None
-            server = int(started.stdout.readline())
-            assert server in rows_of([server])
-        finally:
-            started.kill()
+async def test_a_player_ends_with_us_however_we_end(environ: dict[str, str], tmp_path: Path) -> None:
+    place = environ | {"TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", _PLAYS], env=place, stdout=subprocess.PIPE) as started:
+        assert started.stdout is not None
+        server = int(started.stdout.readline())
+        started.kill()
     with anyio.fail_after(DEADLINE):
         await gone([server])
+    assert list(tmp_path.iterdir()) == []
 
 
 async def test_a_player_ends_with_its_answer_and_leaves_no_file(
