@@ -29,7 +29,7 @@ MOST = {
     "sync": 304,
     "tabs": 2714,
     "testing": 34,
-    "tmux": 560,
+    "tmux": 558,
     TOP: 311,
     "verbs": 379,
     "vt": 894,
