@@ -74,12 +74,12 @@ def test_a_small_terminal_changes_no_result(place: Place, tabs: tuple[str, str])
             assert place.ok("run", "-t", "alpha", f"echo {long}; seq 100") == f"{long}\n" + "".join(
                 f"{number}\n" for number in range(1, 101)
             )
-        assert place.document("snapshot", "--json", "-t", "beta")["cols"] == 200  # nobody looks at that one
+        assert place.document("snapshot", "--json", "-t", "beta")["cols"] == 120  # nobody looks at that one
     with person(place, "alpha", "--ignore-size") as screen:
         screen.shows("alpha*", status=True)
         # tmux tells programs of a new size within a quarter of a second.
-        told = "until [ \"$(stty size)\" = '50 200' ]; do sleep 0.05; done; stty size"
-        assert place.ok("run", "-t", "alpha", told) == "50 200\n"
+        told = "until [ \"$(stty size)\" = '30 120' ]; do sleep 0.05; done; stty size"
+        assert place.ok("run", "-t", "alpha", told) == "30 120\n"
 
 
 def test_an_agent_that_comes_and_goes_leaves_the_size_of_a_persons_terminal(
@@ -88,7 +88,7 @@ def test_an_agent_that_comes_and_goes_leaves_the_size_of_a_persons_terminal(
     with person(place, "alpha") as screen:
         screen.shows("alpha*", status=True)
         # tmux tells programs of a new size within a quarter of a second.
-        told = "until [ \"$(stty size)\" != '50 200' ]; do sleep 0.05; done; trap 'echo res''ized' WINCH"
+        told = "until [ \"$(stty size)\" != '30 120' ]; do sleep 0.05; done; trap 'echo res''ized' WINCH"
         place.ok("run", "-t", "alpha", told)
         for _ in range(3):
             assert place.ok("run", "-t", "alpha", "printf abc") == "abc"

@@ -112,8 +112,8 @@ async def test_what_a_picture_says_besides_its_text(terminals: Terminals, tab: T
 
 
 async def test_wrapped_rows_and_scrollback(terminals: Terminals, tab: Tab) -> None:
-    long = "w" * 250
-    await shown(terminals, tab, "clear; printf '%0250d\\n' 0 | tr 0 w; echo END", "END\n")
+    long = "w" * 150
+    await shown(terminals, tab, "clear; printf '%0150d\\n' 0 | tr 0 w; echo END", "END\n")
     taken = await tab.snapshot()
     [begun] = taken.soft_wrap
     assert taken.lines[begun] == "w" * taken.cols
@@ -265,12 +265,12 @@ async def test_a_pane_that_never_holds_still_can_be_looked_at(terminals: Termina
 
 
 async def test_a_person_who_resizes_the_window_is_followed(terminals: Terminals, tab: Tab) -> None:
-    await shown(terminals, tab, "echo " + "r" * 150, "r" * 150)
-    assert (await tab.snapshot()).cols == 200
+    await shown(terminals, tab, "echo " + "r" * 100, "r" * 100)
+    assert (await tab.snapshot()).cols == 120
     client = (await terminals.server()).client
     await client.command("resize-window", "-t", tab.window_id, "-x", "60")
     taken = await agree(terminals, tab)
-    assert (taken.cols, taken.rows) == (60, 50)
+    assert (taken.cols, taken.rows) == (60, 30)
     await shown(terminals, tab, "echo; echo " + "s" * 70, "s" * 70)
     taken = await agree(terminals, tab)
     assert [taken.lines[y] for y in taken.soft_wrap] == ["s" * 60]

@@ -116,7 +116,7 @@ async def test_our_client_there_leaves_the_size_to_a_persons_terminal(tab: Tab) 
     rows = await tab.client.command("list-clients", "-F", "#{client_control_mode} #{client_flags}")
     assert len(rows) == 1
     assert b"ignore-size" in rows[0]
-    assert (await tab.execute("stty size")).output == "50 200\n"  # nobody else is attached
+    assert (await tab.execute("stty size")).output == "30 120\n"  # nobody else is attached
 
 
 async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:

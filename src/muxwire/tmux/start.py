@@ -47,8 +47,9 @@ HUB = "hub"
 KEEPER_NAME = "muxwire-keeper"
 # The longest sleep that every sleep(1) takes.
 KEEPER = ("sleep", "2147483647")
-# Wide enough that few programs wrap their tables; what a program writes does not depend on it otherwise.
-COLUMNS, ROWS = 200, 50
+# Wide enough that few programs wrap their tables, and not more: a model reads all of a screen (docs/measurements.md,
+# "Width"). One size for all tabs of an instance: tmux gives them that of the one control client.
+COLUMNS, ROWS = 120, 30
 # Rows of scrollback that tmux keeps of a pane, for people: logs hold everything.
 HISTORY_LIMIT = 10_000
 # tmux starts in 10 ms; a machine that swaps may take seconds. No call waits longer for tmux.

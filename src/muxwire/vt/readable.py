@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Columns and rows.
 Size = tuple[int, int]
 # Those of a screen whose size is not known: those of new tabs (tmux/start.py).
-SIZE: Size = (200, 50)
+SIZE: Size = (120, 30)
 # Playing takes one to two seconds for this many characters; what is longer is stripped.
 PLAYED_MAX = 1 << 20
 

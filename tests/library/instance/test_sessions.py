@@ -112,7 +112,7 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
         given = await alone.create_tab(shell="bash", size=(93, 27), session="work")
         usual = await alone.create_tab(shell="bash", session="work")
         assert (await given.execute("stty size; echo $COLUMNS")).output == "27 93\n93\n"
-        assert (await usual.execute("stty size")).output == "50 200\n"
+        assert (await usual.execute("stty size")).output == "30 120\n"
         # Before the person comes: a window has the size of whoever selected it last.
         await usual.client.command("select-window", "-t", usual.window_id)
         with person(alone, "work"):
@@ -122,9 +122,9 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
             while (await usual.execute("stty size")).output != "23 80\n":  # tmux tells the program a little later
                 pass
             assert (await usual.execute("echo " + "x" * 300)).output == "x" * 300 + "\n"
-        while usual.columns != 200:
+        while usual.columns != 120:
             await anyio.lowlevel.checkpoint()
-        while (await usual.execute("stty size")).output != "50 200\n":
+        while (await usual.execute("stty size")).output != "30 120\n":
             pass
 
 

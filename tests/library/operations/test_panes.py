@@ -27,7 +27,7 @@ async def split(terminals: muxwire.Terminals, tab: muxwire.Tab, **given: Any) ->
 async def test_a_further_pane_is_a_full_citizen(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
     child = await split(terminals, tab, horizontal=True, env={"WHO": "child"})
     assert (child.window_id, child.is_split, child.key) == (tab.window_id, True, child.pane_id)
-    assert (tab.columns, child.columns) == (100, 99)
+    assert (tab.columns, child.columns) == (60, 59)
     assert (await child.execute("echo $WHO; (exit 4)")).output == "child\n"
     assert (await tab.execute("echo ${WHO:-parent}")).output == "parent\n"
     await child.send_keys(["echo typed", "Enter"])
@@ -100,11 +100,11 @@ async def test_an_even_split_is_even(terminals: muxwire.Terminals, tab: muxwire.
 async def test_what_does_not_divide_evenly_goes_to_the_first(
     terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask
 ) -> None:
-    """50 rows are 47 and three lines between four panes."""
+    """30 rows are 27 and three lines between four panes."""
     result = await terminals.run_operations([SplitEvenly(target=tab.pane_id, count=4)])
     assert result.succeeded, result.steps
     rows = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_top} #{pane_height}")
-    assert [height for _, height in sorted((*map(int, row.split()),) for row in rows)] == [12, 12, 12, 11]
+    assert [height for _, height in sorted((*map(int, row.split()),) for row in rows)] == [7, 7, 7, 6]
 
 
 async def test_a_grid_has_its_rows_and_columns(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:

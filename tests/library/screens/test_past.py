@@ -120,7 +120,7 @@ async def test_sizes_are_written_once_and_survive_rotation_and_restart(tmp_path:
     limits = LogLimits(segment_bytes=1000)
     async with LogStore(limits=limits) as store:
         log = store.open(path)
-        log.resized(200, 50)  # as every tab is: nothing to say
+        log.resized(120, 30)  # as every tab is: nothing to say
         log.append(b"x" * 1500)
         log.resized(80, 24)
         log.resized(80, 24)

@@ -42,7 +42,7 @@ def test_each_piece_has_its_size() -> None:
     shown = scene(b"abcdefgh", 0, sizes)
     assert shown.pieces == ((sizes[0], b"abcd"), (sizes[1], b""), (sizes[2], b"efgh"))
     assert shown.exact
-    assert scene(b"ab", 0, []).pieces == ((PaneSize(0, 200, 50), b"ab"),)  # that of tabs, which is not written down
+    assert scene(b"ab", 0, []).pieces == ((PaneSize(0, 120, 30), b"ab"),)  # that of tabs, which is not written down
 
 
 @pytest.mark.parametrize(
