@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.agent import run as agent
 from bench.churn import run as churn
 from bench.claims import run as claims
 from bench.frameworks import run as frameworks
@@ -57,6 +56,5 @@ SCENARIOS: dict[str, Scenario] = {
     "churn": churn,
     "many": many,
     "growth": growth,
-    "agent": agent,
     "jobs": jobs,
 }
