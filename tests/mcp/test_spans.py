@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from muxwire.mcp.server import build_server
-from muxwire.tabs.tab_events import spans_are_collected
+from muxwire.tabs.spans import spans_are_collected
 from tests.users import environ_of
 
 pytestmark = pytest.mark.anyio

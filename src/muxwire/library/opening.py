@@ -21,7 +21,7 @@ from muxwire.instance.spools import complete_logs
 from muxwire.library.lifetime import ServerLifetime, check_hosts
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
-from muxwire.tabs.book import checked_idle
+from muxwire.tabs.idle import checked_idle
 from muxwire.tabs.parameters import KINDS
 from muxwire.tmux.program import server_pid, server_runs
 from muxwire.tmux.server import Access

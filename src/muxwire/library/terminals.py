@@ -19,9 +19,9 @@ from muxwire.logs.history import read_history
 from muxwire.logs.times import offset_ago
 from muxwire.results import CommandInfo
 from muxwire.tabs.attached import attached
-from muxwire.tabs.book import checked_idle
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
+from muxwire.tabs.idle import checked_idle
 from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, list_tabs, logged_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request

@@ -50,7 +50,7 @@ from muxwire.mcp.tasks import (
     succeeded,
 )
 from muxwire.tabs.event_log import EventFilter
-from muxwire.tabs.tab_events import EXIT_CODE, TAB, add_to_span
+from muxwire.tabs.spans import EXIT_CODE, TAB, add_to_span
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,7 +15,7 @@ from muxwire.mcp.profiles import PROFILES
 from muxwire.mcp.registry import Catalogue, select
 from muxwire.mcp.stdio import connected, run_on_stdio
 from muxwire.mcp.tools import TOOLS
-from muxwire.tabs.tab_events import spans_are_collected
+from muxwire.tabs.spans import spans_are_collected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable

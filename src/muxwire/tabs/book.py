@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import OrderedDict
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, final
 
-import anyio
-
-from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget, TmuxSilent
+from muxwire.errors import NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
 from muxwire.pane.deadlines import Deadlines
-from muxwire.tabs.closing import check_idle
 from muxwire.tabs.event_log import EventLog
-from muxwire.tabs.tab_events import CommandSpans, TabEvents, journal_entry, spans_are_collected
+from muxwire.tabs.idle import close_when_unused
+from muxwire.tabs.spans import CommandSpans, spans_are_collected
+from muxwire.tabs.tab_events import TabEvents, journal_entry
 from muxwire.tmux.server import DOING_CHARS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterator
 
     from anyio.abc import TaskGroup
 
@@ -29,47 +27,6 @@ if TYPE_CHECKING:
     from muxwire.logs.history import History
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
-
-
-# Closing tabs that were not used for a time, if the caller has asked for that.
-#
-# A tab is used by every call that names it, for as long as the call lasts, by what runs in it, by its output, and by a
-# person's keys. A use stores its time and starts no timer. The one clock of the instance wakes when the first tab may
-# be due, and only then the times are compared. Without an idle timeout no clock runs.
-
-
-def checked_idle(seconds: float | None, what: str) -> float:
-    """How long a tab may be unused, 0 for ever; InvalidArgument for what is not a duration."""
-    if seconds is not None and not seconds > 0:  # refuses nan too
-        raise InvalidArgument(f"{what} is {seconds} s", remedy="give more than 0; without it tabs stay open")
-    return seconds or 0.0
-
-
-async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Sequence[Tab]], clock: Deadlines) -> None:
-    """Close a tab, with all panes of its `window`, when none of them was used for `seconds`.
-
-    `window` returns nothing when the tab is closed.
-    """
-    while panes := window():
-        if (left := _last_use(panes) + seconds - time.monotonic()) > 0:
-            tab.pane.use.woken = anyio.Event()
-            await clock.wait(tab.pane.use.woken, min(left, seconds))
-            continue
-        try:
-            for one in panes:
-                await check_idle(one.pane, one.runner, one.key)
-            if _last_use(panes) + seconds <= time.monotonic():  # it was not used meanwhile
-                for one in reversed(panes):
-                    await one.close(reason=f"it was not used for {seconds:g} s")
-        except (
-            MuxwireError,
-            OSError,
-        ):  # something runs in it, which is a use; or its machine does not answer, so that this is not known
-            tab.pane.use.note()
-
-
-def _last_use(panes: Iterable[Tab]) -> float:
-    return max(max(one.pane.use.last, one.pane.stream.last_output) for one in panes)
 
 
 def _within_window(tab: Tab) -> tuple[bool, int]:

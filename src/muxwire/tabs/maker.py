@@ -21,7 +21,7 @@ from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.shell import Shell, supervisor_argv
-from muxwire.tabs.book import checked_idle
+from muxwire.tabs.idle import checked_idle
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name, shown_name
 from muxwire.tabs.tab import Tab

@@ -1,0 +1,56 @@
+"""Closing tabs that were not used for a time, if the caller has asked for that.
+
+A tab is used by every call that names it, for as long as the call lasts, by what runs in it, by its output, and by a
+person's keys. A use stores its time and starts no timer. The one clock of the instance wakes when the first tab may be
+due, and only then the times are compared. Without an idle timeout no clock runs.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import anyio
+
+from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.tabs.closing import check_idle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from muxwire.pane.deadlines import Deadlines
+    from muxwire.tabs.tab import Tab
+
+
+def checked_idle(seconds: float | None, what: str) -> float:
+    """How long a tab may be unused, 0 for ever; InvalidArgument for what is not a duration."""
+    if seconds is not None and not seconds > 0:  # refuses nan too
+        raise InvalidArgument(f"{what} is {seconds} s", remedy="give more than 0; without it tabs stay open")
+    return seconds or 0.0
+
+
+async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Sequence[Tab]], clock: Deadlines) -> None:
+    """Close a tab, with all panes of its `window`, when none of them was used for `seconds`.
+
+    `window` returns nothing when the tab is closed.
+    """
+    while panes := window():
+        if (left := _last_use(panes) + seconds - time.monotonic()) > 0:
+            tab.pane.use.woken = anyio.Event()
+            await clock.wait(tab.pane.use.woken, min(left, seconds))
+            continue
+        try:
+            for one in panes:
+                await check_idle(one.pane, one.runner, one.key)
+            if _last_use(panes) + seconds <= time.monotonic():  # it was not used meanwhile
+                for one in reversed(panes):
+                    await one.close(reason=f"it was not used for {seconds:g} s")
+        except (
+            MuxwireError,
+            OSError,
+        ):  # something runs in it, which is a use; or its machine does not answer, so that this is not known
+            tab.pane.use.note()
+
+
+def _last_use(panes: Iterable[Tab]) -> float:
+    return max(max(one.pane.use.last, one.pane.stream.last_output) for one in panes)
