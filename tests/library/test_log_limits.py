@@ -19,7 +19,7 @@ from muxwire.logs.limits import LogLimits, hold, in_use, keep_within, sweep_dead
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import layout_of, record, script_path, segment_path
 from muxwire.logs.store import CLOSINGS_PER_CHECK, LogStore
-from muxwire.tabs.listing import ENDED_INSTANCES, ended_tabs
+from muxwire.tabs.ended import ENDED_INSTANCES, ended_tabs
 from muxwire.tabs.log_access import find_log
 
 pytestmark = pytest.mark.anyio

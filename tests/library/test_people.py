@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from muxwire.protocol.events import ClientDetached
-from muxwire.tabs import windows
+from muxwire.tabs import people
 from muxwire.tabs.event_log import EventLog
-from muxwire.tabs.windows import People
+from muxwire.tabs.people import People
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,7 @@ class Server:
     ],
 )
 def test_a_key_for_tmux_itself_is_not_typed_into_a_tab(before: str, after: str, typed: bool) -> None:
-    known, front = (windows._read(value.encode())["$1"] for value in (before, after))
+    known, front = (people._read(value.encode())["$1"] for value in (before, after))
     assert front.has_key_since(known) is typed
 
 

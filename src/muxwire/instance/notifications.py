@@ -15,7 +15,8 @@ import anyio
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.instance.reattach import reattach_panes, running_panes, succeed
 from muxwire.protocol.events import ClientDetached, LayoutChange, UnlinkedWindowAdd, WindowAdd
-from muxwire.tabs.windows import People, follow
+from muxwire.tabs.people import People
+from muxwire.tabs.windows import follow
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

@@ -27,8 +27,9 @@ from muxwire.shell.marks import INTRODUCER, MarkScanner
 from muxwire.shell.prompt_line import LOOK_MIN
 from muxwire.shell.tab_state import UNDER_WAY
 from muxwire.tabs.maker import TabMaker
+from muxwire.tabs.pane_ids import give_ids
 from muxwire.tabs.record import TabRecord, name_of
-from muxwire.tabs.windows import give_ids, restore_sizes
+from muxwire.tabs.windows import restore_sizes
 from muxwire.tmux.rows import CLIENTS, PANE_FORMAT, PANES, clients_of, panes_of
 from muxwire.vt.readable import before_cursor
 from muxwire.vt.text import strip_ansi

@@ -20,12 +20,14 @@ from muxwire.logs.times import offset_ago
 from muxwire.results import CommandInfo
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
+from muxwire.tabs.ended import ended_tabs, logged_tabs
 from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.idle import checked_idle
-from muxwire.tabs.listing import checked_limit, ended_tabs, limit_scrollback, list_tabs, logged_tabs
+from muxwire.tabs.listing import list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.parameters import checks_types
+from muxwire.tabs.scrollback import checked_limit, limit_scrollback
 from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for

@@ -11,7 +11,7 @@ import pytest
 
 from muxwire.errors import NoSuchTarget
 from muxwire.operations import BreakPane, JoinPane, Ref, RenameWindow, SplitEvenly, SplitPane
-from muxwire.tabs.windows import pane_of_window
+from muxwire.tabs.pane_ids import pane_of_window
 
 if TYPE_CHECKING:
     import muxwire
