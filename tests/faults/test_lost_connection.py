@@ -15,7 +15,7 @@ import pytest
 
 import muxwire
 from muxwire.client.client import ControlClient, Pending
-from muxwire.instance import reattach as lost_end
+from muxwire.instance import lost_end
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of

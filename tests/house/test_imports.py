@@ -106,11 +106,15 @@ LEAVES = {
 @final
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One imported module, as an absolute name, and whether the import waits for a function to be called."""
+    """One imported module, as an absolute name, and whether the import waits for a function to be called.
+
+    `typed`: it is for type checking alone.
+    """
 
     name: str
     line: int
     late: bool
+    typed: bool = False
     parts: tuple[str, ...] = ()  # what is taken from it, which may be modules
 
 
@@ -133,10 +137,10 @@ def parsed(source: str) -> ast.Module:
 def imports_of(source: str, module: str) -> Iterator[Import]:
     """Every import, wherever it is; `from muxwire import vt` counts as the part when there is such a part."""
 
-    def walk(node: ast.AST, late: bool) -> Iterator[Import]:
+    def walk(node: ast.AST, late: bool, typed: bool) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.Import):
-                yield from (Import(alias.name, child.lineno, late) for alias in child.names)
+                yield from (Import(alias.name, child.lineno, late, typed) for alias in child.names)
             elif isinstance(child, ast.ImportFrom):
                 base = child.module or ""
                 if child.level:  # relative: told in absolute words
@@ -144,11 +148,14 @@ def imports_of(source: str, module: str) -> Iterator[Import]:
                     base = ".".join([*package, base] if base else package)
                 for alias in child.names:
                     is_part = base == "muxwire" and alias.name in FLOORS
-                    yield Import(f"muxwire.{alias.name}" if is_part else base, child.lineno, late, (alias.name,))
+                    name = f"muxwire.{alias.name}" if is_part else base
+                    yield Import(name, child.lineno, late, typed, (alias.name,))
             else:
-                yield from walk(child, late or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda))
+                late_too = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+                typed_too = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+                yield from walk(child, late or late_too, typed or typed_too)
 
-    yield from walk(parsed(source), late=False)
+    yield from walk(parsed(source), late=False, typed=False)
 
 
 def inside_breaches(module: str, source: str) -> Iterator[str]:
@@ -257,11 +264,12 @@ def test_imports_go_down() -> None:
 
 
 def graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
-    """Which modules each module imports, wherever the import stands: one for type checking counts."""
+    """Which modules each module imports, wherever the import stands, but not for types alone in its own part."""
     return {
         module: {
             name
             for found in imports_of(source, module)
+            if not (found.typed and part_of(found.name) == part_of(module))
             for part in found.parts or ("",)
             for name in (f"{found.name}.{part}" if f"{found.name}.{part}" in sources else found.name,)
             if name in sources and name != module
@@ -292,9 +300,11 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def test_a_circle_is_seen() -> None:
-    ring, text = "def f():\n    from muxwire.vt.text import b", "if TYPE_CHECKING:\n    from muxwire.vt import ring"
+    ring, text = "def f():\n    from muxwire.vt.text import b", "from muxwire.vt import ring"
     found = circle(graph({"muxwire.vt.ring": ring, "muxwire.vt.text": text, "muxwire.vt.svg": ""}))
     assert found == ["muxwire.vt.ring", "muxwire.vt.text"]
+    types = f"if TYPE_CHECKING:\n    {text}"
+    assert not circle(graph({"muxwire.vt.ring": ring, "muxwire.vt.text": types}))
 
 
 def importers(leaf: str) -> set[str]:

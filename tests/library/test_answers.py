@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
     from pathlib import Path
 
-    from muxwire import Tab, Terminals
+    from muxwire import Terminals
     from muxwire.results import KeysSent
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.tab import Tab
 
 pytestmark = pytest.mark.anyio
 
@@ -80,7 +80,7 @@ async def test_a_line_without_a_command_has_no_exit_code(terminals: Terminals, s
 async def test_answers_that_the_time_did_not_suffice_for(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     await tab.execute("read -p 'name: ' x", timeout=DEADLINE)
 
-    def late(tab: LiveTab, sent: KeysSent, command: Execution | None, *_: object) -> Awaitable[KeysSent]:
+    def late(tab: Tab, sent: KeysSent, command: Execution | None, *_: object) -> Awaitable[KeysSent]:
         return answered(tab, sent, command, None, DEADLINE)  # the question is seen, when the caller's time is up
 
     monkeypatch.setattr(answers, "answered", late)

@@ -16,7 +16,7 @@ from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, ter
 from muxwire.cli.options import add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
-from muxwire.tmux.server import PREFIX_KEY, doing_format
+from muxwire.tmux.status_line import PREFIX_KEY, doing_format
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:

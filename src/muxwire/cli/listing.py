@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
 from muxwire.tmux.rows import RECORD_OPTION
-from muxwire.tmux.server import ACTIVE_TAB
+from muxwire.tmux.status_line import ACTIVE_TAB
 
 if TYPE_CHECKING:
     import argparse

@@ -37,16 +37,17 @@ from muxwire.errors import (
     TmuxUnavailable,
     remedy_for,
 )
-from muxwire.ids import pane_id
 from muxwire.instance.connect import watch_end
-from muxwire.instance.reattach import RunningPane, notice_lost_end, reattach_panes
+from muxwire.instance.lost_end import notice_lost_end
+from muxwire.instance.reattach import RunningPane, reattach_panes
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.maker import TabMaker, listen_again
 from muxwire.tabs.record import TabRecord
 from muxwire.tmux.program import program_for, read_version
 from muxwire.tmux.rows import PANES, panes_of
-from muxwire.tmux.server import Sessions, TmuxServer
+from muxwire.tmux.server import TmuxServer
+from muxwire.tmux.sessions import Sessions
 from muxwire.tmux.start import silent_server
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ class _Session:
         self.server = server
         self.wanted = anyio.Event()  # a tab in it is used for the first time, or it is gone
         self.attached = anyio.Event()  # or it cannot be
+        self.open = anyio.CancelScope()  # in which the end of the connection is waited for
+        self.over = anyio.Event()
         self.gone = ""  # why it has no connection, and will have none
 
     async def attach(self) -> None:
@@ -89,9 +92,9 @@ class _Session:
     async def end(self) -> None:
         """It is gone; with the option `detach-on-destroy off` tmux has moved our client to another session."""
         self.gone = self.gone or "its session is gone"
+        self.open.cancel()
         self.wanted.set()
-        if self.attached.is_set():
-            await self.server.client.aclose()
+        await self.over.wait()
 
 
 @final
@@ -218,15 +221,17 @@ class Adopted:
                 async with client, anyio.create_task_group() as tasks:
                     tasks.start_soon(process.watchdog.keep)
                     one.attached.set()
-                    await client.wait_closed()
+                    with one.open:
+                        await client.wait_closed()
                     tasks.cancel_scope.cancel()
         except TmuxUnavailable as error:
             one.gone = str(error)
         finally:
             await process.aclose()
+            one.gone = one.gone or client.close_reason or "muxwire has left the server"
+            one.attached.set()
+            one.over.set()
         # The person has detached us, or the session is gone: the next call finds anew what is left of it.
-        one.gone = one.gone or client.close_reason
-        one.attached.set()
         await self._store.written()  # that call opens the logs again, each at its end
         self._book.retire_all(f"the connection to its session ended: {one.gone}", persistent=True, client=client)
 
@@ -289,7 +294,7 @@ class Adopted:
         pane = RunningPane(row, record, is_adopted=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
-            _expect_gap(tab)
+            listen_again(tab, reason="muxwire was detached from its session")
         tab.shown_name = row.window_name
         if ours is not None:
             self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))
@@ -329,16 +334,6 @@ class Adopted:
         self._made.add(label)
         self._watchdog.watch_made(label)
         return label
-
-
-def _expect_gap(tab: Tab) -> None:
-    """Put a gap before what the pane writes next; a pane that stays silent gets none."""
-
-    def feed(data: bytes) -> None:
-        listen_again(tab, reason="muxwire was detached from its session")
-        tab.pane.stream.feed(data)
-
-    tab.client.attach_pane(pane_id(tab.pane_id), feed)
 
 
 def socket_of(name: str, environ: Mapping[str, str]) -> Path:

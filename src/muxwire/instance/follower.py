@@ -1,6 +1,6 @@
 """A follower next to the owner: its streams, in the owner's offsets, and how it becomes the owner later.
 
-A follower's stream begins in the owner's log, and continues live behind a mark that both contain (spools.py).
+A follower's stream begins in the owner's log, and continues live behind a mark that both contain (stream_join.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import anyio.to_thread
 
-from muxwire.instance.spools import NOT_KEPT, KeptOutput, StreamJoin, complete_logs, go_over
+from muxwire.instance.spools import NOT_KEPT, complete_logs
+from muxwire.instance.stream_join import KeptOutput, StreamJoin, go_over
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import Spool
 from muxwire.logs.store import BATCH_SECONDS, FollowerLog

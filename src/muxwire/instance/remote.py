@@ -26,15 +26,16 @@ from muxwire.host.folders import Folders, private_folder
 from muxwire.host.hosts_file import forget_link, link_in, note_link
 from muxwire.ids import pane_id, session_id, window_id
 from muxwire.instance.connect import say_log_error, watch_end
-from muxwire.instance.reattach import notice_lost_end
-from muxwire.instance.spools import KeptOutput, StreamJoin
+from muxwire.instance.lost_end import notice_lost_end
+from muxwire.instance.stream_join import KeptOutput, StreamJoin
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.store import LogStore
 from muxwire.protocol.commands import command
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.rows import PANE_FORMAT
-from muxwire.tmux.server import Sessions, TmuxServer
+from muxwire.tmux.server import TmuxServer
+from muxwire.tmux.sessions import Sessions
 from muxwire.tmux.start import COLUMNS, GREETING, HUB, KEEPER_NAME, ROWS, Greeting, configuration
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
 # After a lost connection to another machine: the output of every pane continues at the byte at which it stopped.
 #
 # What a pane writes is also kept on that machine, from its first byte on (`host/scripts/spool.sh`). When there is a
-# connection again, what was kept is joined to what comes live (spools.py).
+# connection again, what was kept is joined to what comes live (stream_join.py).
 
 # The label of a tab: among the arguments of its supervisor, and in the name of its directory.
 _LABEL = re.compile(rb"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])")

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import logging
-import time
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
-from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.client.client import unexplained
 from muxwire.errors import (
     ConnectionClosed,
-    HostUnavailable,
-    InvalidArgument,
     MuxwireError,
-    NoSuchTarget,
-    TmuxUnavailable,
 )
-from muxwire.host.descriptors import make_room
 from muxwire.host.host import answer_seconds
-from muxwire.host.hosts_file import HostsFile, checked_host_name, links_of, read_hosts, why_ended
-from muxwire.host.locks import InstanceLock
-from muxwire.ids import host_of
 from muxwire.instance.connect import open_server
 from muxwire.instance.faces import introduce
 from muxwire.instance.notifications import Notifications
@@ -35,299 +25,9 @@ from muxwire.logs.history import History
 from muxwire.logs.store import FLUSH_WAIT_SECONDS
 from muxwire.tabs.book import TabBook
 from muxwire.tmux.program import server_pid
-from muxwire.tmux.server import ACTIVE_TAB, PREVIOUS_TAB, Access
+from muxwire.tmux.server import Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-
-    from muxwire.host.carriers import Carrier
-    from muxwire.host.folders import Folders
-    from muxwire.tabs.tab import Tab
-
-
-# The other machines of one instance: each has a tmux server and a book of tabs of its own, under one set of names.
-#
-# A tab on another machine is `HOST/@N`; whatever follows `HOST/` means there what it means here without it.
-
-
-class Machine(Protocol):
-    """The terminals of one machine."""
-
-    async def tab(self, target: str, *, within: float) -> Tab:
-        """An open tab."""
-
-    async def server(self, *, start: bool = True) -> object:
-        """Its tmux server, which is started if it does not run; without `start` TmuxUnavailable."""
-
-    async def end(self) -> None:
-        """End it."""
-
-    async def rest(self) -> None:
-        """End its tmux server and the connection, until there is another call."""
-
-
-# `find_all` waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine
-# more.
-_FOUND_SECONDS = 15.0
-# A machine that could not be reached is tried again by `find_all` after this; until then it is not waited for.
-_FOUND_AGAIN_SECONDS = 30.0
-# Why a list leaves out a machine: another muxwire process has connected to it, or the search for its tabs goes on.
-_DRIVEN = "another process has its tabs"
-_SEARCHED = "it has not answered yet"
-# The reason of a search that failed is cut after so many characters: one or two lines of a terminal.
-_REASON_MAX, _CUT = 160, "..."
-# Of more machines than that, an error does not say what a tab would be called on each: it is one line.
-_NAMES_SAID = 3
-
-# How many descriptors a host needs: three pipes, what its log keeps open, and one that is opened for moments.
-FILES_PER_HOST = 5
-# With a number after it, the name of a machine that a program gives without a name. If a pattern of `allow` in
-# hosts.toml matches it too, the machine that the program gave is meant.
-_MADE_UP = "carrier-"
-
-There = TypeVar("There", bound=Machine)
-
-
-def check_carrier(given: object, what: str) -> None:
-    """Refuse what does not lead to a machine: InvalidArgument."""
-    from muxwire.host.carriers import Carrier  # late: most processes use no other machine
-
-    if not isinstance(given, Carrier):
-        raise InvalidArgument(
-            f"{what} must be a Carrier, or the name of a machine that hosts.toml allows, not {given!r}",
-            remedy='for example Carrier(["ssh", "box"])',
-        )
-
-
-def check_hosts(carriers: Mapping[str, Carrier]) -> None:
-    """Refuse a name that no machine can have, and what does not lead to one: InvalidArgument."""
-    for name, carrier in carriers.items():
-        checked_host_name(name)
-        check_carrier(carrier, f"the host {name}")
-
-
-def _reason(error: MuxwireError) -> str:
-    """Why a machine was not reached, in one short line that does not name it once more."""
-    said = f"{error.stage}: {error.reason}" if isinstance(error, HostUnavailable) else str(error)
-    line = " ".join(said.split())
-    return line if len(line) <= _REASON_MAX else line[: _REASON_MAX - len(_CUT)] + _CUT
-
-
-@final
-class Hosts(Generic[There]):
-    """The machines that are used: those that the program gives, and those that hosts.toml allowed at the opening."""
-
-    def __init__(self, life: ServerLifetime, make: Callable[[ServerLifetime], There]) -> None:
-        """In a named instance the servers on other machines outlive us too, except one that another process drives.
-
-        The terminals on another machine have a `Hosts` too, which allows no machine.
-        """
-        self._life = life
-        self._folders, host = life.folders, life.host
-        self._environ = host.settings
-        self._make = make
-        self._file = read_hosts(self._environ) if host.is_local else HostsFile(Path())
-        self._given: dict[str, Carrier] = {}  # by the program
-        self._unnamed = 0  # how many of these the program has given without a name
-        self._used: dict[str, There] = {}
-        self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
-        self._finding: dict[str, anyio.Event] = {}  # set when the search for a machine has ended
-        self._tried: dict[str, float] = {}  # when that search began, on the monotonic clock
-        self._searches: dict[str, anyio.CancelScope] = {}
-        self._failed: dict[str, str] = {}  # why the last search for a machine found nothing
-        self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
-        self.latest: There | None = None  # where the tab used last is, if not on this machine
-
-    @property
-    def used(self) -> tuple[There, ...]:
-        return tuple(self._used.values())
-
-    def on(self, name: str) -> There:
-        """The terminals of a host, which is reached at their first use; HostUnavailable if it is not allowed."""
-        if name not in self._used:
-            from muxwire.host.remote import RemoteHost  # late: most processes use no other machine
-            from muxwire.instance.remote import open_remote, remote_folders
-
-            carrier = self._given.get(name) or self._file.carrier(name)
-            # A name that was made up here may mean another machine in the next process.
-            lasts = self._lasting and not name.startswith(_MADE_UP) and self._is_ours(name)
-            folders = remote_folders(self._folders, name, lasting=lasts)
-            make_room(FILES_PER_HOST * (len(self._used) + 1))
-            host = RemoteHost(name)
-            opener = partial(open_remote, host, carrier, self._environ, folders)
-            self._used[name] = self._make(self._life.elsewhere(folders, host, opener, lasting=lasts))
-        return self._used[name]
-
-    def give(self, carriers: Mapping[str, Carrier]) -> None:
-        """Machines that the program allows itself, by their names, which `check_hosts` has checked."""
-        self._given.update(carriers)
-
-    def name_of(self, host: str | Carrier) -> str:
-        """The name of a machine; for a machine that is given without a name, one is made up the first time."""
-        if isinstance(host, str):
-            return host
-        check_carrier(host, "host")
-        name = next((name for name, known in self._given.items() if known == host), "")
-        if not name:
-            self._unnamed += 1
-            name = f"{_MADE_UP}{self._unnamed}"
-            self._given[name] = host
-        return name
-
-    async def close(self, host: str | Carrier) -> None:
-        """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
-        name = self.name_of(host)
-        if (there := self._used.get(name)) is None:
-            raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
-        await there.rest()
-        if self.latest is there:
-            self.latest = None
-
-    def lasts(self, name: str) -> bool:
-        """Whether tabs on a host outlive this process; HostUnavailable if it is not allowed."""
-        self.on(name)
-        return name in self._locks
-
-    def _is_ours(self, name: str) -> bool:
-        """Whether no other process drives the server of this instance on a host; then none will, while we live."""
-        from muxwire.instance.remote import prepare_remote, remote_folders
-
-        folders = remote_folders(self._folders, name, lasting=True)
-        prepare_remote(folders)
-        lock = self._locks.get(name) or InstanceLock(folders.lock)
-        if lock.take():
-            self._locks[name] = lock
-            return True
-        lock.release()
-        return False
-
-    async def place(self, target: str) -> tuple[There | None, str]:
-        """As `split`; the machine may be one where an earlier process of the instance left tabs. HostUnavailable."""
-        for name in self._left() if "/" in target else ():
-            if target.startswith(f"{name}/"):
-                await self._find(name)
-        return self.split(target)
-
-    async def find_all(self) -> None:
-        """Attach to every machine on which other processes left tabs; that may end after this has returned."""
-        for name in self._left():
-            if time.monotonic() - self._tried.get(name, -inf) > _FOUND_AGAIN_SECONDS:
-                self._tried[name], self._finding[name] = time.monotonic(), anyio.Event()
-                self._life.book.spawn(partial(self._find_soon, name, self._finding[name]))
-        # What was waited for once is not waited for by each further list.
-        searched = {name: done for name, done in self._finding.items() if not done.is_set()}
-        if searched:
-            begun = max(self._tried[name] for name in searched)
-            with anyio.move_on_after(begun + _FOUND_SECONDS - time.monotonic()):
-                for done in searched.values():
-                    await done.wait()
-
-    async def _find_soon(self, name: str, done: anyio.Event) -> None:
-        with anyio.CancelScope() as self._searches[name], suppress(MuxwireError):  # `unreached` tells the error
-            await self._find(name)
-        done.set()
-
-    @property
-    def unreached(self) -> dict[str, str]:
-        """The machines on which this instance has tabs that `find_all` did not find, by name, and why."""
-        left = self._left() if self._failed else ()
-        told = {name: why for name, why in self._failed.items() if name in left}
-        told |= {name: _SEARCHED for name, done in self._finding.items() if not done.is_set()}
-        return dict(sorted(told.items()))
-
-    def _left(self) -> set[str]:
-        """The machines on which an earlier process, or another one, has tabs of this instance."""
-        home = self._folders.state / self._folders.instance
-        return {link.host for link in links_of(home)} - self._used.keys() if self._lasting else set()
-
-    async def _find(self, name: str) -> None:
-        self._failed.pop(name, None)
-        try:
-            if not self._is_ours(name):
-                self._failed[name] = _DRIVEN
-                return
-            there = self.on(name)
-            try:
-                await there.server(start=False)
-            except BaseException:
-                del self._used[name]
-                raise
-        except TmuxUnavailable:
-            return  # the server there has ended
-        except MuxwireError as error:
-            self._failed[name] = _reason(error)
-            raise
-
-    def _why_ended(self, name: str) -> str:
-        if not self._lasting:
-            return ""
-        from muxwire.instance.remote import remote_folders
-
-        folders = remote_folders(self._folders, name, lasting=True)
-        return why_ended(folders.state / folders.instance)
-
-    async def create(self, name: str, make: Callable[[There], Awaitable[Tab]]) -> Tab:
-        """Open a tab on a host by `make`; it is the one used last then. HostUnavailable, and as `make`."""
-        there = self.on(name)
-        made = await make(there)
-        self.latest = there
-        return made
-
-    async def tab(self, target: str, within: float) -> Tab | None:
-        """The open tab that a caller means, if it is on another machine; it is the one used last then."""
-        there, rest = await self.place(target)
-        if there is None:
-            return None
-        found = await there.tab(rest, within=within)
-        self.latest = there
-        return found
-
-    def split(self, target: str) -> tuple[There | None, str]:
-        """Whose tab a caller means, and what it is called there; None for one of this machine."""
-        if target == "." and self.latest is not None:
-            return self.latest, target
-        # The name of a pod's container begins with the name of the pod, so longer names are tried first.
-        for name in sorted(self._used, key=len, reverse=True):
-            if target.startswith(f"{name}/"):
-                return self._used[name], target.removeprefix(f"{name}/")
-        host, _ = host_of(target)
-        if host and self._allows(host):
-            why = self._why_ended(host)
-            raise NoSuchTarget(
-                f"this process has no tab on {host}{why and f': {why}'}",
-                remedy=f"with host={host} a new one is made; muxwire attach shows those of another process",
-            )
-        return None, target
-
-    def point_elsewhere(self, error: NoSuchTarget, target: str) -> NoSuchTarget:
-        """The same error about a tab of this machine; its remedy says what a tab of another one would be called."""
-        names = sorted({*self._used, *self._left()})[:_NAMES_SAID] if "/" not in target else []
-        if names:
-            error.remedy += f"; on another machine it is {' or '.join(f'{name}/{target}' for name in names)}"
-        return error
-
-    def _allows(self, host: str) -> bool:
-        with suppress(HostUnavailable):
-            return host in self._given or bool(self._file.carrier(host))
-        return False
-
-    def left_by(self, target: str) -> tuple[Folders, str]:
-        """Where the logs are that an earlier process has of a machine, and what a target is called there."""
-        from muxwire.instance.remote import remote_folders
-
-        host, rest = host_of(target)
-        return remote_folders(self._folders, host, lasting=True), rest
-
-    async def end(self) -> None:
-        for search in self._searches.values():  # the end would wait for the machine to answer
-            search.cancel()
-        async with anyio.create_task_group() as tasks:
-            for there in self.used:
-                tasks.start_soon(there.end)
-        for lock in self._locks.values():
-            lock.release()
-
+from muxwire.tmux.status_line import ACTIVE_TAB, PREVIOUS_TAB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -343,6 +43,7 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
 
     Opener: TypeAlias = Callable[..., AbstractAsyncContextManager[TmuxServer]]
+
 
 _LOG = logging.getLogger("muxwire")
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.

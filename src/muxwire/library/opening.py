@@ -18,7 +18,8 @@ from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, named_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
-from muxwire.library.lifetime import ServerLifetime, check_hosts
+from muxwire.library.hosts import check_hosts
+from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tabs.idle import checked_idle

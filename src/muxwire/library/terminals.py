@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget, TabUnavailable
-from muxwire.library.lifetime import Hosts
+from muxwire.library.hosts import Hosts
 from muxwire.logs.history import read_history
 from muxwire.logs.times import offset_ago
 from muxwire.results import CommandInfo

@@ -6,7 +6,7 @@
 3. One thread writes (store.py). The reader of the control connection never waits for it.
 4. The file that is written is always `pane-@N.log`. Only a file that no process writes is removed.
 5. What tmux itself stored of a named instance's pane while no process wrote its log is a spool (segments.py). It is
-   joined to the log at a mark R that both streams contain (instance/spools.py).
+   joined to the log at a mark R that both streams contain (instance/stream_join.py).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from muxwire.errors import State
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.tab import Tab
     from muxwire.tabs.waits import Wanted
     from muxwire.vt.drawn import Picture
 
@@ -44,7 +44,7 @@ _LOOK_SECONDS = 0.05
 
 
 async def answered(
-    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
+    tab: Tab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
     *, before: Picture | None = None,
 ) -> KeysSent:  # fmt: skip
     """`sent` with the answer of the program; `command` is what ran, and `before` was seen, when the keys were sent.
@@ -79,7 +79,7 @@ async def answered(
 
 
 async def answered_each(
-    tab: LiveTab,
+    tab: Tab,
     send: Callable[[Sequence[str], float], Awaitable[KeysSent]],
     keys: Sequence[str],
     answers: Sequence[str],
@@ -121,7 +121,7 @@ async def answered_each(
     return replace(told, sent=count, asked=tuple(asked), note="; ".join(filter(None, notes)))
 
 
-def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
+def _state(tab: Tab, outcome: Outcome | Literal[""]) -> State:
     """The state after an answer. Whether the program waits for input is taken from the wait, if that examined it."""
     state = tab.state
     if outcome == "met" and state not in ("prompt", "incomplete", "dead"):
@@ -130,7 +130,7 @@ def _state(tab: LiveTab, outcome: Outcome | Literal[""]) -> State:
 
 
 async def _outcome(
-    tab: LiveTab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
+    tab: Tab, sent: KeysSent, command: Execution | None, wanted: Wanted | None, timeout: float,
     before: Picture | None,
 ) -> Outcome | Literal["unseen"]:  # fmt: skip
     stream, begun = tab.pane.stream, time.monotonic()
@@ -167,7 +167,7 @@ async def _outcome(
     return "timed_out"
 
 
-def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
+def _ended(tab: Tab, sent: KeysSent, command: Execution | None) -> bool:
     """Whether the command, or the line that was typed, is over and its shell at the prompt again."""
     pane = tab.pane
     if command is not None:
@@ -175,12 +175,12 @@ def _ended(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
     return pane.session.at_prompt and pane.session.prompt_end > sent.next_byte
 
 
-def _unread(tab: LiveTab, sent: KeysSent, command: Execution | None) -> bool:
+def _unread(tab: Tab, sent: KeysSent, command: Execution | None) -> bool:
     """Whether the shell is in front, at a prompt that is not the end: lines that were typed ahead are still to run."""
     return _ended(tab, sent, command) and tab.pane.shell_in_front()
 
 
-async def _over(tab: LiveTab, sent: KeysSent, command: Execution | None) -> Literal["ended", "unseen", ""]:
+async def _over(tab: Tab, sent: KeysSent, command: Execution | None) -> Literal["ended", "unseen", ""]:
     """Whether that is so of all lines that were typed; `unseen` if the shell may not have read them all."""
     if not _ended(tab, sent, command):
         return ""
@@ -191,7 +191,7 @@ async def _over(tab: LiveTab, sent: KeysSent, command: Execution | None) -> Lite
     return "ended" if read == "read" else read
 
 
-async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
+async def _waits(tab: Tab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
     """Whether the program has answered, as far as can be seen, and waits for more; `silent` if that cannot be seen."""
     if not tab.pane.quiet() or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
         return ""
@@ -200,7 +200,7 @@ async def _waits(tab: LiveTab, sent: KeysSent, begun: float) -> Literal["met", "
     return await tab.runner.awaits_input() if answered or late else ""
 
 
-def _on_its_way(tab: LiveTab) -> bool:
+def _on_its_way(tab: Tab) -> bool:
     """Whether the shell has neither accepted the line that was entered at its prompt nor asked for more of it."""
     session = tab.pane.session
     return session.state is ShellState.SUBMITTED and session.has_preexec_mark and not tab.pane.continues()

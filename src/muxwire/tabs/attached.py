@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.tab import Tab
 
-_Tab = TypeVar("_Tab", bound="LiveTab")
+_Tab = TypeVar("_Tab", bound="Tab")
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 
 @asynccontextmanager
-async def attached(*tabs: LiveTab, uses: bool = True) -> AsyncIterator[None]:
+async def attached(*tabs: Tab, uses: bool = True) -> AsyncIterator[None]:
     """Hear these tabs, those of them that are open. ConnectionClosed, TmuxSilent.
 
     The block is a use of them, which keeps them from being closed as unused; with `uses=False` it is none.
@@ -48,6 +48,6 @@ def attaching(
     return run
 
 
-async def _attach(tab: LiveTab) -> None:
+async def _attach(tab: Tab) -> None:
     if not tab.pane.session.closed:
         await tab.server.attach()

@@ -16,7 +16,7 @@ from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.idle import close_when_unused
 from muxwire.tabs.spans import CommandSpans, spans_are_collected
 from muxwire.tabs.tab_events import TabEvents, journal_entry
-from muxwire.tmux.server import DOING_CHARS
+from muxwire.tmux.status_line import DOING_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator

@@ -13,7 +13,7 @@ from muxwire.errors import MuxwireError
 from muxwire.results import SessionInfo, TabInfo, TabList
 from muxwire.shell import SUPERVISOR
 from muxwire.tabs.tab_events import COMMAND_SHOWN
-from muxwire.tmux.rows import CLIENTS, PANES, clients_of, panes_of
+from muxwire.tmux.rows import CLIENTS, PANES, ClientRow, panes_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -68,7 +68,7 @@ async def _asked(
                 tasks.start_soon(tab.pane.refresh)
     counts = Counter(key for key, _ in windows)
     # Our own control client is no visitor.
-    visitors = Counter(row.session for row in clients_of(clients) if not row.control)
+    visitors = Counter(row.session for row in map(ClientRow.parse, clients) if not row.control)
     named = {row.session: server.sessions.name(row.session, row.session_name) for row in panes}
     latest = book.latest
     rows = tuple(

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from muxwire.errors import NoSuchTarget
     from muxwire.host.folders import Folders
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.tab import Tab
 
 # As list_tabs names tabs of a tmux server that is gone.
 _LOG_ADDRESS = re.compile(
@@ -49,11 +49,11 @@ class LogSource:
     """A log, and the tab that still writes it, if there is one; with `command`, only that command of it is meant."""
 
     path: Path
-    tab: LiveTab | None
+    tab: Tab | None
     command: Execution | None = None
 
     @classmethod
-    def of_command(cls, tab: LiveTab, command: Execution) -> Self:
+    def of_command(cls, tab: Tab, command: Execution) -> Self:
         return cls(tab.log_path, tab, command)
 
     @property

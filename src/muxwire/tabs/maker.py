@@ -27,7 +27,7 @@ from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name, shown_nam
 from muxwire.tabs.tab import Tab
 from muxwire.tabs.targets import check_tab_name
 from muxwire.tmux.rows import PANE_FORMAT, RECORD_OPTION, PaneRow
-from muxwire.tmux.server import checked_session
+from muxwire.tmux.sessions import checked_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

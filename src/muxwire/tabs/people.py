@@ -26,8 +26,8 @@ from muxwire.protocol.events import (
     SubscriptionChanged,
 )
 from muxwire.tabs.event_log import EventFilter
-from muxwire.tmux.rows import CLIENTS, clients_of
-from muxwire.tmux.server import DOING, DOING_CHARS, PREFIX_PRESSED
+from muxwire.tmux.rows import CLIENTS, ClientRow
+from muxwire.tmux.status_line import DOING, DOING_CHARS, PREFIX_PRESSED
 
 if TYPE_CHECKING:
     from muxwire.protocol.events import Event
@@ -105,7 +105,7 @@ class People:
         self._fronts |= {session: now[session] for session in joined & now.keys()}
         self._joined -= joined
         before, self._attached = self._attached, set()
-        for row in clients_of(rows):
+        for row in map(ClientRow.parse, rows):
             if row.control or row.name in gone:
                 continue  # another muxwire is no person; a client in `gone` left after the answer
             self._attached.add(row.name)

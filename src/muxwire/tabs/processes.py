@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from muxwire.pane.runner import Runner
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.tab import Tab
     from muxwire.tabs.waits import Wanted
 
 # What cannot start has said so by then: no such command, a port in use.
@@ -61,7 +61,7 @@ STOPPING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 
 
 async def started_process(
-    tab: LiveTab, execution: Execution | None, from_byte: int, ready: Wanted | None, timeout: float
+    tab: Tab, execution: Execution | None, from_byte: int, ready: Wanted | None, timeout: float
 ) -> ProcessStart:
     """What became of `execution`, or of a text that was only typed: when it is `ready`, else when it has begun."""
     is_ready = None
@@ -114,7 +114,7 @@ async def _begun(runner: Runner, execution: Execution) -> None:
         await runner.wait(execution, _FAILS_WITHIN)
 
 
-async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
+async def stop_process(tab: Tab, name: str, grace: float) -> ProcessStop:
     first = _stopping_signal(name)
     await tab.runner.typed_first(_TYPED_WITHIN)
     if tab.is_adopted and tab.pane.session.running is None:
@@ -141,7 +141,7 @@ async def stop_process(tab: LiveTab, name: str, grace: float) -> ProcessStop:
     return stopped
 
 
-async def _without_strangers(tab: LiveTab, seen: Mapping[int, str]) -> None:
+async def _without_strangers(tab: Tab, seen: Mapping[int, str]) -> None:
     """End what reads the terminal from another session, and have the shell begin its prompt anew.
 
     The program may have put back the terminal's modes after the shell had set its own, for the line it reads now.

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     )
     from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import TabOwner
+    from muxwire.tabs.book import TabBook
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
@@ -128,7 +128,7 @@ class Tab:
         pane: PaneState,
         runner: Runner,
         server: TmuxServer,
-        book: TabOwner[Tab],
+        book: TabBook,
     ) -> None:
         self.window_id, self.pane_id, self.session_id = window_id, pane_id, session_id
         self.name, self.session, self.log_path = made.name or window_id, made.session, log_path

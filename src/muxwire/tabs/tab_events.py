@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
     from muxwire.shell.session_table import Fact
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.tab import Tab
     from muxwire.vt.bells import Signal
 
 
@@ -42,7 +42,7 @@ _LINE_BYTES = 16 << 10
 ELSEWHERE = 0.15
 
 
-def journal_entry(tab: LiveTab, execution: Execution) -> JournalEntry:
+def journal_entry(tab: Tab, execution: Execution) -> JournalEntry:
     """Return what the journal keeps of a command that has ended.
 
     Its end may have been read from the log long after it, by another process: then it began when it was typed.
@@ -59,7 +59,7 @@ def journal_entry(tab: LiveTab, execution: Execution) -> JournalEntry:
 class TabEvents:
     def __init__(
         self,
-        tab: LiveTab,
+        tab: Tab,
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
         history: History | None = None,
         *,

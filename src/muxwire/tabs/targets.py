@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
-    from muxwire.tmux.server import Sessions
+    from muxwire.tmux.sessions import Sessions
 
 _REMEDY = "`list_tabs` shows every tab; `create_tab` makes one"
 # Never a name, so that a tab called "@3" can never be taken for another that has this id.

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.pane.stream import PaneStream
     from muxwire.shell.execution import Execution
-    from muxwire.tabs.live_tab import LiveTab
+    from muxwire.tabs.tab import Tab
     from muxwire.vt.drawn import Picture, Span
     from muxwire.vt.readable import Size
 
@@ -333,7 +333,7 @@ class ScreenSearch:
     """Looks at the screen for what is wanted: a pattern that is new there or gone, or that nothing changes."""
 
     def __init__(
-        self, tab: LiveTab, wanted: Wanted, start: int, *, awaited: Execution | None, before: Picture | None,
+        self, tab: Tab, wanted: Wanted, start: int, *, awaited: Execution | None, before: Picture | None,
         keys: bool,
     ) -> None:  # fmt: skip
         """`start`: what stood there at that offset is not new. `before`: the screen then, if it is known."""
@@ -583,7 +583,7 @@ class Watch:
     """One tab that is waited for."""
 
     def __init__(
-        self, tab: LiveTab, wanted: Wanted, from_byte: int | None, *,
+        self, tab: Tab, wanted: Wanted, from_byte: int | None, *,
         command: Execution | None = None, named: str = "", before: Picture | None = None, typed: bool = False,
     ) -> None:  # fmt: skip
         """With `command` only what is in its output counts. `named`: what the outcome calls the tab; "" for its key.
@@ -744,7 +744,7 @@ def _load_player(stream: PaneStream) -> None:
         threading.Thread(target=import_module, args=(_PLAYER,), name="muxwire-import", daemon=True).start()
 
 
-def current_start(tab: LiveTab) -> int:
+def current_start(tab: Tab) -> int:
     """Where the output of the last command of ours begins, or the answer to the last input, whichever is later.
 
     If a line that somebody else typed after both runs now: where the output of that line, or its prompt, begins.
@@ -773,7 +773,7 @@ async def tail(stream: PaneStream, start: int, size: Size) -> str:
 
 
 async def wait_for(
-    tabs: Sequence[LiveTab],
+    tabs: Sequence[Tab],
     wanted: Wanted,
     *,
     from_byte: int | None,
@@ -819,7 +819,7 @@ async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
     return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)
 
 
-def _check(tabs: Sequence[LiveTab], wanted: Wanted, from_byte: int | None, timeout: float) -> None:
+def _check(tabs: Sequence[Tab], wanted: Wanted, from_byte: int | None, timeout: float) -> None:
     if not tabs:
         raise InvalidArgument("no tab to wait for", remedy="name one at least; `list_tabs` shows them")
     if timeout < 0:

@@ -104,7 +104,3 @@ def panes_of(answer: Iterable[bytes]) -> list[PaneRow]:
         else:
             rows.append(line)
     return [PaneRow.parse(row) for row in rows]
-
-
-def clients_of(answer: Iterable[bytes]) -> list[ClientRow]:
-    return [ClientRow.parse(line) for line in answer]

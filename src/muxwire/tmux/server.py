@@ -6,7 +6,6 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
-import re
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
@@ -14,14 +13,13 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.client.watchdog import ends_session, kill_command
-from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, InvalidArgument, TmuxSilent
+from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, TmuxSilent
 from muxwire.host.folders import how_to_use, private_folder
 from muxwire.host.locks import named_server, nobody_attaches
 from muxwire.logs.store import FollowerLog
-from muxwire.tmux.rows import PANES, panes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.client.client import ControlClient
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.host.locks import InstanceLock
     from muxwire.logs.store import LogStore, PaneLog
-    from muxwire.tmux.rows import PaneRow
+    from muxwire.tmux.sessions import Sessions
 
 
 # How a process stands to the tmux server that it uses: owner of the instance, follower, or at a person's server.
@@ -87,143 +85,6 @@ class Access:
     def owns_persistent(self) -> bool:
         """Whether we are the owner of a named instance: this process writes the logs now, another one later."""
         return self.lock is not None and self.lock.held
-
-
-# What a person who attaches sees at the bottom: the tabs, and which of them an agent uses now.
-
-# The server option with the window id of the active tab: formats of every session find it there.
-ACTIVE_TAB = "@muxwire-tab"
-# The tab that was used before the active one, which a later process calls `=`.
-PREVIOUS_TAB = "@muxwire-previous-tab"
-
-# What the agent does now, in words; kept up to date while a person is attached.
-DOING = "@muxwire-doing"
-# How many characters of a command the status line shows.
-DOING_CHARS = 40
-
-# The session in which a person last pressed the prefix key, and the second in which they did.
-PREFIX_PRESSED = "@muxwire-prefix"
-# tmux's own prefix. It is bound as other keys are, since the option `prefix` runs no command; and in copy mode too,
-# where that option would count.
-PREFIX_KEY = "C-b"
-_PREFIX_TABLES = "root", "copy-mode", "copy-mode-vi"
-
-# How often tmux draws the line anew by itself; it does so at once when the tab changes.
-_INTERVAL = 5
-
-# Processes of muxwire are attached to the hub; people are not, unless they attach there themselves.
-_DRIVEN = "#{m:*1*,#{S:#{?#{&&:#{==:#{session_name},HUB},#{!=:#{session_attached},0}},1,}}}"
-_AGENT = "#{?#{&&:#{==:#{window_id},#{USED}},DRIVEN}, (agent),}"
-_TAB = "#{?#{==:#{window_name},KEEPER},,#I:#W#FAGENT}"
-
-
-def doing_format(hub: str) -> str:
-    """The format of what the agent does: empty while no muxwire is attached, since it is not updated then."""
-    return f"#{{?{_DRIVEN.replace('HUB', hub)},#{{{DOING}}},}}"
-
-
-def status_config(*, hub: str, keeper: str) -> str:
-    """The lines of tmux's configuration that are for people: the status line, and the prefix key.
-
-    The keeper is not shown, since there is nothing to see in it; the keys that continue to the next tab pass it by.
-    """
-    agent = _AGENT.replace("DRIVEN", _DRIVEN.replace("HUB", hub)).replace("USED", ACTIVE_TAB)
-    tab = _TAB.replace("KEEPER", keeper).replace("AGENT", agent)
-    # A person's terminal gives its size to the tab that they view, and to no other.
-    lines = f"set -g aggressive-resize on\nset -g status-interval {_INTERVAL}\n"
-    lines += "".join(f'set -g window-status-{current}format "{tab}"\n' for current in ("", "current-"))
-    keeper_shown = f"if-shell -F '#{{==:#{{window_name}},{keeper}}}'"
-    for key, command in (("n", "next-window"), ("p", "previous-window")):
-        lines += f"bind-key {key} {command} \\; {keeper_shown} {command}\n"
-    note = f"set-option -sF {PREFIX_PRESSED} '#{{session_id}} #{{session_activity}}'"
-    for table in _PREFIX_TABLES:
-        lines += f"bind-key -T {table} {PREFIX_KEY} {note} \\; switch-client -T prefix\n"
-    return lines + f"set -g prefix None\nbind-key {PREFIX_KEY} send-keys {PREFIX_KEY}\n"
-
-
-# The sessions of one server: the hub, which holds every window, and those that show some of them to people.
-
-# Shows nothing, and is gone as soon as the session has a tab.
-_PLACEHOLDER = ("sleep", "2147483647")
-# tmux(1) COMMANDS: in a target `:` and `.` end the session's name, and tmux makes `_` of them.
-_NOT_IN_NAME = re.compile(r"[:.\x00-\x1f\x7f-\x9f]")
-
-
-def checked_session(name: str) -> str:
-    if _NOT_IN_NAME.search(name):
-        raise InvalidArgument(
-            f"a session's name cannot hold ':', '.' or control characters: {name!r}", remedy="use '-' instead"
-        )
-    return name
-
-
-@final
-class Sessions:
-    """Finds and makes sessions by the names that callers gave."""
-
-    def __init__(self, client: ControlClient, hub: str, hub_name: str, keeper: str) -> None:
-        self.hub = hub
-        self.hub_name = hub_name
-        self.keeper = keeper
-        self._client = client
-        self._making = anyio.Lock()
-        # tmux writes some characters differently; the name as given counts for as long as the session is not renamed.
-        self._given: dict[str, tuple[str, str]] = {hub: (hub_name, hub_name)}
-        self._placeholders: set[str] = set()
-
-    def name(self, session: str, shown: str) -> str:
-        """The name of a session for callers, by the name that tmux shows: as given, unless it was renamed."""
-        shown_first, given = self._given.get(session, (shown, shown))
-        return given if shown == shown_first else shown
-
-    async def panes(self) -> list[PaneRow]:
-        """The panes of every session, without those that only keep a session alive."""
-        return self.with_tabs(panes_of(await self._client.command(*PANES)))
-
-    def with_tabs(self, panes: Sequence[PaneRow]) -> list[PaneRow]:
-        return [row for row in panes if row.window != self.keeper and row.window not in self._placeholders]
-
-    async def link(self, window: str, name: str) -> str:
-        """Show a window in the session of that name too, made if there is none; return its id. CommandError.
-
-        Every window stays in the hub, whose client hears it.
-        """
-        async with self._making:
-            while session := await self._find(name):
-                try:
-                    await self._link(window, f"{session}:")
-                except CommandError:
-                    if await self._find(name) == session:
-                        raise
-                    # Its last tab was closed meanwhile, and the session with it.
-                else:
-                    return session
-            session, place = await self._make(name)
-            await self._link(window, place, replace=True)
-            return session
-
-    async def _link(self, window: str, place: str, *, replace: bool = False) -> None:
-        await self._client.command("link-window", *(("-k",) if replace else ()), "-d", "-s", window, "-t", place)
-
-    async def _make(self, name: str) -> tuple[str, str]:
-        """Make a session; return its id and the place of its placeholder, the window that it has until it has a tab."""
-        # The name is a format to new-session: a doubled # stands for itself.
-        (answer,) = await self._client.command(
-            "new-session", "-d", "-s", name.replace("#", "##"), "-P",
-            "-F", "#{session_id} #{window_id} #{window_index} #{session_name}", "--", *_PLACEHOLDER,
-        )  # fmt: skip
-        session, placeholder, index, shown = answer.decode("utf-8", "replace").split(" ", 3)
-        self._given[session] = (shown, name)
-        self._placeholders.add(placeholder)
-        return session, f"{session}:{index}"
-
-    async def _find(self, name: str) -> str:
-        answer = await self._client.command("list-sessions", "-F", "#{session_id} #{session_name}")
-        for line in answer:
-            session, _, shown = line.decode("utf-8", "replace").partition(" ")
-            if self.name(session, shown) == name:
-                return session
-        return ""
 
 
 @final

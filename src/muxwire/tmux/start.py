@@ -35,7 +35,7 @@ from muxwire.tmux.program import (
     read_version,
     server_pid,
 )
-from muxwire.tmux.server import status_config
+from muxwire.tmux.status_line import status_config
 
 if TYPE_CHECKING:
     from muxwire.client.client import ControlClient

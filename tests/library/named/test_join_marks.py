@@ -14,7 +14,7 @@ import pytest
 import muxwire
 from muxwire.host.bootstrap import helper_script
 from muxwire.host.processes import print_mark
-from muxwire.instance.spools import KeptOutput, StreamJoin
+from muxwire.instance.stream_join import KeptOutput, StreamJoin
 from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
 
 from .conftest import Instance

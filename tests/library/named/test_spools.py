@@ -17,7 +17,7 @@ import anyio
 import pytest
 
 from muxwire.client.watchdog import process_table
-from muxwire.instance import spools
+from muxwire.instance import spools, stream_join
 from muxwire.logs import read as log_read, store
 from muxwire.logs.segments import PRUNE_BYTES
 from muxwire.tabs.tab import Tab
@@ -291,7 +291,7 @@ async def test_a_pipe_of_another_program_is_given_up_by_the_clock(
         return await read(*given)
 
     monkeypatch.setattr(spools._Spools, "read", slowly)
-    monkeypatch.setattr(spools, "KEPT_SECONDS", 1.0)
+    monkeypatch.setattr(stream_join, "KEPT_SECONDS", 1.0)
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first:
             tab = await first.create_tab(name="piped")

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     Check = Callable[[], Finding | Iterable[Finding]]
 
-# Any name does: it is that of no directory that is examined.
-_INSTANCE = "doctor"
-
 
 async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
     """Examine everything, and try every shell if nothing is broken that they need. Nothing is changed."""
@@ -38,7 +35,7 @@ async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ..
 
 
 def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
-    places = folders_for(_INSTANCE, environ)
+    places = folders_for("doctor", environ)  # any name does: nothing of that instance is examined
     return {
         "tmux": lambda: machine.tmux(LocalHost(environ)),
         "XDG_RUNTIME_DIR": lambda: machine.runtime_variable(environ),
