@@ -17,6 +17,7 @@ import pytest
 import muxwire
 from muxwire.errors import NoSuchTarget
 from muxwire.host.hosts_file import links_of
+from muxwire.library import hosts as machines
 from tests.forked import muxwire_beside, run_muxwire
 from tests.sshd import ssh_server
 
@@ -191,12 +192,12 @@ async def test_a_list_names_the_machine_that_it_leaves_out(
     unnamed = await muxwire_verb(down, state, "kill")
     assert "no tab is named\n" in unnamed.stderr, unnamed
     assert "box is left out" in (await muxwire_verb(down, state, "kill", "--all")).stderr
-    monkeypatch.setattr(hosts, "_FOUND_SECONDS", 0.0)
+    monkeypatch.setattr(machines, "_FOUND_SECONDS", 0.0)
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(NAME, state_dir=state, environ=slow) as opened:
             assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
             # What was waited for long enough is not waited for once more.
-            monkeypatch.setattr(hosts, "_FOUND_SECONDS", PATIENT)
+            monkeypatch.setattr(machines, "_FOUND_SECONDS", PATIENT)
             opened._hosts._tried["box"] -= PATIENT
             assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
             with pytest.raises(NoSuchTarget) as unknown:

@@ -156,8 +156,11 @@ class Adopted:
         return program_for(self._host.listening_pid(self._folders.socket_path), self._host)
 
     def _silent(self) -> TmuxSilent:
-        pid = self._host.listening_pid(self._folders.socket_path) or 0
-        return silent_server(self._host, pid, "the person who runs this server has to check it")
+        return silent_server(
+            self._host,
+            self._host.listening_pid(self._folders.socket_path) or 0,
+            "the person who runs this server has to check it",
+        )
 
     async def _first_session(self) -> str:
         """The session to attach to; notes the server's version. TmuxSilent, TmuxUnavailable, InstanceUnavailable."""
@@ -304,8 +307,7 @@ class Adopted:
 
         No session is made: a person would find it among his own.
         """
-        rows = panes_of(await self.main.client.command(*PANES))
-        names = {row.session: row.session_name for row in rows}
+        names = {row.session: row.session_name for row in panes_of(await self.main.client.command(*PANES))}
         found = [session for session, name in names.items() if name == request.session]
         if request.session and not found:
             raise NoSuchTarget(
@@ -317,8 +319,7 @@ class Adopted:
         server.sessions.hub_name = names[session]
         await server.attach()
         async with self._changing:
-            maker = TabMaker(server, self._book)
-            tab = await maker.make(replace(request, session=""), self._coming())
+            tab = await TabMaker(server, self._book).make(replace(request, session=""), self._coming())
             tab.sized = True  # the person's terminals say how large it is, as of every window there
             await self._refresh()
         return tab
