@@ -17,7 +17,7 @@ MOST = {
     "cli": 1521,
     "client": 1341,
     "host": 2016,
-    "instance": 1221,
+    "instance": 1220,
     "library": 1274,
     "logs": 1302,
     "mcp": 1987,
@@ -27,14 +27,14 @@ MOST = {
     "repl": 484,
     "shell": 3782,
     "sync": 304,
-    "tabs": 2714,
+    "tabs": 2691,
     "testing": 34,
-    "tmux": 558,
+    "tmux": 557,
     TOP: 311,
     "verbs": 379,
     "vt": 894,
-    "tests": 29064,
-    "bench": 4526,
+    "tests": 29059,
+    "bench": 4348,
 }  # fmt: skip
 
 
