@@ -49,20 +49,23 @@ async def said(client: Client, name: str, arguments: Mapping[str, Any], *, fails
         (
             "codex",
             {
-                "exec_command": {"cmd", "workdir", "yield_time_ms", "max_output_tokens", "tty"},
+                "exec_command": {
+                    "cmd", "workdir", "yield_time_ms", "max_output_tokens", "tty", "shell", "login",
+                    "sandbox_permissions", "justification",
+                },
                 "write_stdin": {"session_id", "chars", "yield_time_ms", "max_output_tokens"},
             },
         ),
         (
             "claude",
             {
-                "Bash": {"command", "timeout", "description", "run_in_background"},
+                "Bash": {"command", "timeout", "description", "run_in_background", "dangerouslyDisableSandbox"},
                 "BashOutput": {"bash_id", "filter"},
                 "KillShell": {"shell_id"},
             },
         ),
     ],
-)
+)  # fmt: skip
 def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]]) -> None:
     listing = Catalogue(PROFILES[profile]).listing
     assert {one["name"]: set(one["inputSchema"]["properties"]) for one in listing} == taken
@@ -74,7 +77,9 @@ def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]
 async def test_codex_runs_yields_types_and_polls() -> None:
     async with client_of("codex") as client:
         text = await said(
-            client, "exec_command", {"cmd": "cd /; printf 'one\\ntwo'; (exit 3)", "yield_time_ms": 30_000}
+            client,
+            "exec_command",
+            {"cmd": "cd /; export X=kept; printf 'one\\ntwo'; (exit 3)", "yield_time_ms": 30_000},
         )
         head, _, output = text.partition("Output:\n")
         assert output == "one\ntwo"
@@ -93,9 +98,12 @@ async def test_codex_runs_yields_types_and_polls() -> None:
         assert "answer with write_stdin" in began
         told = await said(client, "write_stdin", {"session_id": number, "chars": "6 * 7\n", "yield_time_ms": 30_000})
         assert "42\n>>> " in told
-        # Its tab is taken: another command runs at once, in another one.
-        beside = await said(client, "exec_command", {"cmd": "echo beside", "yield_time_ms": 30_000})
-        assert beside.endswith("Output:\nbeside\n")
+        # Its tab is taken: another command runs at once, in another one, with the directory and the exported variables.
+        beside = await said(client, "exec_command", {"cmd": "pwd; echo $X", "yield_time_ms": 30_000})
+        assert beside.endswith("Output:\n/\nkept\n")
+        given = {"cmd": "echo $0; shopt -q login_shell && pwd", "shell": "bash", "login": True, "justification": "x"}
+        login = await said(client, "exec_command", given | {"sandbox_permissions": "y", "yield_time_ms": 30_000})
+        assert login.endswith("Output:\nbash\n/\n")
         ended = await said(
             client, "write_stdin", {"session_id": number, "chars": "raise SystemExit(4)\n", "yield_time_ms": 30_000}
         )
@@ -117,8 +125,9 @@ async def test_codex_runs_yields_types_and_polls() -> None:
 
 async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
     async with client_of("claude") as client:
-        assert await said(client, "Bash", {"command": "cd /; export X=1; echo one", "timeout": 30_000}) == "one"
-        assert await said(client, "Bash", {"command": "echo $X $PWD", "description": "shows them"}) == "1 /"
+        assert await said(client, "Bash", {"command": "cd /; export X=1; Y=2; echo one", "timeout": 900_000}) == "one"
+        shows = {"command": "echo $X $Y $PWD", "description": "shows them", "dangerouslyDisableSandbox": True}
+        assert await said(client, "Bash", shows) == "1 2 /"
         # What is to be known of a result beside its output.
         hides = "builtin() { :; }; echo two"
         assert re.fullmatch(r"two\nNote: muxwire restored .*", await said(client, "Bash", {"command": hides}))
@@ -131,17 +140,19 @@ async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
         late = await said(client, "Bash", {"command": "echo go; sleep 600", "timeout": 700}, fails=True)
         assert late.startswith("Command timed out after 0.7s\ngo")
         began = await said(
-            client, "Bash", {"command": "echo up; echo down; read x; echo $x; sleep 600", "run_in_background": True}
+            client, "Bash", {"command": "echo up $X $PWD; echo down; read x; sleep 600", "run_in_background": True}
         )
         assert began == "Command running in background with ID: bash_1"
         shown = ""
         while "up" not in shown:
             shown = await said(client, "BashOutput", {"bash_id": "bash_1", "filter": "^up"})
-        assert shown == "<status>running</status>\n\n<stdout>\nup\n</stdout>"
-        assert await said(client, "Bash", {"command": "echo meanwhile"}) == "meanwhile"
+        assert shown == "<status>running</status>\n\n<stdout>\nup 1 /\n</stdout>"
+        assert await said(client, "Bash", shows) == "1 2 /"
         assert await said(client, "KillShell", {"shell_id": "bash_1"}) == "Successfully killed shell: bash_1"
         over = await said(client, "BashOutput", {"bash_id": "bash_1"})
         assert over.startswith("<status>failed</status>\n\n<exit_code>130</exit_code>")
+        again = await said(client, "BashOutput", {"bash_id": "bash_1"})  # of a tab that is closed
+        assert again.startswith("<status>failed</status>\n\n<exit_code>130</exit_code>")
         assert "is not running" in await said(client, "KillShell", {"shell_id": "bash_1"}, fails=True)
         asks = await said(client, "Bash", {"command": "read -p 'Sure? ' x"})
         assert "waits for" in asks
@@ -161,12 +172,10 @@ async def test_what_a_command_wrote_before_it_was_killed_is_still_shown() -> Non
         await said(client, "KillShell", {"shell_id": "bash_1"})
         assert "<stdout>\nearly\n" in await said(client, "BashOutput", {"bash_id": "bash_1"})
         # Neither is it lost where there was nothing to kill.
-        first = await said(client, "Bash", {"command": "tty"})
-        waits = "until [ -e ~/go ]; do sleep 0.01; done; echo late"
+        waits = "until [ -e ~/go ]; do sleep 0.01; done; echo late; echo $$ > ~/pid"
         await said(client, "Bash", {"command": waits, "run_in_background": True})
-        await said(client, "Bash", {"command": "touch ~/go"})
-        while await said(client, "Bash", {"command": "tty"}) != first:
-            pass  # the first tab is free again when its command has ended
+        at_prompt = "until ps -o stat= -p $(cat ~/pid 2>/dev/null) 2>/dev/null | grep -q 'S.*+'; do sleep 0.01; done"
+        await said(client, "Bash", {"command": f"touch ~/go; {at_prompt}"})
         assert "is not running" in await said(client, "KillShell", {"shell_id": "bash_2"}, fails=True)
         assert "<stdout>\nlate\n" in await said(client, "BashOutput", {"bash_id": "bash_2"})
 

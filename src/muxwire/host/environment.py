@@ -58,6 +58,12 @@ def checked_environment(env: Mapping[str, str]) -> dict[str, str]:
     return dict(env)
 
 
+def variables_of(environ: bytes) -> dict[str, str]:
+    """The variables of an environment as the kernel and `env -0` write it: NAME=VALUE, each ended by a NUL."""
+    pairs = [pair.partition("=") for pair in os.fsdecode(environ).split("\0")]
+    return {name: value for name, equals, value in pairs if equals}
+
+
 def checked_folder(cwd: str | os.PathLike[str], relative_to: str) -> Path:
     text = os.fspath(cwd)
     if "\0" in text:

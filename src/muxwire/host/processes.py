@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muxwire.host.environment import variables_of
 from muxwire.shell.look import Foreground, TtyModes
 
 if TYPE_CHECKING:
@@ -251,8 +252,7 @@ def surroundings(pid: int) -> tuple[str, dict[str, str]] | None:
         folder, found = os.readlink(f"/proc/{pid}/cwd"), Path(f"/proc/{pid}/environ").read_bytes()  # noqa: PTH115
     except OSError:
         return None
-    pairs = [pair.partition("=") for pair in os.fsdecode(found).split("\0")]
-    return (folder, {name: value for name, equals, value in pairs if equals}) if found else None
+    return (folder, variables_of(found)) if found else None
 
 
 def runs_script(pid: int) -> bool:

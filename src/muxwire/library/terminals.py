@@ -248,7 +248,7 @@ class Terminals:
         async with self._making:
             mine = [tab for tab in there._book.in_order() if tab in there._made]  # noqa: SLF001 - of our own kind
             free = [tab for tab in mine if tab.state == "prompt" and tab.pane.use.last < inf]
-            other = free[-1] if free else await there.create_tab(**busy.like())
+            other = free[-1] if free else await there.create_tab(**await busy.like())
         return await run(other.key), f"{busy.key} is busy: this is {other.key}, in {other.cwd}"
 
     def ended(self, told: str, here: str) -> list[dict[str, object]]:

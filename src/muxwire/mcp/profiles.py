@@ -2,25 +2,26 @@
 
 Names, parameters and meanings are those of the public descriptions of Codex' `exec_command` and `write_stdin`, and of
 Claude Code's `Bash`, `BashOutput` and `KillShell`; results are texts, as in those programs. Each tool is a mapping to
-the library. A command runs in the first tab whose shell is free, so `cd` and variables stay; a command that runs on
-keeps its tab, and is known by a number.
+the library. Commands run in one shell, so `cd` and variables stay; one that runs on is known by a number.
 """
 
 from __future__ import annotations
 
 import secrets
+import shlex
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final, TypeAlias, final
 from weakref import WeakKeyDictionary
 
+import anyio
 import anyio.to_thread
 
 from muxwire.errors import NoSuchTarget
 from muxwire.host.patterns import Pattern, matching
 from muxwire.mcp.registry import Hints, Text, tool
-from muxwire.verbs.describe import Help, Least, Most, Verb
+from muxwire.verbs.describe import Help, Least, Verb
 from muxwire.verbs.types import Milliseconds
 from muxwire.verbs.words import spelled
 
@@ -37,8 +38,8 @@ _YIELD, _YIELD_AFTER_INPUT = 10.0, 0.25
 _TOKENS = 10_000
 # Tokens of a text are not counted, but estimated by its length.
 _CHARACTERS_A_TOKEN = 4
-# Claude Code's timeouts, in milliseconds, and the characters of output that it shows.
-_TIMEOUT, _TIMEOUT_MAX = 120_000, 600_000
+# Claude Code's timeout, in milliseconds, and the characters of output that it shows.
+_TIMEOUT = 120_000
 _SHOWN = 30_000
 # Commands whose numbers are kept; each also keeps its tab in memory. One that still runs is always known.
 NUMBERS_KEPT = 64
@@ -61,27 +62,40 @@ _CLAUDE_WORDS: Mapping[str, str] = {
 
 @final
 class _Shells:
-    """The tabs in which the commands of one server run; and, by number, the commands that a call has left running."""
+    """The tab in which the commands of one server run; and, by number, those that a call has left running.
+
+    What runs on has a tab of its own: another one like the shell's where that is known before, else the shell's, and
+    the next command runs in another one like it.
+    """
 
     def __init__(self) -> None:
-        self._tabs: list[Tab] = []
-        self._taken: set[Tab] = set()
+        self._shell: Tab | None = None
+        self._taken: set[Tab] = set()  # by calls under way
+        self._choosing = anyio.Lock()
         self._last = 0  # the newest number; none is given twice, else late input would reach another command
         self.running: dict[int, tuple[Tab, str]] = {}
 
     @asynccontextmanager
-    async def free(self, terminals: Terminals) -> AsyncIterator[Tab]:
-        """A tab whose shell is at its prompt, a new one if none is; for the time of a call it is taken."""
-        self._tabs = [tab for tab in self._tabs if tab.state != "dead"]
-        found = next((tab for tab in self._tabs if tab not in self._taken and tab.state == "prompt"), None)
-        if found is None:
-            found = await terminals.create_tab()
-            self._tabs.append(found)
-        self._taken.add(found)
+    async def tab(self, terminals: Terminals, *, apart: bool = False) -> AsyncIterator[Tab]:
+        """The tab for a command; `apart` for one that runs in the background."""
+        async with self._choosing:
+            if self._shell is None or self._shell.state == "dead":
+                self._shell = await terminals.create_tab()
+            given, taken = self._shell, self._shell in self._taken
+            if apart or taken or given.state not in ("prompt", "starting"):
+                given = await terminals.create_tab(**await self._shell.like())
+            if not (apart or taken):
+                self._shell = given
+            self._taken.add(given)
         try:
-            yield found
+            yield given
         finally:
-            self._taken.discard(found)
+            self._taken.discard(given)
+
+    async def ended(self, tab: Tab) -> None:
+        """A command in that tab has ended, and its end was told: the tab has no other use if it is not the shell's."""
+        if tab is not self._shell and tab not in self._taken:
+            await tab.close(force=True)
 
     async def number(self, tab: Tab, command_id: str) -> int:
         """Return the number of a command that runs on, a new one if it has none.
@@ -143,6 +157,10 @@ class ExecCommand(Verb):
     yield_time: _YieldTime = _YIELD
     max_output_tokens: _MostTokens = _TOKENS
     tty: Annotated[bool, Help("there is always a terminal", "ignored: there is always a terminal")] = False
+    shell: Annotated[str, Help("another shell to run it in")] = ""
+    login: Annotated[bool, Help("as a login shell, if `shell` names one")] = False
+    sandbox_permissions: Annotated[str, Help("ignored: there is no sandbox")] = ""
+    justification: Annotated[str, Help("ignored")] = ""
 
 
 @final
@@ -160,10 +178,11 @@ class WriteStdin(Verb):
 @tool(ExecCommand, returns=Text, hints=_RUNS_ANYTHING, words=_CODEX_WORDS)
 async def exec_command(call: Call, given: ExecCommand) -> Text:
     begun, shells = time.monotonic(), _shells(call)
-    async with shells.free(call.terminals) as tab:
+    command = shlex.join([given.shell, "-lc" if given.login else "-c", given.cmd]) if given.shell else given.cmd
+    async with shells.tab(call.terminals) as tab:
         result = await call.progress.during(
             tab.execute(
-                given.cmd,
+                command,
                 timeout=given.yield_time,
                 cwd=given.workdir or None,
                 on_timeout="leave",
@@ -206,6 +225,7 @@ async def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: floa
     number = await shells.number(tab, result.command_id) if result.running else None
     if number is None:
         shells.running = {one: known for one, known in shells.running.items() if known != (tab, result.command_id)}
+        await shells.ended(tab)
         code = "unknown" if result.exit_code is None else result.exit_code
         ended = f"Process exited with code {code}"
     else:
@@ -234,11 +254,11 @@ class Bash(Verb):
     timeout: Annotated[
         int,
         Least(1),
-        Most(_TIMEOUT_MAX),
-        Help("interrupt it after that time", "optional timeout in milliseconds, max 600000"),
+        Help("interrupt it after that time", "optional timeout in milliseconds"),
     ] = _TIMEOUT
     description: Annotated[str, Help("what it does, for people", "what the command does in 5-10 words")] = ""
     run_in_background: Annotated[bool, Help("do not wait for its end", "run it in the background")] = False
+    dangerouslyDisableSandbox: Annotated[bool, Help("ignored: there is no sandbox")] = False  # noqa: N815 - its name
 
 
 @final
@@ -263,7 +283,7 @@ class KillShell(Verb):
 @tool(Bash, returns=Text, hints=_RUNS_ANYTHING, words=_CLAUDE_WORDS)
 async def bash(call: Call, given: Bash) -> Text:
     shells, background = _shells(call), given.run_in_background
-    async with shells.free(call.terminals) as tab:
+    async with shells.tab(call.terminals, apart=background) as tab:
         result = await call.progress.during(
             tab.execute(
                 given.command,
@@ -283,6 +303,7 @@ async def bash(call: Call, given: Bash) -> Text:
             return Text(f"Command running in background with ID: {name}")
         said = f"{note or 'It still runs'}; it continues in the background with ID: {name}"
         return Text("\n".join(filter(None, (shown, said))))
+    await shells.ended(tab)
     failed = ""
     if result.timed_out:
         failed = f"Command timed out after {given.timeout / 1000:g}s"
@@ -294,8 +315,11 @@ async def bash(call: Call, given: Bash) -> Text:
 
 @tool(BashOutput, returns=Text, hints=Hints(read_only=True), words=_CLAUDE_WORDS)
 async def bash_output(call: Call, given: BashOutput) -> Text:
-    tab, command_id = _shells(call).find(_number_of(given.bash_id))
+    shells = _shells(call)
+    tab, command_id = shells.find(_number_of(given.bash_id))
     result = await tab.command_result(command_id, drawing=False, strip_ansi=True, max_chars=_SHOWN)
+    if not result.running:
+        await shells.ended(tab)
     shown = "\n".join(filter(None, (_output(result).rstrip("\n"), result.screen)))
     if given.filter:
         lines = shown.splitlines()

@@ -6,6 +6,7 @@ import math
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, final
@@ -23,7 +24,7 @@ from muxwire.errors import (
     TabUnavailable,
     TmuxSilent,
 )
-from muxwire.host.environment import check_text, checked_environment
+from muxwire.host.environment import check_text, checked_environment, variables_of
 from muxwire.logs.read import read_raw
 from muxwire.logs.sizes import is_sure
 from muxwire.logs.times import offset_ago
@@ -32,6 +33,7 @@ from muxwire.pane.output import LiveOutput, progress_of, result_of
 from muxwire.pane.snapshots import ScreenView
 from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.marks import without_join_marks
+from muxwire.shell.quoting import typed_path
 from muxwire.tabs.answers import answered, answered_each
 from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
@@ -216,18 +218,28 @@ class Tab:
             lambda: self.state != "running" or pane.on_its_way() or pane.use.last == math.inf, seconds, look=_LOOK_EVERY
         )
 
-    def like(self) -> dict[str, Any]:
-        """What `create_tab` is given for a tab like this, in whose shell a program runs: shell, directory, variables.
+    async def like(self) -> dict[str, Any]:
+        """What `create_tab` is given for a tab like this one: shell, directory, exported variables.
 
-        The variables are those that the program was started with. Where the shell itself is in front (a loop, a
-        subshell, `read`), they are those that the shell was started with: the kernel tells no others.
+        At its prompt the shell itself is asked for the variables. Where a program runs they are those that the program
+        was started with; where the shell itself is busy (a loop, a subshell, `read`), those that the shell was started
+        with: the kernel tells no others.
         """
-        host, usual = self.pane.host, self.pane.host.environ
-        folder, variables = host.surroundings(self.pane.session.shell_pid) or (self.cwd, {})
-        front = host.surroundings(host.foreground_pgrp(self.pane.leader_pid) or 0)
+        host, pane = self.pane.host, self.pane
+        folder, variables = host.surroundings(pane.session.shell_pid) or (self.cwd, {})
+        if (front := host.surroundings(host.foreground_pgrp(pane.leader_pid) or 0)) is not None:
+            variables = front[1]
+        if host.is_local and self.state == "prompt":
+            told = self.runner.folder / "environ"
+            is_fish = pane.shell is not None and pane.shell.name == "fish"
+            await self.execute(b"command env -0 >" + typed_path(told, fish=is_fish))
+            with suppress(OSError):  # the shell has found no `env`
+                variables = variables_of(told.read_bytes()) or variables
+                told.unlink()
+        usual = host.environ
         env = {
             name: value
-            for name, value in (variables if front is None else front[1]).items()
+            for name, value in variables.items()
             if usual.get(name) != value and name.isidentifier() and name not in _OF_A_TAB and "MUXWIRE_" not in name
         }
         return {"shell": self.shell_path or None, "cwd": folder if host.is_folder(folder) else None, "env": env}
