@@ -166,10 +166,8 @@ def test_deepagents_files_and_commands(folder: Path) -> None:
         assert sandbox.execute("printf '\\033[31mred\\033[m\\n'").output == "red\n"
         assert sandbox.execute("sleep 1000", timeout=1).exit_code == 124
         content, path = os.urandom(100_000), str(folder / "it's new" / "file")
-        assert [one.error for one in sandbox.upload_files([(path, content), ("relative", b"")])] == [
-            None,
-            "invalid_path",
-        ]
+        given = [(path, content), ("relative", b""), (str(folder), b"x")]
+        assert [one.error for one in sandbox.upload_files(given)] == [None, "invalid_path", "is_directory"]
         found = sandbox.download_files([path, str(folder), "/no/such"])
         assert [(one.content, one.error) for one in found] == [
             (content, None), (None, "is_directory"), (None, "file_not_found"),

@@ -21,8 +21,8 @@ def test_a_good_machine_is_well_and_stays_as_it_was(environ: dict[str, str], hom
     assert (report["schema_version"], report["healthy"]) == (1, True)
     by_check = {finding["check"]: finding for finding in report["findings"]}
     assert by_check["tmux"]["level"] == "ok"
-    assert "output and exit code are exact" in by_check["shell bash"]["said"]
-    assert "the one that tabs get" in by_check["shell bash"]["said"]
+    assert "output and exit code are exact" in by_check["shell bash"]["message"]
+    assert "the one that tabs get" in by_check["shell bash"]["message"]
     assert all(bool(one["remedy"]) == (one["level"] != "ok") for one in report["findings"])
     assert not (home / "state").exists()
     assert list((home / "tmp").iterdir()) == []
@@ -50,11 +50,11 @@ def test_what_is_broken_ends_with_1_and_starts_no_shell(environ: dict[str, str],
 def test_a_finding_says_what_to_do_and_only_then() -> None:
     for level, remedy in (("warning", ""), ("broken", ""), ("ok", "do")):
         with pytest.raises(ValueError, match="a remedy belongs"):
-            Finding("x", level, "said", remedy)  # type: ignore[arg-type]
+            Finding("x", level, "message", remedy)  # type: ignore[arg-type]
 
 
 def test_a_check_that_may_not_look_is_a_finding() -> None:
     def check() -> Finding:
         raise PermissionError(13, "Permission denied", "/somewhere")
 
-    assert only(outcome("x", check)).said == "could not be checked: /somewhere Permission denied"
+    assert only(outcome("x", check)).message == "could not be checked: /somewhere Permission denied"

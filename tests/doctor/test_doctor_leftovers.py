@@ -29,7 +29,7 @@ def dead_pid() -> int:
 
 def left(where: Folders) -> dict[str, str]:
     """What was found, by its check; nothing of a check that is well."""
-    return {one.check: one.said for one in leftovers.leftovers(where) if one.level != "ok"}
+    return {one.check: one.message for one in leftovers.leftovers(where) if one.level != "ok"}
 
 
 def test_a_socket_without_a_server(where: Folders) -> None:
@@ -208,5 +208,5 @@ def test_a_server_that_ends_while_it_is_removed(where: Folders, monkeypatch: pyt
     (where.runtime / f"e{dead_pid()}-abcdef.sock").touch()
     monkeypatch.setattr(leftovers, "_orphans", lambda places: list(places.runtime.glob("*.sock")))
     monkeypatch.setattr(os, "kill", lambda *given: pytest.fail(f"kill{given}"))
-    assert not any("server" in said for said in leftovers.clean(where))
+    assert not any("server" in message for message in leftovers.clean(where))
     assert not list(where.runtime.iterdir())

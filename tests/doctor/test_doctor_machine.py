@@ -17,7 +17,7 @@ from tests.doctor.person import do, doctor, install_tmux, levels, only
 
 
 @pytest.mark.parametrize(
-    ("script", "level", "said"),
+    ("script", "level", "message"),
     [
         ("echo tmux 3.2a", "broken", "is too old"),
         ("echo tmux 3.3a", "ok", "tmux 3.3a at"),
@@ -27,9 +27,9 @@ from tests.doctor.person import do, doctor, install_tmux, levels, only
         ("echo no such library >&2; exit 127", "broken", "says 'no such library'"),
     ],
 )
-def test_the_version_of_tmux_is_judged(home: Path, script: str, level: str, said: str) -> None:
+def test_the_version_of_tmux_is_judged(home: Path, script: str, level: str, message: str) -> None:
     found = machine.tmux(LocalHost(install_tmux(home, script)))
-    assert (found.level, said in found.said) == (level, True), found
+    assert (found.level, message in found.message) == (level, True), found
 
 
 def test_folders_that_are_not_there_yet_are_fine(environ: dict[str, str]) -> None:
@@ -52,7 +52,7 @@ def test_instances_that_are_looked_for_elsewhere(environ: dict[str, str], home: 
 def test_an_open_folder_is_closed_by_the_remedy(where: Folders, environ: dict[str, str]) -> None:
     where.runtime.chmod(0o755)
     found = machine.directory("runtime directory", where.runtime, "XDG_RUNTIME_DIR")
-    assert (found.level, "open to others (0755)" in found.said) == ("warning", True)
+    assert (found.level, "open to others (0755)" in found.message) == ("warning", True)
     do(found.remedy, environ)
     assert machine.directory("runtime directory", where.runtime, "XDG_RUNTIME_DIR").level == "ok"
 
@@ -61,7 +61,7 @@ def test_a_link_and_a_file_in_the_place_of_a_folder(where: Folders, home: Path, 
     where.runtime.rmdir()
     where.runtime.symlink_to(home)
     found = machine.directory("runtime directory", where.runtime, "XDG_RUNTIME_DIR")
-    assert (found.level, "not a directory" in found.said) == ("broken", True)
+    assert (found.level, "not a directory" in found.message) == ("broken", True)
     do(found.remedy, environ)
     assert home.is_dir()
     (home / "file").touch()
@@ -73,7 +73,7 @@ def test_a_link_and_a_file_in_the_place_of_a_folder(where: Folders, home: Path, 
 def test_somebody_elses_folder(where: Folders) -> None:
     os.chown(where.state, 12345, 12345)
     found = machine.directory("state directory", where.state, "MUXWIRE_STATE_DIR", private=False)
-    assert (found.level, "belongs to user 12345" in found.said) == ("broken", True)
+    assert (found.level, "belongs to user 12345" in found.message) == ("broken", True)
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
@@ -109,7 +109,7 @@ def test_a_disk_that_is_nearly_full(environ: dict[str, str], home: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("variables", "said"),
+    ("variables", "message"),
     [
         ({}, "none is set"),
         ({"LANG": "POSIX"}, "LANG=POSIX is not UTF-8"),
@@ -117,9 +117,9 @@ def test_a_disk_that_is_nearly_full(environ: dict[str, str], home: Path) -> None
         ({"LANG": "xx_YY.UTF-8"}, "is not installed"),
     ],
 )
-def test_a_locale_that_loses_characters(variables: dict[str, str], said: str) -> None:
+def test_a_locale_that_loses_characters(variables: dict[str, str], message: str) -> None:
     found = machine.locale(variables)
-    assert (found.level, said in found.said) == ("warning", True), found
+    assert (found.level, message in found.message) == ("warning", True), found
     name, _, value = found.remedy.partition(",")[0].removeprefix("export ").partition("=")
     assert machine.locale(variables | {name: value}).level == "ok"
 
@@ -141,6 +141,6 @@ def test_a_server_that_nobody_reaches_from_here(where: Folders, home: Path) -> N
     noted.write_text(json.dumps(named_process(os.getpid()) | {"socket": str(there)}))
     found = only(machine.servers_elsewhere(where))
     assert (found.level, found.remedy) == ("warning", f"set XDG_RUNTIME_DIR={home}/other")
-    assert f"process {os.getpid()})" in found.said
+    assert f"process {os.getpid()})" in found.message
     noted.write_text(json.dumps(named_process(os.getpid()) | {"socket": str(here)}))
     assert not list(machine.servers_elsewhere(where))

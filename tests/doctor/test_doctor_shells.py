@@ -15,7 +15,7 @@ BASH = shutil.which("bash") or "/bin/bash"
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(
-    ("rc", "level", "said"),
+    ("rc", "level", "message"),
     [
         ("sleep 1", "warning", " s to its prompt"),
         ("echo waiting for a key; read -r key", "broken", "its last line: 'waiting for a key'"),
@@ -23,7 +23,7 @@ BASH = shutil.which("bash") or "/bin/bash"
     ],
 )
 async def test_start_up_files_that_hold_a_shell_up(
-    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch, rc: str, level: str, said: str
+    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch, rc: str, level: str, message: str
 ) -> None:
     (home / ".bashrc").write_text(f"{rc}\n")
     monkeypatch.setattr(trials, "SHELLS", ("bash",))
@@ -31,7 +31,7 @@ async def test_start_up_files_that_hold_a_shell_up(
     if level == "broken":
         monkeypatch.setattr(trials, "PATIENCE_S", 3.0)
     found = only(await trials.every_shell(environ))
-    assert (found.level, said in found.said) == (level, True), found
+    assert (found.level, message in found.message) == (level, True), found
     assert "HOME=$(mktemp -d)" in found.remedy
 
 
@@ -48,10 +48,10 @@ async def test_a_shell_that_nobody_asked_for_is_only_a_warning(
     assert levels(await trials.every_shell(environ)) == {"shell bash": "ok", "shell zsh": "warning"}
 
 
-@pytest.mark.parametrize(("shell", "said"), [("/bin/cat", "is not known"), ("/no/such/bash", "cannot be run")])
-def test_a_shell_that_tabs_cannot_have(environ: dict[str, str], shell: str, said: str) -> None:
+@pytest.mark.parametrize(("shell", "message"), [("/bin/cat", "is not known"), ("/no/such/bash", "cannot be run")])
+def test_a_shell_that_tabs_cannot_have(environ: dict[str, str], shell: str, message: str) -> None:
     found = only(trials.unknown(environ | {"SHELL": shell}, BASH))
-    assert (found.level, said in found.said) == ("warning", True)
+    assert (found.level, message in found.message) == ("warning", True)
 
 
 @pytest.mark.anyio
@@ -62,4 +62,4 @@ async def test_an_instance_that_cannot_be_opened_is_broken(
     monkeypatch.setattr(trials, "SHELLS", ())
     found = (await examine(environ | fake))[-1]
     assert (found.check, found.level) == ("trial", "broken")
-    assert "no server today" in found.said
+    assert "no server today" in found.message

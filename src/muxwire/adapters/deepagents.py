@@ -33,6 +33,8 @@ _NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
 # Exit codes that no command returned: of one that its time limit ended, as timeout(1) has it, and of one that muxwire
 # refused.
 _TIMED_OUT, _REFUSED = 124, 125
+# How a script of ours says that a path is a directory.
+_IS_DIRECTORY = 3
 # Characters of base64 in one command; a command may have 16 MiB.
 _PIECE_BYTES = 4 << 20
 
@@ -100,10 +102,11 @@ class MuxwireSandbox(BaseSandbox):
         folder = shlex.quote(path.rpartition("/")[0] or "/")
         pieces = [encoded[at : at + _PIECE_BYTES] for at in range(0, len(encoded), _PIECE_BYTES)] or [""]
         for number, piece in enumerate(pieces):
-            to, before = (">>", "") if number else (">", f"mkdir -p {folder} && ")
+            first = f"[ ! -d {target} ] || (exit {_IS_DIRECTORY}) && mkdir -p {folder} && "
+            to, before = (">>", "") if number else (">", first)
             done = tab.execute(f"{before}base64 -d {to}{target} <<'END'\n{piece}\nEND\n", timeout=self._default)
             if done.exit_code != 0:
-                return "is_directory" if "irectory" in done.output and "Is a" in done.output else "permission_denied"
+                return "is_directory" if done.exit_code == _IS_DIRECTORY else "permission_denied"
         return None
 
     def download_files(self, paths: list[str]) -> list[FileDownloadResponse]:
@@ -114,10 +117,12 @@ class MuxwireSandbox(BaseSandbox):
         if not path.startswith("/"):
             return FileDownloadResponse(path=path, content=None, error="invalid_path")
         name = shlex.quote(path)
-        command = f"if [ -d {name} ]; then exit_is=3; elif [ -e {name} ]; then base64 <{name}; exit_is=$?; "
+        command = (
+            f"if [ -d {name} ]; then exit_is={_IS_DIRECTORY}; elif [ -e {name} ]; then base64 <{name}; exit_is=$?; "
+        )
         done = self._opened().execute(f"{command}else exit_is=4; fi; (exit $exit_is)", timeout=self._default)
         if done.exit_code != 0:
-            why = {3: "is_directory", 4: "file_not_found"}.get(done.exit_code or 0, "permission_denied")
+            why = {_IS_DIRECTORY: "is_directory", 4: "file_not_found"}.get(done.exit_code or 0, "permission_denied")
             return FileDownloadResponse(path=path, content=None, error=why)
         try:
             return FileDownloadResponse(path=path, content=base64.b64decode(done.output), error=None)

@@ -95,9 +95,9 @@ class MuxwireEnvironment:
     def _check_finished(output: dict[str, Any]) -> None:
         lines = output["output"].lstrip().splitlines(keepends=True)
         if lines and lines[0].strip() == _DONE and output["returncode"] == 0:
-            said = "".join(lines[1:])
-            extra = {"exit_status": "Submitted", "submission": said}
-            raise Submitted({"role": "exit", "content": said, "extra": extra})
+            submission = "".join(lines[1:])
+            extra = {"exit_status": "Submitted", "submission": submission}
+            raise Submitted({"role": "exit", "content": submission, "extra": extra})
 
     def get_template_vars(self, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type in mini-swe-agent too
         """What templates of prompts may name."""
@@ -132,6 +132,6 @@ def _output(text: str, status: int) -> dict[str, Any]:
 
 
 def _failed(text: str, why: str, kind: str) -> dict[str, Any]:
-    said = f"An error occurred while executing the command: {why}"
+    message = f"An error occurred while executing the command: {why}"
     extra = {"exception_type": kind, "exception": why}
-    return {"output": text, "returncode": _NO_STATUS, "exception_info": said, "extra": extra}
+    return {"output": text, "returncode": _NO_STATUS, "exception_info": message, "extra": extra}

@@ -130,14 +130,14 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
                 break
         if found.running:
             prefix, self._told = _BELOW if self._told else "", True
-            said = f"timed out after {timeout}" if timeout else f"has no new output after {self._silence}"
-            said = f"waits for input: {why_it_waits(found)}." if asks else f"{said} seconds."
-            said = f"[The command {said} {constants.TIMEOUT_MESSAGE_TEMPLATE}]"
-            return _observed(command, text, prefix=prefix, suffix=said)
+            message = f"timed out after {timeout}" if timeout else f"has no new output after {self._silence}"
+            message = f"waits for input: {why_it_waits(found)}." if asks else f"{message} seconds."
+            message = f"[The command {message} {constants.TIMEOUT_MESSAGE_TEMPLATE}]"
+            return _observed(command, text, prefix=prefix, suffix=message)
         self._running, status = "", _RUNNING if found.exit_code is None else found.exit_code
         sent = f" CTRL+{key[-1].upper()} was sent." if key.startswith("C-") else ""
-        said = f"The command completed with exit code {status}.{sent}" if status >= 0 else found.note
-        return _observed(command, text, status, suffix=f"[{said}]", cwd=found.cwd)
+        message = f"The command completed with exit code {status}.{sent}" if status >= 0 else found.note
+        return _observed(command, text, status, suffix=f"[{message}]", cwd=found.cwd)
 
     def _opened(self) -> muxwire.sync.Tab:
         if self._tab is None or self._tab.state == "dead":
@@ -166,10 +166,10 @@ def _observed(
     lines = (text := shown(text)).splitlines(keepends=True)
     if len(lines) > _LINES_MAX:
         text, prefix = "".join(lines[-_LINES_MAX:]), _TRUNCATED
-    told = maybe_truncate(text.rstrip(), truncate_after=constants.MAX_CMD_OUTPUT_SIZE)
+    shortened = maybe_truncate(text.rstrip(), truncate_after=constants.MAX_CMD_OUTPUT_SIZE)
     metadata = CmdOutputMetadata(exit_code=status, working_dir=cwd, prefix=prefix, suffix=f"\n{suffix}")
     return TerminalObservation.from_text(
-        text=told, command=command, exit_code=status, metadata=metadata, is_error=is_error
+        text=shortened, command=command, exit_code=status, metadata=metadata, is_error=is_error
     )
 
 

@@ -79,8 +79,8 @@ class MuxwireSession(Session):
         begin = self.tab.next_byte
         await self.tab.stop_process()
         self._left = ""
-        said = await self._terminals.stream_logs(self.tab.key, from_byte=begin, strip_ansi=True)
-        return BashObservation(output=said.chunk.strip(), exit_code=0, expect_string=_PROMPT)
+        logged = await self._terminals.stream_logs(self.tab.key, from_byte=begin, strip_ansi=True)
+        return BashObservation(output=logged.chunk.strip(), exit_code=0, expect_string=_PROMPT)
 
     async def _normal(self, action: BashAction) -> BashObservation:
         if not action.command.strip():
@@ -88,26 +88,26 @@ class MuxwireSession(Session):
         limit = action.timeout if action.timeout is not None else _NO_LIMIT
         late = f"timeout after {action.timeout} seconds while running command {action.command!r}"
         try:
-            told = await self.tab.execute(action.command, timeout=limit, on_timeout="leave")
+            result = await self.tab.execute(action.command, timeout=limit, on_timeout="leave")
         except TabUnavailable as error:
             left = f": {self._left!r} was left running; interrupt it first" if await self._left_runs() else ""
             raise CommandTimeoutError(f"{error}{left}") from error
-        if told.running and not told.timed_out:
+        if result.running and not result.timed_out:
             await self.tab.stop_process()
-            raise CommandTimeoutError(f"{late}: {why_it_waits(told)}, and was stopped")
-        if told.timed_out:
-            self._left, self._left_id = action.command, told.command_id
+            raise CommandTimeoutError(f"{late}: {why_it_waits(result)}, and was stopped")
+        if result.timed_out:
+            self._left, self._left_id = action.command, result.command_id
             raise CommandTimeoutError(late)
-        if told.exit_code == _SYNTAX_ERROR:
+        if result.exit_code == _SYNTAX_ERROR:
             _check_bash_command(action.command)
-        if told.exit_code is None and action.check == "raise":
-            raise NoExitCodeError(told.note)
-        if told.exit_code != 0 and action.check == "raise":
-            message = f"Command {action.command!r} failed with exit code {told.exit_code}. Here is the output:\n"
+        if result.exit_code is None and action.check == "raise":
+            raise NoExitCodeError(result.note)
+        if result.exit_code != 0 and action.check == "raise":
+            message = f"Command {action.command!r} failed with exit code {result.exit_code}. Here is the output:\n"
             message = f"{action.error_msg}: {message}" if action.error_msg else message
-            raise NonZeroExitCodeError(f"{message}{shown(told.output)!r}")
-        status = None if action.check == "ignore" else told.exit_code
-        return BashObservation(output=shown(told.output), exit_code=status, expect_string=_PROMPT)
+            raise NonZeroExitCodeError(f"{message}{shown(result.output)!r}")
+        status = None if action.check == "ignore" else result.exit_code
+        return BashObservation(output=shown(result.output), exit_code=status, expect_string=_PROMPT)
 
     async def _left_runs(self) -> bool:
         """Whether the command that was left running has not ended by itself since."""
@@ -126,8 +126,8 @@ class MuxwireSession(Session):
             raise CommandTimeoutError(f"timeout after {action.timeout} seconds while running {action.command!r}")
         matched = next((one for one in action.expect if re.fullmatch(one, seen.match)), "")
         size = max(1, seen.next_byte - sent.next_byte)
-        said = await self._terminals.stream_logs(tab.key, from_byte=sent.next_byte, max_bytes=size, strip_ansi=True)
-        output = said.chunk.lstrip().removeprefix(action.command.rstrip("\n"))
+        logged = await self._terminals.stream_logs(tab.key, from_byte=sent.next_byte, max_bytes=size, strip_ansi=True)
+        output = logged.chunk.lstrip().removeprefix(action.command.rstrip("\n"))
         output = output.removesuffix(seen.match) if matched else output
         return BashObservation(output=output.strip(), exit_code=0, expect_string=matched or _PROMPT)
 

@@ -90,7 +90,7 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _print(finding: Finding, colours: Colours) -> None:
-    say(f"{colours(_COLOURS[finding.level], _SIGNS[finding.level])}  {finding.check}: {shown(finding.said)}")
+    say(f"{colours(_COLOURS[finding.level], _SIGNS[finding.level])}  {finding.check}: {shown(finding.message)}")
     if finding.remedy:
         say(f"         -> {shown(spoken(finding.remedy))}")
 

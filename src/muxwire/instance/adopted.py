@@ -42,7 +42,7 @@ from muxwire.instance.lost_end import notice_lost_end
 from muxwire.instance.reattach import RunningPane, reattach_panes
 from muxwire.logs.store import LogStore
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.tabs.maker import TabMaker, listen_again
+from muxwire.tabs.maker import TabMaker, read_again
 from muxwire.tabs.record import TabRecord
 from muxwire.tmux.program import program_for, read_version
 from muxwire.tmux.rows import PANES, panes_of
@@ -297,7 +297,7 @@ class Adopted:
         pane = RunningPane(row, record, is_adopted=ours is None)
         (tab,) = await reattach_panes(server, self._book, [pane])
         if tab.next_byte:  # it was a tab before, until another client detached us: its output since then was not read
-            listen_again(tab, reason="muxwire was detached from its session")
+            read_again(tab, reason="muxwire was detached from its session")
         tab.shown_name = row.window_name
         if ours is not None:
             self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))

@@ -57,20 +57,20 @@ class Notifications:
         finally:
             kept, self._kept = self._kept, None
             for event in kept:
-                self._hear(event)
+                self._act_on(event)
 
-    def tell(self, event: Event) -> None:
+    def notify(self, event: Event) -> None:
         if self._kept is not None:
             self._kept.append(event)
         else:
-            self._hear(event)
+            self._act_on(event)
 
     async def ask(self) -> None:
         """Ask tmux for tabs that other processes have made, which it may not have reported yet."""
         if self._server is not None and self._kept is None:  # not while the tabs are reattached
             await self._find(self._server)
 
-    def _hear(self, event: Event) -> None:
+    def _act_on(self, event: Event) -> None:
         if self._people is not None:
             self._people.follow(event)
         follow(event, self._book)

@@ -163,7 +163,7 @@ async def _reattach_there(server: TmuxServer, book: TabBook) -> None:
     maker, live = TabMaker(server, book), []
     for tab in _tabs_of(server, book, panes):
         await restore(tab, book)
-        maker.introduce(tab)
+        maker.add(tab)
         live.append(server.rejoin(tab))
         maker.close_at_end(tab)
     with anyio.move_on_after(JOIN_SECONDS):
@@ -201,11 +201,11 @@ async def reattach_panes(
             await restore(tab, book)
     if just_made or server.access.role == "adopted":
         for tab in tabs:
-            maker.listen(tab)
+            maker.add_and_read(tab)
         return tabs
 
     def listen(tab: Tab) -> None:
-        maker.listen(tab)
+        maker.add_and_read(tab)
         if lost_before := tab.pane.stream.whole_from:
             book.spawn(lambda: notice_lost_end(tab, NOT_KEPT, lost_before))
 
@@ -213,7 +213,7 @@ async def reattach_panes(
     await join(server, book, tabs, listen)
     for tab in tabs:
         if tab.pane.stream.rejoining:  # its terminal is stopped
-            maker.introduce(tab)
+            maker.add(tab)
     return tabs
 
 
@@ -226,7 +226,7 @@ async def succeed(server: TmuxServer, book: TabBook) -> None:
     if not server.client.closed:
         maker = TabMaker(server, book)
         with suppress(ConnectionClosed):  # the next owner completes the logs that are not complete
-            await become_owner(server, list(book.open.values()), maker.listen)
+            await become_owner(server, list(book.open.values()), maker.add_and_read)
 
 
 async def restore(tab: Tab, book: TabBook) -> None:

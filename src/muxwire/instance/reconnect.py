@@ -19,7 +19,7 @@ from muxwire.client.transport import DRAINED_SECONDS, STALL_SECONDS
 from muxwire.errors import CommandError, ConnectionClosed, TmuxUnavailable
 from muxwire.ids import pane_id
 from muxwire.instance.lost_end import notice_lost_end
-from muxwire.tabs.maker import listen_again
+from muxwire.tabs.maker import read_again
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.screens import capture_commands, captured
 
@@ -88,7 +88,7 @@ class Reconnect:
         if asked.failed or tab.pane.session.closed:
             return
         now = time.time()
-        listen_again(
+        read_again(
             tab,
             reason=self._reason,
             since=round(now - (time.monotonic() - self._written_before(tab.pane.stream.last_output)), 3),
@@ -103,10 +103,10 @@ class Reconnect:
         (rows,) = captured(self.version, [block.output for block in asked.blocks])
         return b"\n".join(rows).decode("utf-8", "replace").rstrip()
 
-    def _written_before(self, heard: float) -> float:
-        """The earliest time at which the pane may have written what was heard last: tmux and the pipe hold output."""
+    def _written_before(self, received: float) -> float:
+        """The earliest time at which the pane may have written what came last: tmux and the pipe hold output."""
         began, ended = self._stall
-        return min(heard - STALL_SECONDS, began) if heard < ended + DRAINED_SECONDS else heard - STALL_SECONDS
+        return min(received - STALL_SECONDS, *([began] if received < ended + DRAINED_SECONDS else []))
 
     async def _settle(self, attached: Pending, asked: Mapping[Tab, Pending]) -> None:
         """Find out what happened to the panes meanwhile."""

@@ -52,7 +52,7 @@ class Machine(Protocol):
     async def end(self) -> None:
         """End it."""
 
-    async def rest(self) -> None:
+    async def stop_server(self) -> None:
         """End its tmux server and the connection, until there is another call."""
 
 
@@ -145,7 +145,7 @@ class Hosts(Generic[There]):
             make_room(FILES_PER_HOST * (len(self._used) + 1))
             host = RemoteHost(name)
             opener = partial(open_remote, host, carrier, self._environ, folders)
-            self._used[name] = self._make(self._life.elsewhere(folders, host, opener, lasting=lasts))
+            self._used[name] = self._make(self._life.on_machine(folders, host, opener, lasting=lasts))
         return self._used[name]
 
     def give(self, carriers: Mapping[str, Carrier]) -> None:
@@ -169,7 +169,7 @@ class Hosts(Generic[There]):
         name = self.name_of(host)
         if (there := self._used.get(name)) is None:
             raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
-        await there.rest()
+        await there.stop_server()
         if self.latest is there:
             self.latest = None
 
@@ -221,9 +221,9 @@ class Hosts(Generic[There]):
     def unreached(self) -> dict[str, str]:
         """The machines on which this instance has tabs that `find_all` did not find, by name, and why."""
         left = self._left() if self._failed else ()
-        told = {name: why for name, why in self._failed.items() if name in left}
-        told |= {name: _SEARCHED for name, done in self._finding.items() if not done.is_set()}
-        return dict(sorted(told.items()))
+        reasons = {name: why for name, why in self._failed.items() if name in left}
+        reasons |= {name: _SEARCHED for name, done in self._finding.items() if not done.is_set()}
+        return dict(sorted(reasons.items()))
 
     def _left(self) -> set[str]:
         """The machines on which an earlier process, or another one, has tabs of this instance."""

@@ -89,7 +89,7 @@ class ServerLifetime:
         if self.access.role == "adopted":
             from muxwire.instance.adopted import Adopted  # late: few have to do with a person's server
 
-            self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.tell, wrap)
+            self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.notify, wrap)
         self.history_limit = HISTORY_LIMIT
         self._tasks = tasks
         self._wrap = wrap
@@ -100,22 +100,22 @@ class ServerLifetime:
         self._closed = False
         self._client = ""
 
-    def introduce(self, client: str) -> None:
+    def name_client(self, client: str) -> None:
         """Have `muxwire ls` show that program as what drives this instance."""
         self._client = client
-        self._introduce()
+        self._note_client()
 
-    def _introduce(self) -> None:
+    def _note_client(self) -> None:
         server = self.running
         if server is not None and self.host.is_local and self.access.role == "owner":
             with suppress(ConnectionClosed):  # no answer is waited for
                 introduce(server, self._client)
 
-    def elsewhere(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
+    def on_machine(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
         """The lifetime of the server on another machine, which ends with us unless it is `lasting`."""
         access = Access(persistent=lasting)
         there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
-        there.book.on_nonsense = there._on_nonsense
+        there.book.on_unreadable = there._on_unreadable
         there.history_limit = self.history_limit
         there._client = self._client
         return there
@@ -140,7 +140,7 @@ class ServerLifetime:
                 self._server = await self._start(start)
                 if self.access.role != "adopted":
                     await self._reattach(self._server)
-                self._introduce()
+                self._note_client()
             assert self._server is not None
             return self._server
 
@@ -267,7 +267,7 @@ class ServerLifetime:
         except Exception as error:
             if self.host.is_local or not started:
                 raise
-            self._on_nonsense(error)
+            self._on_unreadable(error)
         finally:
             self._stopped.set()
 
@@ -276,7 +276,7 @@ class ServerLifetime:
             return self.adopted.open(self._on_end)
         return self._opener(
             history_limit=self.history_limit,
-            on_notification=self.notifications.tell,
+            on_notification=self.notifications.notify,
             on_end=self._on_end,
             wrap=self._wrap,
             access=self.access,
@@ -292,7 +292,7 @@ class ServerLifetime:
             self.notifications.end()
             self.book.retire_all("the tmux server ended", persistent=self.access.persistent)
 
-    async def rest(self) -> None:
+    async def stop_server(self) -> None:
         """End the server on another machine, and every tab there; the next call starts another one."""
         async with self._starting:
             for tab in list(self.book.open.values()) if self.access.persistent else ():  # else they end with the server
@@ -320,7 +320,7 @@ class ServerLifetime:
         self.book.retire_all(f"the tmux server ended: {reason}", persistent=self.access.persistent)
         self._stop.set()
 
-    def _on_nonsense(self, error: Exception) -> None:
+    def _on_unreadable(self, error: Exception) -> None:
         """Another machine sends what no tmux sends: its tabs end, those of this machine and of others do not."""
         name = self.host.prefix.removesuffix("/")
         _LOG.warning("%s is given up: its answers cannot be understood", name, exc_info=error)

@@ -107,9 +107,9 @@ class Terminals:
         """Our place at the tmux server: `owner`, `follower` next to the owner, or `adopted` for a person's server."""
         return self._life.access.role
 
-    def introduce(self, client: str) -> None:
+    def name_client(self, client: str) -> None:
         """Name the program that drives this instance, such as an MCP client: `muxwire ls` shows it."""
-        self._life.introduce(client)
+        self._life.name_client(client)
 
     @property
     def events(self) -> EventLog:
@@ -642,9 +642,9 @@ class Terminals:
         leave, self.leave = self.leave, None
         await (leave() if leave is not None else self.end())
 
-    async def rest(self) -> None:
+    async def stop_server(self) -> None:
         """End the server on another machine, until there is another call."""
-        await self._life.rest()
+        await self._life.stop_server()
 
     async def end(self) -> None:
         """End the instance, and leave its tasks to the block that holds them."""

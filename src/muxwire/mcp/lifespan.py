@@ -68,7 +68,7 @@ class LazyTerminals:
         self._terminals = await owner.enter(tied=False)
         self._owner = owner
         if self.client:
-            self._terminals.introduce(self.client)
+            self._terminals.name_client(self.client)
         self._next_opening.set()
         self._next_opening = anyio.Event()
         return self._terminals

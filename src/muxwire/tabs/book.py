@@ -60,7 +60,7 @@ class TabBook:
         # (session, window) that muxwire selected, until tmux reports the change: that report counts as no use.
         self.shown_by_us: set[tuple[str, str]] = set()
         self.on_latest: Callable[[], None] | None = None
-        self.on_nonsense: Callable[[Exception], None] | None = None  # another machine's answers cannot be read
+        self.on_unreadable: Callable[[Exception], None] | None = None  # another machine's answers cannot be read
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # for tabs without their own
         self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
@@ -71,7 +71,7 @@ class TabBook:
         self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict is slow to remove its first key
         self._commands = OrderedDict() if parent is None else parent._commands  # noqa: SLF001
         self.events: EventLog = EventLog() if parent is None else parent.events
-        self.events.sources.append(self._settle)
+        self.events.sources.append(self._examine_output)
         self.history: History | None = None if parent is None else parent.history
         self.alarm = Deadlines(self.spawn)
         self._spans = CommandSpans() if spans_are_collected() else None
@@ -153,7 +153,7 @@ class TabBook:
         with tab.events.reading_log():
             yield
 
-    def _settle(self) -> None:
+    def _examine_output(self) -> None:
         for tab in self.open.values():
             tab.pane.stream.settle()
 
@@ -296,8 +296,8 @@ class TabBook:
             except TmuxSilent as error:  # no caller waits for it, and what was sent to tmux is done when it continues
                 _LOG.warning("%s", error)
             except Exception as error:
-                if self.on_nonsense is None:
+                if self.on_unreadable is None:
                     raise
-                self.on_nonsense(error)
+                self.on_unreadable(error)
 
         self._tasks.start_soon(run)

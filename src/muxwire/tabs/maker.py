@@ -258,7 +258,7 @@ class TabMaker:
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
-        self._hear(tab, connections=spec.connections)
+        self._add_and_read(tab, connections=spec.connections)
         if beside is None:
             self._book.latest = tab.key
         self._book.coming.discard(spec.record.label)
@@ -353,21 +353,21 @@ class TabMaker:
             tab.record, tab.typing_lock = tab.typists, turn
         return tab
 
-    def listen(self, tab: Tab) -> None:
+    def add_and_read(self, tab: Tab) -> None:
         """Make the tab known, and give it the output of its pane: what was kept of it, and all that comes."""
-        self._hear(tab)
+        self._add_and_read(tab)
         self.close_at_end(tab)
 
-    def introduce(self, tab: Tab) -> None:
+    def add(self, tab: Tab) -> None:
         """Make the tab known; its output may come later."""
         self._server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
         tab.pane.stream.log.resized(*tab.size, blank=not tab.is_adopted or tab.next_byte > 0)
 
-    def _hear(self, tab: Tab, *, connections: int | None = None) -> None:
-        """The first part of `listen`. `connections`: how often we had reconnected when the pane was asked for."""
-        self.introduce(tab)
+    def _add_and_read(self, tab: Tab, *, connections: int | None = None) -> None:
+        """The first part of `add_and_read`. `connections`: how often we had reconnected when the pane was asked for."""
+        self.add(tab)
         if self._server.rejoin is not None and connections not in (None, self._server.client.connections):
             self._server.rejoin(tab)
         elif dropped := attach_stream(tab):
@@ -418,7 +418,7 @@ def attach_stream(tab: Tab) -> int:
     return tab.client.attach_pane(pane_id(tab.pane_id), tab.pane.stream.feed)
 
 
-def listen_again(tab: Tab, **gap: object) -> None:
+def read_again(tab: Tab, **gap: object) -> None:
     """Give a tab the output of its pane again, after a time in which it was not read; `gap` says what is known of that.
 
     How much was written meanwhile is not known: tmux counts no pane's bytes.

@@ -33,7 +33,7 @@ def pane_of_window(inside: Collection[str], first: str | None, running: Collecti
     return min(inside, key=lambda pane: int(pane[1:]), default=None)
 
 
-def settle(book: TabBook, known: list[Tab], windows: Mapping[str, str], noted: Mapping[str, str]) -> None:
+def update_windows(book: TabBook, known: list[Tab], windows: Mapping[str, str], noted: Mapping[str, str]) -> None:
     """`windows` says in which window each pane is; a tab of `known` that it does not name is gone.
 
     `noted` has the first pane of windows where tmux stores one (`FIRST_OPTION`): another process may have set it.

@@ -529,10 +529,10 @@ class Tab:
         sent = await self._keys.send(given, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
         if wait <= 0:
             return sent
-        told = await answered(self, sent, command, wanted, wait, before=before)
-        if told.state in ("interactive", "running"):
-            return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
-        return told
+        answer = await answered(self, sent, command, wanted, wait, before=before)
+        if answer.state in ("interactive", "running"):
+            return replace(answer, note=with_note(answer.note, secret_note(self.pane, self.server, self.key)))
+        return answer
 
     async def _answer(
         self,
@@ -553,10 +553,10 @@ class Tab:
             as_text = literal and some is keys
             return await self._keys.send(some, paste=paste and some is keys, literal=as_text, within=within)
 
-        told = await answered_each(self, send, keys, answers, wait or DEFAULT_WAIT)
-        if told.state in ("interactive", "running"):
-            return replace(told, note=with_note(told.note, secret_note(self.pane, self.server, self.key)))
-        return told
+        answer = await answered_each(self, send, keys, answers, wait or DEFAULT_WAIT)
+        if answer.state in ("interactive", "running"):
+            return replace(answer, note=with_note(answer.note, secret_note(self.pane, self.server, self.key)))
+        return answer
 
     @checks_types
     @attaching
@@ -645,7 +645,7 @@ class Tab:
         return said_idle(result, idle) if outcome == "idle" and idle else result
 
     async def runs(self, command_id: str) -> bool:
-        """Whether a command that ran here still runs; what it wrote is still to be told. NoSuchTarget."""
+        """Whether a command that ran here still runs; what it wrote is still to be answer. NoSuchTarget."""
         execution = self._command(command_id)
         if execution.running:
             await self.runner.examine(execution)

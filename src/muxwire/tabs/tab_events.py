@@ -216,12 +216,12 @@ class TabEvents:
         self._unclear = True
         line = self._lines = self._lines + 1
 
-        async def settle() -> None:
+        async def decide_late() -> None:
             await anyio.sleep(ELSEWHERE)
             if self._unclear and self._lines == line:
                 self._accept_unmarked()
 
-        self._spawn(settle)
+        self._spawn(decide_late)
 
     def _seen(self, now: float) -> LineSeen:
         pane, typists = self._tab.pane, self._tab.typists

@@ -24,7 +24,7 @@ from muxwire.protocol.events import (
     WindowClose,
     WindowRenamed,
 )
-from muxwire.tabs.pane_ids import settle
+from muxwire.tabs.pane_ids import update_windows
 from muxwire.tabs.record import printed_name
 from muxwire.tmux.rows import PANE_FORMAT, PANES, panes_of
 from muxwire.tmux.start import COLUMNS, ROWS
@@ -105,7 +105,7 @@ async def look_up(book: TabBook) -> None:
         return  # the server is gone: all of its tabs are retired where the end of the connection is handled
     noted = {row.window: row.first for row in rows if row.first}
     before = {tab.window_id for tab in known}
-    settle(book, known, {row.pane: row.window for row in rows}, noted)
+    update_windows(book, known, {row.pane: row.window for row in rows}, noted)
     await _learn_names(book, [tab for tab in known if tab.window_id not in before and book.open.get(tab.key) is tab])
     sizes = {row.pane: row.size for row in rows}
     for tab in known:

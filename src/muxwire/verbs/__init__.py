@@ -6,7 +6,8 @@ Each field says by its annotation what is to be known of it: type, unit, limits,
   the schemas and the check of the arguments of an MCP tool   mcp/registry.py
   the JSON of an operation, whose kinds use the same fields   operations/lists.py
   the options of the command line, their help, completion     cli/options.py
-  docs/reference.md, and the check that the library agrees    tests/docs
+  docs/reference.md                                           tests/docs/reference.py
+  the check that the library agrees                           tests/verbs
 
 Rules:
 

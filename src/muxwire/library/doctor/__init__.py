@@ -55,5 +55,5 @@ def outcome(name: str, check: Check) -> list[Finding]:
         found = check()
         return [found] if isinstance(found, Finding) else list(found)
     except OSError as error:
-        said = f"could not be checked: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
-        return [broken(name, said, "correct the permissions of the file that is named")]
+        message = f"could not be checked: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
+        return [broken(name, message, "correct the permissions of the file that is named")]

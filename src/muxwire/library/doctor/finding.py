@@ -12,11 +12,11 @@ Level = Literal["ok", "warning", "broken"]
 @final
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`said` is what was found, `remedy` what to do, a command where one does it; never empty unless all is well."""
+    """`message` is what was found, `remedy` what to do, a command where one does it; never empty unless all is well."""
 
     check: str
     level: Level
-    said: str
+    message: str
     remedy: str = ""
 
     def __post_init__(self) -> None:
@@ -24,13 +24,13 @@ class Finding:
             raise ValueError(f"{self.check}: a remedy belongs to what is wrong, and to nothing else")
 
 
-def ok(check: str, said: str) -> Finding:
-    return Finding(check, "ok", said)
+def ok(check: str, message: str) -> Finding:
+    return Finding(check, "ok", message)
 
 
-def warning(check: str, said: str, remedy: str) -> Finding:
-    return Finding(check, "warning", said, remedy)
+def warning(check: str, message: str, remedy: str) -> Finding:
+    return Finding(check, "warning", message, remedy)
 
 
-def broken(check: str, said: str, remedy: str) -> Finding:
-    return Finding(check, "broken", said, remedy)
+def broken(check: str, message: str, remedy: str) -> Finding:
+    return Finding(check, "broken", message, remedy)

@@ -47,11 +47,11 @@ def leftovers(places: Folders) -> Iterator[Finding]:
     yield _finding("clients left", "`tmux -C` without a driver, which may freeze panes", _clients_left(places))
 
 
-def _finding(check: str, said: str, left: Sequence[object]) -> Finding:
+def _finding(check: str, message: str, left: Sequence[object]) -> Finding:
     if not left:
         return ok(check, "none")
     shown = ", ".join(map(str, left[:_NAMED])) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
-    return warning(check, f"{len(left)} {said}: {shown}", CLEAN)
+    return warning(check, f"{len(left)} {message}: {shown}", CLEAN)
 
 
 def clean(places: Folders) -> Iterator[str]:

@@ -58,17 +58,17 @@ def tmux(host: Host) -> Finding:
     return judged_program(path, answer.stdout.strip() or answer.stderr.strip(), host)
 
 
-def judged_program(path: str, said: str, host: Host) -> Finding:
-    found = _VERSION.match(said)
+def judged_program(path: str, message: str, host: Host) -> Finding:
+    found = _VERSION.match(message)
     if found is None:
         # A build from git calls itself `tmux master`.
-        if said.startswith("tmux "):
-            return ok("tmux", f"{said} at {path}: newer than every numbered release")
-        return broken("tmux", f"{path} -V says {said!r}", how_to_install(host))
+        if message.startswith("tmux "):
+            return ok("tmux", f"{message} at {path}: newer than every numbered release")
+        return broken("tmux", f"{path} -V says {message!r}", how_to_install(host))
     version = (int(found[1]), int(found[2]))
     if version < MINIMUM_VERSION:
-        return broken("tmux", f"{said} at {path} is too old", how_to_install(host))
-    return ok("tmux", f"{said} at {path}")
+        return broken("tmux", f"{message} at {path} is too old", how_to_install(host))
+    return ok("tmux", f"{message} at {path}")
 
 
 def servers_elsewhere(places: Folders) -> Iterator[Finding]:
@@ -76,22 +76,22 @@ def servers_elsewhere(places: Folders) -> Iterator[Finding]:
     for path in sorted(places.state.glob("*/server")):
         name, (pid, socket) = path.parent.name, named_server(path)
         if places.differs(socket):
-            said = f"the server of {name} (process {pid}) listens at {socket}"
-            yield warning("server elsewhere", said, how_to_use(Path(socket).parent))
+            message = f"the server of {name} (process {pid}) listens at {socket}"
+            yield warning("server elsewhere", message, how_to_use(Path(socket).parent))
 
 
 def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:
     """Whether every program of this user looks for instances in the same place; `homes` is where logins make it."""
     given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
     if given and not (Path(given).is_absolute() and Path(given).is_dir()):
-        said = f"XDG_RUNTIME_DIR={given} is not the absolute path of a directory, so another one is used; "
-        said += "what was started elsewhere is not seen"
+        message = f"XDG_RUNTIME_DIR={given} is not the absolute path of a directory, so another one is used; "
+        message += "what was started elsewhere is not seen"
     elif not given and usual.is_dir():
-        said = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
+        message = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
     else:
         return ok("XDG_RUNTIME_DIR", given or "not set")
     there = f"export XDG_RUNTIME_DIR={usual}" if usual.is_dir() else "unset XDG_RUNTIME_DIR"
-    return warning("XDG_RUNTIME_DIR", said, there)
+    return warning("XDG_RUNTIME_DIR", message, there)
 
 
 def directories(places: Folders) -> Iterator[Finding]:
@@ -135,8 +135,8 @@ def _to_be_made(check: str, path: Path, elsewhere: str) -> Finding:
 def socket_path(places: Folders) -> Finding:
     room = SOCKET_PATH_LIMIT - len(os.fsencode(places.runtime)) - len("/.sock")
     if room < _LONGEST_USUAL_NAME:
-        said = f"{places.runtime} leaves {max(room, 0)} bytes of a socket's path for the name of an instance"
-        return broken("socket path", said, "set XDG_RUNTIME_DIR to a shorter path")
+        message = f"{places.runtime} leaves {max(room, 0)} bytes of a socket's path for the name of an instance"
+        return broken("socket path", message, "set XDG_RUNTIME_DIR to a shorter path")
     return ok("socket path", f"a name may have {room} bytes")
 
 
@@ -151,10 +151,10 @@ def _room(check: str, path: Path, wanted: int, remedy: str) -> Finding:
         usage = shutil.disk_usage(where)
     except OSError as error:
         return broken(check, f"{where}: {error.strerror}", remedy)
-    said = f"{usage.free / _MB:,.0f} MB free at {where}"
+    message = f"{usage.free / _MB:,.0f} MB free at {where}"
     if usage.free == 0:
-        return broken(check, said, remedy)
-    return warning(check, said, remedy) if usage.free < wanted else ok(check, said)
+        return broken(check, message, remedy)
+    return warning(check, message, remedy) if usage.free < wanted else ok(check, message)
 
 
 def locale(environ: Mapping[str, str]) -> Finding:
@@ -180,7 +180,7 @@ def open_files() -> Finding:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= _FEW_FILES:
         return ok("open files", "unlimited" if soft == resource.RLIM_INFINITY else str(soft))
-    said = f"{soft} at most: each tab needs some, in tmux and in muxwire"
+    message = f"{soft} at most: each tab needs some, in tmux and in muxwire"
     wanted = "1024" if hard == resource.RLIM_INFINITY or hard > soft else "1024 (as root: the hard limit is too low)"
     level = broken if soft < _NO_FILES else warning
-    return level("open files", said, f"ulimit -n {wanted}")
+    return level("open files", message, f"ulimit -n {wanted}")
