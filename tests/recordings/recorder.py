@@ -88,13 +88,13 @@ class Recorder:
         facts = {name: getattr(machine, name) for name in FACTS_OF_HOST}
         tape.header |= {"host": facts, "pane": tape.names.plain(options | {"host": None})}
         self.tapes.append(tape)
-        prepare = pane.prepare_id
+        new_id = pane.new_id
 
-        def prepared() -> None:
-            prepare()
-            tape.header["ids"].append(pane._next_id)
+        def made() -> str:
+            tape.header["ids"].append(made := new_id())
+            return made
 
-        replaced(pane, "prepare_id", prepared)
+        replaced(pane, "new_id", made)
         return pane
 
     def _stream(self, *args: Any, **options: Any) -> stream.PaneStream:

@@ -255,9 +255,9 @@ class Replay(Noted):
         shell = SHELLS[given["shell"]["shell"]] if given["shell"] else None
         machine = cast("Any", Machine(self.header["host"], self))
         self.pane = pane = state.PaneState(**given | {"host": machine, "shell": shell})
-        replaced(pane, "prepare_id", self._prepare)
+        replaced(pane, "new_id", self._new_id)
         made = stream.PaneStream(
-            cast("Any", Log()), pane.on_mark, nonce=given["nonce"], start=self.header["start"], owns=pane.owns_mark
+            cast("Any", Log()), pane.on_mark, nonce=given["nonce"], start=self.header["start"], owns=pane.session.owns
         )
         made.last_output, made.listener = self.header["last_output"], Facts(self)
         pane.stream = made
@@ -271,14 +271,14 @@ class Replay(Noted):
 
         replaced(keys, "press", pressed)
         wide = lambda: int(self.asked("columns", (), {}))  # noqa: E731
-        self.attend(runner.Runner(pane, keys, tmux, folder, wide, cast("Any", None), lambda _: None))
+        self.attend(runner.Runner(pane, keys, tmux, folder, wide, lambda _: None))
         self._calls = {name: getattr(*where) for name, where in entries(pane, self.runner).items()}
         self._keys = Keys(pane, self.runner.ready, self.runner.prompt_line)
 
-    def _prepare(self) -> None:
+    def _new_id(self) -> str:
         if not self._ids:
             raise Unknown("an id")
-        self.pane._next_id = self._ids.popleft()
+        return str(self._ids.popleft())
 
     def _sent(self) -> Any:
         replay = self

@@ -73,7 +73,6 @@ def entries(pane: PaneState, runner: Runner) -> dict[str, tuple[object, str]]:
         "prompts": (pane.prompts, ("forget",)),
         "stream": (pane.stream, ("feed", "lose", "close")),
         "pane": (pane, ("tab_state", "known_state", "state_after")),
-        "ready": (runner.ready, ("at_once",)),
         "examiner": (runner._examiner, ("begins_to_wait",)),
         "runner": (runner, ("_check_place", "_hidden", "_type")),
         "keyboard": (runner.keyboard, ("press",)),

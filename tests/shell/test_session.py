@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import given, strategies as st
 
 from muxwire.host.shells import shell_for
 from muxwire.shell.execution import HUNG_UP, INTERRUPTED, Execution, OnTimeout
@@ -524,55 +524,6 @@ def test_chunks_do_not_matter(pieces: list[int | bytes], size: int, shell: str) 
     whole, cut = drive(pieces, 1 << 20, shell), drive(pieces, size, shell)
     assert [*map(told, cut.facts)] == [*map(told, whole.facts)]
     assert cut.session.state is whole.session.state
-
-
-def known(driven: Driven) -> dict[str, str]:
-    """All that the session knows, but what it was made with."""
-    made_with = ("_read", "_tell", "_on_usual_end", "shell")
-    return {name: repr(value) for name, value in vars(driven.session).items() if name not in made_with}
-
-
-def from_line_to_prompt(number: int, level: int, *, seq: int, left_out: int) -> list[int | bytes]:
-    """All of a command up to its mark Q, but for the piece with that number."""
-    marks = [
-        osc(f"C;{NONCE};{seq - 1}"), osc(f"S;{number:016x}"), b"out\r\n",
-        osc(f"Q;{number:016x};1:2.5:3.0;{seq};{NONCE};/e;{number:016x}"),
-    ]  # fmt: skip
-    return [level, *marks[:left_out], *marks[left_out + 1 :]]
-
-
-PARTS = st.one_of(
-    st.lists(PIECES, max_size=2), st.just([osc(f"N;{NONCE};1")]),
-    st.builds(
-        from_line_to_prompt, st.integers(0, 2), st.sampled_from([1, 1, 2]), seq=st.integers(1, 4),
-        left_out=st.integers(0, 4),
-    ),
-)  # fmt: skip
-
-
-@given(parts=st.lists(PARTS, max_size=6), shell=st.sampled_from(["bash", "zsh", "fish"]))
-# A prompt that is no news; an output that was cut short; a command of a nested shell; one that had ended.
-@example([from_line_to_prompt(0, 1, seq=1, left_out=4)], "bash")
-@example([[1, osc(f"S;{0:016x}"), osc(f"N;{NONCE};1")], from_line_to_prompt(0, 1, seq=2, left_out=1)[1:]], "bash")
-@example([from_line_to_prompt(0, 1, seq=2, left_out=1)], "bash")
-@example([from_line_to_prompt(0, 2, seq=2, left_out=4)], "bash")
-@example([[1, osc(f"S;{0:016x}"), prompt(2)], from_line_to_prompt(0, 1, seq=3, left_out=4)[1:]], "bash")
-def test_the_one_step_at_the_end_of_a_command_does_what_the_two_do(parts: list[list[int | bytes]], shell: str) -> None:
-    pieces: list[int | bytes] = [prompt(1), *(piece for part in parts for piece in part)]
-    one, two = Driven(shell), Driven(shell)
-    vars(two.session)["_on_usual_end"] = lambda *_: False
-    for driven in (one, two):
-        run(driven, pieces)
-    assert [*map(told, one.facts)] == [*map(told, two.facts)]
-    assert known(one) == known(two)
-    assert [repr(command) for command in one.commands] == [repr(command) for command in two.commands]
-
-
-def test_the_end_of_a_usual_command_takes_one_step() -> None:
-    driven = Driven("bash")
-    vars(driven.session)["_on_end"] = lambda *_: pytest.fail("it took two")
-    run(driven, [prompt(1), *from_line_to_prompt(0, 1, seq=2, left_out=4)])
-    assert driven.commands[0].ending == "completed"
 
 
 @given(pieces=st.lists(PIECES, max_size=30), shell=st.sampled_from(["bash", "zsh", "fish", "dash"]))

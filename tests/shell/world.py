@@ -44,7 +44,6 @@ from muxwire.shell.request import (
     SignalJobs,
     Submit,
     TakeReceived,
-    TakesTty,
     TypeAgain,
     Unhide,
     Wait,
@@ -382,8 +381,6 @@ class World:
                 return Told(words, self.stream.end, self.answer(words))
             case AnswerOf(asked=Told() as asked):
                 return asked.answer
-            case TakesTty():
-                return self.modes is None or not self.modes.icanon
             case Hide():
                 self.session.hide(action.hidden_id, self.stream.end)
                 self.done.append("hide")

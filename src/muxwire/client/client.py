@@ -300,15 +300,15 @@ class ControlClient:
         self._attaches = self._attaching = attaches
         self._exit_reason = ""
         self._tasks: TaskGroup | None = None
-        self._soon: list[Callable[[], None]] = []  # what the event loop's next turn is to call
-        self._soon_filled = anyio.Event()
+        self._due: list[Callable[[], None]] = []  # what the event loop's next turn is to call
+        self._due_filled = anyio.Event()
 
     async def __aenter__(self) -> Self:
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._read)
         self._tasks.start_soon(self._write)
-        self._tasks.start_soon(self._call_soon)
+        self._tasks.start_soon(self._call_later)
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -444,18 +444,20 @@ class ControlClient:
             self._turned_at = time.monotonic()
         self.poll_until(until)
 
-    def soon(self, call: Callable[[], None]) -> None:
-        """Have `call` called in the next turn of the event loop, by a task: it may start others, and may not wait."""
-        if call not in self._soon:  # many short commands fit between two turns
-            self._soon.append(call)
-            self._soon_filled.set()
+    def later(self, call: Callable[[], None]) -> None:
+        """Have `call` called in the next turn of the event loop, by a task: it may start others, and may not wait.
 
-    async def _call_soon(self) -> None:
+        A caller who waits for what was just read is answered first.
+        """
+        self._due.append(call)
+        self._due_filled.set()
+
+    async def _call_later(self) -> None:
         while True:
-            await self._soon_filled.wait()
-            self._soon_filled = anyio.Event()
-            soon, self._soon = self._soon, []
-            for call in soon:
+            await self._due_filled.wait()
+            self._due_filled = anyio.Event()
+            due, self._due = self._due, []
+            for call in due:
                 call()
 
     def take_received(self) -> None:

@@ -87,17 +87,13 @@ _FLOOD_READS = 32
 _FLOOD_READ_BYTES = 2048
 _FLOOD_PAUSE_S = 0.002
 
-# To sleep until a short command has ended, and to be woken, takes a quarter of the time of that command, the share of
-# tmux and the shell included. So a caller that waits for one checks again and again for this long before it sleeps.
+# Who waits for a short command looks again and again for so long before the thread sleeps: to sleep and be woken takes
+# 14 % of `true` in a row, and 5 % with 4 ms between two (measured with a free processor).
 _SPIN_SECONDS = 0.0005
-# `sched_yield` gives way only to tasks of the same scheduling group (a session with autogroup, or a cgroup) and to
-# threads of this process. tmux and the shells are in other groups: they get no processor by it. At each check it
-# would cost 2 % of a command.
-_LOOKS_PER_YIELD = 8
 # A thread that gets the processor back later than this after a yield shares it with a program that computes. Had it
-# slept instead, it would have been scheduled before that program.
+# slept instead, it would have been scheduled before that program: so for the next fifty commands it does. Else `true`
+# takes 1.1 to 1.8 times as long beside two such programs.
 _HELD_UP_SECONDS = 0.001
-# So no caller spins for this long then, which is fifty commands in a row.
 _CROWDED_SECONDS = 0.02
 
 # Longer than any wait of a reader that was not stopped, and short against the 300 s after which tmux gives up on us.
@@ -202,7 +198,9 @@ class ProcessPipes:
         return not self._closed
 
     async def _watched(self, loop: asyncio.AbstractEventLoop) -> None:
-        """As `anyio.wait_readable`, which registers the pipe anew for each wait: 22 us of a round trip."""
+        """As `anyio.wait_readable`, which registers the pipe anew for each wait: a tenth of the processor time that a
+        command takes where 50 tabs run one after the other at once.
+        """
         self._waiter = loop.create_future()
         if self._watching is None:
             self._watching = loop
@@ -245,11 +243,10 @@ class ProcessPipes:
 
     def _spin(self, begun: float, seconds: float) -> bool:
         """Whether there is something to read at once, or soon."""
-        now, end, readable = begun, begun + min(seconds, _SPIN_SECONDS), self._poll.poll
+        now, end = begun, begun + min(seconds, _SPIN_SECONDS)
         while now < end and now >= self._spins_from:
-            for _ in range(_LOOKS_PER_YIELD):
-                if readable(0):
-                    return True
+            if self._poll.poll(0):
+                return True
             os.sched_yield()
             before, now = now, time.monotonic()
             if now - before > _HELD_UP_SECONDS:

@@ -25,13 +25,14 @@ class LocalFiles:
 
     def write(self, name: str, content: bytes) -> Lines:
         """Write what the line that is typed next reads; InstanceUnavailable if that cannot be typed therefore."""
+        path = f"{self._folder}/{name}"  # joined as paths, they take longer than the write
         try:
-            self._write(self._folder / name, content)
+            self._write(path, content)
         except OSError as error:
-            raise cannot(f"run the command, whose text goes to {self._folder / name}", error) from error
+            raise cannot(f"run the command, whose text goes to {path}", error) from error
         return ()
 
-    def _write(self, path: Path, content: bytes) -> None:
+    def _write(self, path: str, content: bytes) -> None:
         try:
             write_private(path, content)
         except FileNotFoundError:  # the runtime directory was removed: the user's last login has ended

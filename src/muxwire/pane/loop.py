@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import time
 from typing import TYPE_CHECKING, TypeVar, final
 
 import anyio
@@ -28,7 +26,6 @@ from muxwire.shell.request import (
     SignalJobs,
     Submit,
     TakeReceived,
-    TakesTty,
     TypeAgain,
     Unhide,
     Wait,
@@ -158,8 +155,6 @@ class Loop:
         match action:
             case Submit():
                 return _Sent(self._client.submit(action.words), pane)
-            case TakesTty():
-                return self._takes_tty(action.seconds)
             case Press():
                 return _Sent(self._keyboard.press(action.keys, bracketed=action.bracketed), pane)
             case TypeAgain():
@@ -186,15 +181,3 @@ class Loop:
             case TakeReceived():
                 self._client.take_received()
         return None
-
-    def _takes_tty(self, seconds: float) -> bool:
-        """Whether a line editor has the tty, or takes it in a moment; until then the event loop is blocked."""
-        pane = self._pane
-        end = time.monotonic() + seconds
-        # While the kernel echoes, no editor has it.
-        while (modes := pane.tty_modes()) is not None and modes.icanon:
-            # Of another machine's terminal these are the modes of the last look, however often they are asked for.
-            if self._client.waiters > 1 or time.monotonic() >= end or pane.is_remote:
-                return False
-            os.sched_yield()
-        return True

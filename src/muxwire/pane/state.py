@@ -206,8 +206,6 @@ class PaneState:
         ] = {}  # what has a session of its own of what was to be ended last, and when it started
         self.hidden = HiddenLines(host, tty, self.session)
         self.prompts = PromptColumns()
-        self._next_id = ""  # of a mark, made ahead; "" if none is
-        self._drawn, self._drawn_at = b"", (-1, -1)  # what was written between these offsets: the newest prompt
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
         self._rest = Rest()
@@ -244,14 +242,7 @@ class PaneState:
 
     def new_id(self) -> str:
         """A new id of a mark of this pane."""
-        if not self._next_id:
-            self.prepare_id()
-        made, self._next_id = self._next_id, ""
-        return made
-
-    def prepare_id(self) -> None:
-        """Make the next one now, at a moment when no caller waits for it."""
-        self._next_id = own_id(os.urandom(ID_RANDOM), self.session.nonce)
+        return own_id(os.urandom(ID_RANDOM), self.session.nonce)
 
     @property
     def shell(self) -> Shell | None:
@@ -294,10 +285,6 @@ class PaneState:
     def heard_since(self, execution: Execution) -> bool:
         """Whether all is here that was written since the command was typed, whatever connection it came by."""
         return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from
-
-    def owns_mark(self, mark_id: str) -> bool:
-        """Whether a mark that begins with that id may be of this pane."""
-        return self.session.owns(mark_id)
 
     def on_mark(self, mark: Mark) -> None:
         self.session.on_mark(mark, time.monotonic(), self.stream.whole_from)
@@ -377,10 +364,7 @@ class PaneState:
     @property
     def drawn_prompt(self) -> bytes:
         """What was written since the newest prompt's mark."""
-        at = self.session.prompt_end, self.stream.end
-        if self._drawn_at != at:  # asked several times for each command
-            self._drawn, self._drawn_at = self.stream.written(at[0]), at
-        return self._drawn
+        return self.stream.written(self.session.prompt_end)
 
     @property
     def prompt_whole(self) -> bool:

@@ -32,7 +32,7 @@ PART = 1 << 18
 
 
 class StreamObserver(Protocol):
-    """What is informed of everything that a pane writes; called in the reader's task, so it must not wait."""
+    """What is informed of everything that a pane writes. It must not wait."""
 
     def on_output(self, begin: int, data: bytes) -> None:
         """Bytes came, from that offset on."""
@@ -57,8 +57,12 @@ class PaneStream:
         start: int = 0,
         capacity: int = RING_CAPACITY,
         owns: Callable[[str], bool] | None = None,
+        later: Callable[[Callable[[], None]], None] = lambda call: call(),
     ) -> None:
-        """`nonce` is in the pane's own marks; `owns`: whether a mark with that id may be the pane's (None: any may)."""
+        """`nonce` is in the pane's own marks; `owns`: whether a mark with that id may be the pane's (None: any may).
+
+        `later` gets what has the listener hear of what happened. To have it hear at once would take 5 % of `true`.
+        """
         self.nonce = nonce
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
@@ -76,7 +80,8 @@ class PaneStream:
         self._changed: anyio.Event | None = None
         self._once: dict[Callable[[], None], None] = {}  # called at the next change, in order
         self._reached = start  # every mark before that offset was reported
-        self._held: list[tuple[Callable[..., None], tuple[object, ...]]] | None = None  # heard later, in order
+        self._later = later
+        self._untold: list[tuple[Callable[..., None], tuple[object, ...]]] = []  # what the listener is to hear
 
     @property
     def end(self) -> int:
@@ -127,29 +132,22 @@ class PaneStream:
 
     def tell(self, fact: Fact) -> None:
         """Report a fact about the shell to the listener."""
-        if isinstance(fact, LineTaken) and not fact.ours:  # by the time of its call the listener judges who typed it
-            self.settle()
         if self.listener is not None:
             self._tell(self.listener.on_fact, fact, self._reached)
+        if isinstance(fact, LineTaken) and not fact.ours:  # by the time of its call the listener judges who typed it
+            self.settle()
 
     def _tell(self, hears: Callable[..., None], *what: object) -> None:
-        """Have the listener hear of something, now or later."""
-        if self._held is None:
-            hears(*what)
-        else:
-            self._held.append((hears, what))
-
-    def hold(self) -> None:
-        """Have the listener hear later of what comes from here on: a caller waits for the end of a command."""
-        if self._held is None and self.listener is not None:
-            self._held = []
+        """Have the listener hear of something."""
+        self._untold.append((hears, what))
+        if len(self._untold) == 1:
+            self._later(self.settle)
 
     def settle(self) -> None:
-        """Have the listener hear of all that was held, and at once of what comes."""
-        if (held := self._held) is not None:
-            self._held = None
-            for hears, what in held:
-                hears(*what)
+        """Have the listener hear now of all that happened."""
+        untold, self._untold = self._untold, []
+        for hears, what in untold:
+            hears(*what)
 
     def lose(self, size: int, **details: object) -> None:
         """What the pane wrote next is lost: continue after a hole of that size, whose record says why."""

@@ -182,10 +182,6 @@ class CommandFinished(Mark):
     seq: int = 0
     took: float | None = None
 
-    def prompt(self, pid: int) -> PromptStart:
-        """The prompt that Q reports, as a mark P of the shell of that pid."""
-        return PromptStart(self.begin, self.end, self.nonce, self.seq, pid, self.status, self.cwd)
-
 
 @final
 @dataclass(frozen=True, slots=True)

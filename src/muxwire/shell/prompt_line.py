@@ -19,7 +19,6 @@ from muxwire.shell.request import (
     Refresh,
     Request,
     Submit,
-    TakesTty,
     Wait,
     Within,
     caught_up,
@@ -49,8 +48,6 @@ COMING_SECONDS = 0.005
 BUSY_GRACE = 0.3
 # At its prompt the shell itself may be late: the machine is busy, or others write to the terminal (measured: over 0.3).
 LATE_GRACE = 2.0
-# ksh takes the tty as soon as it has drawn its prompt: 0.05 ms later.
-_TAKEN_SOON = 0.0003
 # A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
 SLEEPS_LONG = 0.05
 # Keys wait so long at most for a prompt that is on its way: most have come by then, on a busy machine too. More would
@@ -114,10 +111,7 @@ class PromptLine:
         """
         pane = self._pane
 
-        def whole() -> bool:
-            return pane.listens and (pane.prompt_whole if pane.prompts.took else pane.drawn_prompt != b"")
-
-        if whole():
+        if self._whole_prompt():
             return
 
         def drawn() -> bool:
@@ -125,9 +119,13 @@ class PromptLine:
             known = pane.prompts.took and not pane.session.dead
             return pane.is_back and not (known and pane.prompts.may_continue(pane.drawn_prompt))
 
-        yield Poll(whole)
-        if not whole():
+        yield Poll(self._whole_prompt)
+        if not self._whole_prompt():
             yield from until(pane, drawn, PROMPT_SOON)
+
+    def _whole_prompt(self) -> bool:
+        pane = self._pane
+        return pane.listens and (pane.prompt_whole if pane.prompts.took else pane.drawn_prompt != b"")
 
     def in_vain(self, waited: float) -> Request[bool]:
         """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
@@ -163,14 +161,16 @@ class PromptLine:
 
         Without `drawn_whole` an editor of another machine that has said that it is on need not have drawn its prompt.
         """
-        pane = self._pane
-        assert pane.shell is not None
+        pane, shell = self._pane, self._pane.shell
+        assert shell is not None
         drawn = pane.drawn_prompt
-        told = says_that_it_edits(pane.shell, drawn)
+        told = says_that_it_edits(shell, drawn)
         if drawn in pane.prompts:  # nearly always
-            self._note_time()
-            plain = not (pane.shell.private_key or pane.shell.draws_early)
-            if told or plain or (yield TakesTty(_TAKEN_SOON)):
+            pane.prompts.took = pane.stream.last_output - pane.session.prompt_time
+            if told or not (shell.private_key or shell.draws_early):
+                return "editor"
+            modes = pane.tty_modes()
+            if modes is None or not modes.icanon:  # while the kernel echoes, no editor has the tty
                 return "editor"
         elif told and pane.is_remote and (not drawn_whole or drawn == self._whole):
             return "editor"
@@ -189,21 +189,7 @@ class PromptLine:
         kind = pane.shell_sleeps() if pane.session.at_prompt and pane.session.prompt_seq == seq else ""
         if kind and pane.drawn_prompt == drawn:
             self._whole = drawn
-        return "line" if kind and kind != "editor" and pane.shell.private_key else kind and "editor"
-
-    def _note_time(self) -> None:
-        """A known prompt is drawn: note how long that took."""
-        self._pane.prompts.took = self._pane.stream.last_output - self._pane.session.prompt_time
-
-    def at_known_prompt(self, drawn: bytes) -> Shell | None:
-        """The tab's own shell, if it says itself that its editor is on, at a prompt that was seen before."""
-        pane, shell = self._pane, self._pane.session.shell
-        if shell is None or not pane.session.has_preexec_mark or drawn not in pane.prompts:
-            return None
-        if not says_that_it_edits(shell, drawn):
-            return None
-        self._note_time()
-        return shell
+        return "line" if kind and kind != "editor" and shell.private_key else kind and "editor"
 
     def listener(self, begun: float) -> Request[ForegroundShell | None]:
         """The tab's own shell, if it reads after its prompt now; the call has begun at `begun`. ConnectionClosed."""
@@ -211,15 +197,16 @@ class PromptLine:
         kind = yield from self.kind(drawn_whole=False)
         if not kind:
             return None
-        assert pane.shell is not None
-        if pane.shell.settle_after_prompt:
-            yield from self._cursor_asked(pane.shell.settle_after_prompt)
+        shell = pane.shell
+        assert shell is not None
+        if shell.settle_after_prompt:
+            yield from self._cursor_asked(shell.settle_after_prompt)
         # Of a prompt that was drawn while no process of ours read this tab the time is not known.
         heard = pane.session.prompt_end > pane.stream.live_from
         # What was written so soon after the prompt's mark is the prompt alone.
         alone = min(begun, pane.stream.last_output) - pane.session.prompt_time < REACTION
         fresh = heard and alone and not keys_sent(pane.session)
-        return ForegroundShell(pane.shell, 1, edits=kind == "editor", fresh=fresh)
+        return ForegroundShell(shell, 1, edits=kind == "editor", fresh=fresh)
 
     def editor_up(self) -> Request[None]:
         """Let the shell draw its prompt and take the tty first, for a moment at most.
@@ -288,23 +275,6 @@ class PromptEnd:
         if listener.level == 1 and listener.shell is not None:
             self.column = yield from self._find(listener.shell, edits=listener.edits, fresh=listener.fresh)
 
-    def is_known(self, shell: Shell, drawn: bytes) -> bool:
-        """Whether the column is known without asking tmux: of a prompt, on a line of its own, that was measured before.
-
-        Not while keys that were sent since the prompt may not be drawn yet: on a busy machine that takes some ms. Nor
-        after a command that queried the terminal, in shells that may have set the answer aside as typed text; fish
-        would not take our line while more stands there than what it has brought back.
-        """
-        pane = self._pane
-        self.cleared = self.aside = False
-        if not pane.stream.holds(pane.session.prompt_end) or keys_at_prompt(pane.session):
-            return False
-        column = pane.prompts.column(drawn)
-        if column is None or not self._begins(shell, drawn) or (shell.name in _SET_ASIDE and self._asked()):
-            return False
-        self.column = column
-        return True
-
     def _find(self, shell: Shell, *, edits: bool, fresh: bool) -> Request[int | None]:
         """The column at which the prompt ends, None where nobody knows.
 
@@ -313,18 +283,21 @@ class PromptEnd:
         sleeps once all is drawn.
         """
         pane = self._pane
-        if self.is_known(shell, pane.drawn_prompt):
-            return self.column
+        self.cleared = self.aside = False
         here = pane.stream.holds(pane.session.prompt_end)  # else it was drawn before we came to this tab
         drawn = pane.drawn_prompt if here else b""
-        begins = self._begins(shell, drawn)
-        column: int | None = None
+        begins, keys = self._begins(shell, drawn), keys_at_prompt(pane.session)
+        column = pane.prompts.column(drawn) if begins and not keys else None
+        # A command may have queried the terminal: then these shells may have set the answer aside as typed text, and
+        # fish would not take our line while more stands there than what it has brought back.
+        if column is not None and not (shell.name in _SET_ASIDE and self._asked()):
+            return column
         pane.prompts.took = 0.0
         # After a prompt that is known something was typed: by a person, by a terminal that answers a query, or by keys
         # that were sent. These may be drawn only after this.
         known = pane.prompts.length(drawn)
-        typed = known != 0 and (known != len(drawn) or keys_at_prompt(pane.session))
-        asked = self._asked()
+        typed = known != 0 and (known != len(drawn) or keys)
+        asked, column = self._asked(), None
         self.cleared = self._had_text or typed or asked or not fresh or (here and self._typed_before(shell, drawn))
         if self.cleared:
             earlier: Asked = yield self._ask_cursor()

@@ -37,7 +37,6 @@ from muxwire.shell.request import (
     reads_on,
     until,
 )
-from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import line_lost, not_begun, starting
 
 if TYPE_CHECKING:
@@ -87,21 +86,6 @@ class Ready:
         self._heard = heard
         self._unsticking = False
 
-    def at_once(self) -> ForegroundShell | None:
-        """As `reached`, without an action: the tab's own shell, where all is as it nearly always is after a command.
-
-        It ended in that shell, which has drawn a prompt that was seen before. None: find out by `reached`.
-        """
-        pane, session = self._pane, self._pane.session
-        last = session.current
-        if last is None or last.ending != "completed" or last.level != 1 or session.state is not ShellState.PROMPT:
-            return None
-        if pane.is_remote or pane.interrupted_at != -math.inf or may_be_read(session) or session.running is not None:
-            return None
-        drawn = pane.drawn_prompt
-        shell = self._line.at_known_prompt(drawn)
-        return ForegroundShell(shell, 1) if shell is not None and self._end.is_known(shell, drawn) else None
-
     def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
         """The shell that listens; a tmux that does not answer, or a lost connection, is waited for until the deadline.
 
@@ -130,27 +114,32 @@ class Ready:
     def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self._pane
-        begun = pane.now
-        deadline, looked_again = ready_deadline(pane.session, begun, deadline), False
-        yield from self._first_mark(deadline)
-        yield from self.interrupt_taken()
+        begun, looked_again = pane.now, False
+        if starting(pane.session):
+            deadline = ready_deadline(pane.session, begun, deadline)
+            yield from self._first_mark(deadline)
+        if pane.interrupted_at > -math.inf:
+            yield from self.interrupt_taken()
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
             yield from self._line.soon()
-            if (found := self.at_once()) is not None:
-                return found
         while True:
-            # Read before the look: that takes time, in which a prompt that was just drawn becomes an old one.
-            heard, waited, drawn = pane.stream.end, pane.now - begun, pane.quiet(DRAWN)
+            heard, waited = pane.stream.end, pane.now - begun
             typed, at_prompt = pane.session.running, pane.takes_next
+            # The clock is read before the look: after that a prompt that was just drawn would be an old one.
+            drawn = at_prompt or pane.quiet(DRAWN)
             found = yield from self._line.listener(begun) if at_prompt else self._other_shell(waited)
             if found is not None and may_be_read(pane.session) and (reader := (yield from self._stranger(found))):
                 if waited >= STRANGER_GRACE:
                     raise read_by_another(reader)
                 yield Wait(QUIET)
                 continue
+            if found is not None and found.level < 3:
+                yield from self._end.find(found)
+                return found
             if found is not None:
-                return (yield from self._prepared(found, env, cwd))
+                check_reach(env, cwd)
+                return (yield from self._nested.reach(found))
             # Another machine has reported the prompt only now. Or the line that an earlier process typed was found
             # never to have run.
             if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
@@ -169,13 +158,6 @@ class Ready:
         pane, session = self._pane, self._pane.session
         left = min(pane.started_at + UNEXAMINED_SECONDS, deadline) - pane.now
         yield from until(pane, lambda: session.dead or not starting(session), left)
-
-    def _prepared(self, found: ForegroundShell, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
-        if found.level < 3:
-            yield from self._end.find(found)
-            return found
-        check_reach(env, cwd)
-        return (yield from self._nested.reach(found))
 
     def _other_shell(self, waited: float) -> Request[ForegroundShell | None]:
         """Who listens while no prompt of ours says so."""

@@ -6,10 +6,7 @@ screen is erased, the T mark closes what muxwire typed, and the command's own te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import final
 
 # A pasted script scrolls the prompt off the screen and is of no use there: show its beginning.
 SHOWN_CHARACTERS = 2000
@@ -86,9 +83,6 @@ class PromptColumns:
     def column(self, drawn: bytes) -> int | None:
         """The end of the prompt that `drawn` is, or None if it was never measured."""
         return self._known.get(drawn)
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self._known)
 
     def __contains__(self, drawn: object) -> bool:
         """Whether these bytes are a whole prompt that was seen before."""

@@ -160,14 +160,6 @@ class LookAtScreen:
 
 @final
 @dataclass(frozen=True, slots=True)
-class TakesTty:
-    """Wait, for so many seconds at most, until a line editor has the terminal; the answer says whether one has."""
-
-    seconds: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Settle:
     """Wait until what was asked of the pane's machine, a write to its terminal for one, was carried out."""
 
@@ -208,7 +200,7 @@ class Unhide:
 
 Action: TypeAlias = (
     Wait | Pause | Poll | TakeReceived | Within | Press | TypeAgain | Submit | AnswerOf | Refresh | LookAll
-    | LookAtScreen | TakesTty | Settle | Signal | SignalJobs | NoteInput | Continue | MendModes | LineModes | Hide
+    | LookAtScreen | Settle | Signal | SignalJobs | NoteInput | Continue | MendModes | LineModes | Hide
     | Unhide
 )  # fmt: skip
 Request: TypeAlias = Generator[Action, Any, _Result]

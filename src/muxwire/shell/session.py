@@ -278,12 +278,11 @@ class ShellSession:
             case OutputStart():
                 self._on_start(mark, now)
             case CommandFinished():
-                if not self._on_usual_end(mark, now):
-                    self._on_end(mark, now)
-                    if mark.seq:
-                        self._on_prompt(mark.prompt(self.shell_pid), now, whole_from)
+                self._on_end(mark, now)
+                if mark.seq:
+                    self._on_prompt(mark, self.shell_pid, now, whole_from)
             case PromptStart():
-                self._on_prompt(mark, now, whole_from)
+                self._on_prompt(mark, mark.pid, now, whole_from)
             case LineAccepted():
                 self._on_accepted(mark, now)
             case EchoStart() | EchoEnd():
@@ -339,7 +338,8 @@ class ShellSession:
                 self._replaced.remove(mark.command_id)
                 self._is_ours(mark)
             return
-        if self._is_own(execution):
+        own = self._is_own(execution)
+        if own:
             self._move(Input.COMMAND_FINISHED)
         if execution is self.running and mark.cwd != self.cwd:
             self.cwd = mark.cwd
@@ -348,58 +348,35 @@ class ShellSession:
         status = shell_status(mark.status)
         end = mark.begin if execution.cut < 0 else execution.cut
         self._end(execution, Input.COMMAND_FINISHED, now, end=end, exit_code=status, cwd=mark.cwd, took=mark.took)
-        where = f"{'its own shell' if self._is_own(execution) else 'the shell before it'}, in {mark.cwd}"
+        where = f"{'its own shell' if own else 'the shell before it'}, in {mark.cwd}"
         for inner in self._open.values():
-            if inner.running and inner.typed_at > execution.typed_at:
+            if not inner.ending and inner.typed_at > execution.typed_at:
                 self._nested_gone(inner, execution, where, status, mark.cwd, now, end=mark.begin)
-        if not (execution.signal_sent or execution.timed_out):  # else the caller has ended it
+        if self.current is not execution and not (execution.signal_sent or execution.timed_out):
+            # Else there was no such shell, or the caller has ended it.
             self._left_idle(execution.typed_at, execution, where, status)
 
-    def _on_usual_end(self, mark: CommandFinished, now: float) -> bool:
-        """Do in one step what `_on_end` and `_on_prompt` do of a mark Q, where it ends the only command there is.
-
-        A caller waits for it. False if there is more to do.
-        """
-        execution = self.current
-        if execution is None or execution.command_id != mark.command_id or len(self._open) != 1 or execution.ending:
-            return False
-        if execution.level != 1 or execution.cut >= 0:
-            return False
-        if mark.nonce != self.nonce or mark.seq <= self.prompt_seq:
-            return False
-        if mark.cwd != self.cwd:
-            self.cwd = mark.cwd
-        self.ended_at = mark.end
-        self._move(Input.COMMAND_FINISHED)
-        status, what = shell_status(mark.status), Input.COMMAND_FINISHED
-        self._end(execution, what, now, end=mark.begin, exit_code=status, cwd=mark.cwd, took=mark.took)
-        self._note_prompt(mark, status, now)
-        self._tell(PromptBegan(mark.end, status))
-        return True
-
-    def _note_prompt(self, mark: PromptStart | CommandFinished, status: int, now: float) -> None:
-        """The shell is at the prompt of that mark."""
+    def _on_prompt(self, mark: PromptStart | CommandFinished, pid: int, now: float, whole_from: int) -> None:
+        if mark.nonce != self.nonce or self.shell_pid not in (0, pid) or mark.seq <= self.prompt_seq:
+            return
+        status = shell_status(mark.status)
         self._move(Input.PROMPT_START)
         self.prompt_seq, self.prompt_end = mark.seq, mark.end
         self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
         self.preexec_time, self.sleeps_since, self.runs_others, self.lines_taken = None, None, False, 0
-
-    def _on_prompt(self, mark: PromptStart, now: float, whole_from: int) -> None:
-        if mark.nonce != self.nonce or self.shell_pid not in (0, mark.pid) or mark.seq <= self.prompt_seq:
-            return
-        status = shell_status(mark.status)
-        self._note_prompt(mark, status, now)
-        self.shell_pid = mark.pid
+        self.shell_pid = pid
         if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
             self.cwd = mark.cwd
         # What a bash before 4.4 says of a loop that C-c ended is 1: the C-c distinguishes it from an error.
         signalled = self.repair_tty if self._name == "bash" and not self.has_preexec_mark else None
         where = f"its own shell, in {mark.cwd}"
         for execution in self._open.values():
+            if execution.ending:
+                continue
             nested = not self._is_own(execution)
-            if execution.phase == "typed" and nested:
-                self._nested_gone(execution, None, where, status, mark.cwd, now, end=mark.begin)
-            if execution.phase != "running":
+            if not execution.started:
+                if nested:
+                    self._nested_gone(execution, None, where, status, mark.cwd, now, end=mark.begin)
                 continue
             end, code = cut_short(execution, mark.begin, status, self._name, self._read, signalled=signalled)
             if execution.typed_at < whole_from:
@@ -476,8 +453,10 @@ class ShellSession:
 
     def shells_behind(self, group: int) -> list[int]:
         """The shells that are known to be there once the nested one of that process group has ended."""
+        if not group:
+            return []
         behind = {self.shell_pid, *(one.shell_pgrp for one in self._open.values() if one.running)}
-        return sorted(behind - {0, group}) if group else []
+        return sorted(behind - {0, group})
 
     def nested_gone(self, execution: Execution, now: float, *, end: int) -> None:
         """The nested shell in which a command runs is no more, by the kernel's word; no mark says what came of it."""

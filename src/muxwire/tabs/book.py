@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
-from muxwire.pane.deadlines import Deadlines
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.idle import close_when_unused
 from muxwire.tabs.spans import CommandSpans, spans_are_collected
@@ -73,7 +72,6 @@ class TabBook:
         self.events: EventLog = EventLog() if parent is None else parent.events
         self.events.sources.append(self._examine_output)
         self.history: History | None = None if parent is None else parent.history
-        self.alarm = Deadlines(self.spawn)
         self._spans = CommandSpans() if spans_are_collected() else None
 
     @contextmanager
@@ -137,7 +135,7 @@ class TabBook:
             tab.events.report_to(self.events)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
             if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.is_adopted:
-                self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab), self.alarm))
+                self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab)))
         tab.pane.stream.listener = tab.events
 
     def _events_of(self, tab: Tab) -> TabEvents:

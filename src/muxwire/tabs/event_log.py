@@ -127,7 +127,7 @@ class EventLog:
         self.sources: list[Callable[[], None]] = []  # calls after which all that has happened is recorded
 
     def catch_up(self) -> None:
-        """Record all that has happened by now: events of a tab are held while a caller waits for its command's end."""
+        """Record all that has happened by now."""
         for record in self.sources:
             record()
 

@@ -1,8 +1,7 @@
 """Closing tabs that were not used for a time, if the caller has asked for that.
 
 A tab is used by every call that names it, for as long as the call lasts, by what runs in it, by its output, and by a
-person's keys. A use stores its time and starts no timer. The one clock of the instance wakes when the first tab may be
-due, and only then the times are compared. Without an idle timeout no clock runs.
+person's keys. A use stores its time and starts no timer: only when the tab may be due are the times compared.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from muxwire.tabs.closing import check_idle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from muxwire.pane.deadlines import Deadlines
     from muxwire.tabs.tab import Tab
 
 
@@ -29,7 +27,7 @@ def checked_idle(seconds: float | None, what: str) -> float:
     return seconds or 0.0
 
 
-async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Sequence[Tab]], clock: Deadlines) -> None:
+async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Sequence[Tab]]) -> None:
     """Close a tab, with all panes of its `window`, when none of them was used for `seconds`.
 
     `window` returns nothing when the tab is closed.
@@ -37,7 +35,8 @@ async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Seque
     while panes := window():
         if (left := _last_use(panes) + seconds - time.monotonic()) > 0:
             tab.pane.use.woken = anyio.Event()
-            await clock.wait(tab.pane.use.woken, min(left, seconds))
+            with anyio.move_on_after(min(left, seconds)):
+                await tab.pane.use.woken.wait()
             continue
         try:
             for one in panes:

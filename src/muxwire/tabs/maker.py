@@ -328,13 +328,19 @@ class TabMaker:
         )
         log = server.open_log(log_path)
         state.stream = PaneStream(
-            log, state.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring, owns=state.owns_mark
+            log,
+            state.on_mark,
+            nonce=record.nonce,
+            start=log.end,
+            capacity=self._ring,
+            owns=state.session.owns,
+            later=server.client.later,
         )
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
         turn = TypingLock(folder, state, server.client, self._book.spawn) if server.is_shared else None
         book, client = self._book, server.client
-        runner = Runner(state, keyboard, client, folder, lambda: tab.columns, book.alarm, book.spawn, turn)
+        runner = Runner(state, keyboard, client, folder, lambda: tab.columns, book.spawn, turn)
         tab = Tab(
             record,
             window_id=place.window,
