@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from muxwire import Tab, Terminals
     from muxwire.results import Snapshot
     from muxwire.shell.execution import Execution
+    from muxwire.shell.request import Request
 
 pytestmark = pytest.mark.anyio
 
@@ -231,7 +232,12 @@ async def test_what_is_typed_to_a_line_as_it_comes_back_to_fish_stays_though_it_
         await back(tab, wanted)
         await tab.runner.keyboard.type(b" way")
         await row_ends(tab, wanted[0].rstrip() + " way")
-        monkeypatch.setattr(tab.runner.ready, "at_once", lambda: ForegroundShell(tab.pane.shell, 1))
+
+        def listens(*_: object) -> Request[ForegroundShell]:
+            yield from ()
+            return ForegroundShell(tab.pane.shell, 1)
+
+        monkeypatch.setattr(tab.runner.ready, "reached", listens)
         tab.runner._prompt_end.aside = False
         again: list[Execution] = []
         monkeypatch.setattr(tab.runner.loop, "_type_again", again.append)

@@ -138,7 +138,6 @@ async def test_a_tab_that_ends_just_before_the_line_is_typed_refuses_it(
             await tab.pane.stream.changed()
         return found
 
-    monkeypatch.setattr(Ready, "at_once", lambda _: None)
     monkeypatch.setattr(Loop, "run", ends_meanwhile)
     with pytest.raises(TabUnavailable, match="has ended"):
         await tab.execute("echo never", timeout=0.5)

@@ -16,7 +16,6 @@ _KEPT_MAX: Final = 256
 # Where that is too many: one part in so many of the limit. The rest is for all else, and for a program that uses the
 # library.
 _SHARE: Final = 8
-_KEPT_MIN: Final = 4
 # For the logs, for what each tab and each machine needs besides, and for a program that uses the library.
 _OURS: Final = 3 * _KEPT_MAX
 
@@ -24,7 +23,7 @@ _OURS: Final = 3 * _KEPT_MAX
 def kept_max() -> int:
     """How many logs may stay open."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _KEPT_MAX if soft == resource.RLIM_INFINITY else min(_KEPT_MAX, max(_KEPT_MIN, soft // _SHARE))
+    return _KEPT_MAX if soft == resource.RLIM_INFINITY else min(_KEPT_MAX, soft // _SHARE)
 
 
 def make_room(files: int = 0) -> None:

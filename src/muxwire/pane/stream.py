@@ -57,12 +57,8 @@ class PaneStream:
         start: int = 0,
         capacity: int = RING_CAPACITY,
         owns: Callable[[str], bool] | None = None,
-        later: Callable[[Callable[[], None]], None] = lambda call: call(),
     ) -> None:
-        """`nonce` is in the pane's own marks; `owns`: whether a mark with that id may be the pane's (None: any may).
-
-        `later` gets what has the listener hear of what happened. To have it hear at once would take 5 % of `true`.
-        """
+        """`nonce` is in the pane's own marks; `owns`: whether a mark with that id may be the pane's (None: any may)."""
         self.nonce = nonce
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
@@ -80,7 +76,8 @@ class PaneStream:
         self._changed: anyio.Event | None = None
         self._once: dict[Callable[[], None], None] = {}  # called at the next change, in order
         self._reached = start  # every mark before that offset was reported
-        self._later = later
+        # Gets what has the listener hear of what happened: at once, which takes 5 % of `true`, until it is set.
+        self.later: Callable[[Callable[[], None]], None] = lambda call: call()
         self._untold: list[tuple[Callable[..., None], tuple[object, ...]]] = []  # what the listener is to hear
 
     @property
@@ -141,7 +138,7 @@ class PaneStream:
         """Have the listener hear of something."""
         self._untold.append((hears, what))
         if len(self._untold) == 1:
-            self._later(self.settle)
+            self.later(self.settle)
 
     def settle(self) -> None:
         """Have the listener hear now of all that happened."""

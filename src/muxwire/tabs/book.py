@@ -136,7 +136,7 @@ class TabBook:
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
             if (seconds := tab.idle_timeout or self.idle_timeout) and not tab.is_adopted:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab)))
-        tab.pane.stream.listener = tab.events
+        tab.pane.stream.listener, tab.pane.stream.later = tab.events, tab.client.later
 
     def _events_of(self, tab: Tab) -> TabEvents:
         return TabEvents(tab, self.spawn, self.history, attended=lambda: self.attended)

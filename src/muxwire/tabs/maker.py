@@ -334,7 +334,6 @@ class TabMaker:
             start=log.end,
             capacity=self._ring,
             owns=state.session.owns,
-            later=server.client.later,
         )
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)

@@ -160,9 +160,7 @@ class TabEvents:
                 self._log.title(key, title)
 
     def on_fact(self, fact: Fact, offset: int) -> None:
-        self._reached = offset
-        if self._due:
-            self.on_reached(offset)
+        self.on_reached(offset)
         match fact:
             case OutputBegan():
                 self._on_start(fact)
