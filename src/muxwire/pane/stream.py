@@ -127,6 +127,13 @@ class PaneStream:
             self.last_output, self._shown_end = time.monotonic(), end
         self.wake()
 
+    def goes_live(self, data: bytes) -> None:
+        """All that was written while no process was attached was read, up to this; what comes next is live."""
+        self.settle()
+        self.rejoining = False
+        self.feed(data)
+        self.live_from = self.end
+
     def tell(self, fact: Fact) -> None:
         """Report a fact about the shell to the listener."""
         if self.listener is not None:
