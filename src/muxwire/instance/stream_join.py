@@ -175,10 +175,9 @@ class StreamJoin:
         self._looks, self._looked_at = self._looks + 1, now
 
     def _go_on_live(self) -> None:
-        self.over, self._stream.rejoining = True, False
+        self.over = True
         attach_stream(self.tab)
-        self._stream.feed(bytes(self._live))
-        self._stream.live_from = self._stream.end
+        self._stream.goes_live(bytes(self._live))
 
 
 async def go_over(joins: Sequence[StreamJoin], book: TabBook, on_live: Callable[[Tab], None]) -> None:
