@@ -13,19 +13,19 @@ TOP = "top level"  # the modules that are in no package
 # The most that a package may weigh. A number may fall at any time. It rises only with a line in docs/design.md, under
 # "Prices", that names the promise and who would miss it.
 MOST = {
-    "adapters": 512,
+    "adapters": 510,
     "cli": 1521,
-    "client": 1341,
+    "client": 1338,
     "host": 2018,
-    "instance": 1220,
+    "instance": 1219,
     "library": 1274,
     "logs": 1302,
     "mcp": 2005,
     "operations": 1111,
-    "pane": 1562,
+    "pane": 1505,
     "protocol": 447,
     "repl": 484,
-    "shell": 3782,
+    "shell": 3733,
     "sync": 304,
     "tabs": 2700,
     "testing": 34,
@@ -33,7 +33,7 @@ MOST = {
     TOP: 311,
     "verbs": 379,
     "vt": 894,
-    "tests": 29063,
+    "tests": 28994,
     "bench": 4348,
 }  # fmt: skip
 
