@@ -13,7 +13,7 @@ TOP = "top level"  # the modules that are in no package
 # The most that a package may weigh. A number may fall at any time. It rises only with a line in docs/design.md, under
 # "Prices", that names the promise and who would miss it.
 MOST = {
-    "adapters": 510,
+    "adapters": 512,
     "cli": 1521,
     "client": 1338,
     "host": 2018,
