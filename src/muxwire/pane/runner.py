@@ -217,7 +217,7 @@ class Runner:
         """A limit for a question to a machine, or a tmux, that may not answer."""
         return anyio.move_on_after(watch.deadline + PROMPT_GRACE - time.monotonic())
 
-    def examine(self, execution: Execution) -> Awaitable[None]:
+    def examine(self, execution: Execution) -> Coroutine[object, object, None]:
         """Find out whether a command waits for input, for a result of it."""
         return self.loop.run(self._examiner.for_result(execution))
 

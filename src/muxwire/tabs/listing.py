@@ -62,10 +62,12 @@ async def _asked(
         if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
             return await _asked(server, book, ask, closed=closed, session=session)
     commands = {row.pane: row.command for row in panes}
-    if not server.host.answers_now:
-        async with create_task_group() as tasks:
-            for tab in book.open.values():
+    async with create_task_group() as tasks:
+        for tab in book.open.values():
+            if not server.host.answers_now:
                 tasks.start_soon(tab.pane.refresh)
+            elif (running := tab.pane.session.running) is not None:  # that a shell itself reads needs a proof
+                tasks.start_soon(tab.runner.examine, running)
     counts = Counter(key for key, _ in windows)
     # Our own control client is no visitor.
     visitors = Counter(row.session for row in map(ClientRow.parse, clients) if not row.control)

@@ -132,6 +132,19 @@ async def test_a_call_that_is_cancelled_while_tabs_are_taken_up(
             assert [row.pane_id for row in (await opened.list_tabs()).tabs if not row.closed] == [tab.pane_id]
 
 
+@pytest.mark.xfail(reason="a process that comes later has not seen what stands on the screen", strict=True)
+@pytest.mark.parametrize("command", ["read x", "vim -u NONE"])
+async def test_another_process_lists_what_waits_as_waiting(instance: Instance, command: str) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with instance.open() as first:
+            tab = await first.create_tab(shell="bash")
+            assert (await tab.execute(command)).state == "interactive"
+        async with instance.open() as second:
+            (row,) = (await second.list_tabs()).tabs
+            await second.close_tab(row.window_id, force=True)
+            assert row.state == "interactive"
+
+
 async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
     """Its record may know more than ours, and less of what has a default."""
     with anyio.fail_after(DEADLINE):
