@@ -27,13 +27,13 @@ MOST = {
     "repl": 484,
     "shell": 3733,
     "sync": 304,
-    "tabs": 2700,
+    "tabs": 2702,
     "testing": 34,
     "tmux": 557,
     TOP: 311,
     "verbs": 379,
     "vt": 894,
-    "tests": 28994,
+    "tests": 29009,
     "bench": 4348,
 }  # fmt: skip
 
