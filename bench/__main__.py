@@ -1,6 +1,7 @@
 """Run scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`.
 
 `python -m bench soak` and `python -m bench everyday` measure no time: they look for what is lost, wrong or broken.
+`python -m bench trajectories` does again what agents did in public recordings.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import anyio
 
-from bench import everyday, soak
+from bench import everyday, soak, trajectories
 from bench.machine import ROOT, machine
 from bench.pages import as_text, write
 from bench.processes import WORD, Belongings
@@ -80,7 +81,9 @@ def nothing_left(belongings: Belongings) -> int:
 def options() -> argparse.ArgumentParser:
     """What can be asked for."""
     parser = argparse.ArgumentParser(
-        prog="python -m bench", description=__doc__, epilog="`soak` and `everyday` have options of their own"
+        prog="python -m bench",
+        description=__doc__,
+        epilog="`soak`, `everyday` and `trajectories` have options of their own",
     )
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)} (default: all)")
     parser.add_argument("--short", action="store_true", help="a minute in place of many, and nothing is installed")
@@ -110,6 +113,8 @@ def main(argv: list[str] | None = None) -> int:
         return soak.main(argv[1:])
     if argv[:1] == ["everyday"]:
         return everyday.main(argv[1:])
+    if argv[:1] == ["trajectories"]:
+        return trajectories.main(argv[1:])
     parser = options()
     given = parser.parse_args(argv)
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:

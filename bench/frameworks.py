@@ -219,7 +219,7 @@ async def _compared(framework: Framework, python: Path, home: Path, runs: int) -
     return _Pair((missed[0], missed[1]), (lines["0"].p50, lines["1"].p50), five)
 
 
-def _python(framework: Framework, folder: Path) -> Path:
+def python_of(framework: Framework, folder: Path) -> Path:
     """The Python of its environment, which is made there. Unavailable."""
     if why := installed(ByUv((*framework.requirements, "--editable", str(ROOT))), folder):
         raise Unavailable(why)
@@ -240,7 +240,7 @@ async def run(scale: Scale) -> Report:
             home = Path(name) / "home"
             home.mkdir()
             try:
-                pair = await _compared(framework, _python(framework, folder), home, scale.of(RUNS, RUNS_SHORT))
+                pair = await _compared(framework, python_of(framework, folder), home, scale.of(RUNS, RUNS_SHORT))
             except Unavailable as reason:
                 rows.append((label, "not run", "", "", ""))
                 notes.append(f"{label}: {reason}")

@@ -83,7 +83,16 @@ class ByUv(FromPyPI):
         """An environment, then uv's pip in it."""
         return [
             ["uv", "venv", "--quiet", "--allow-existing", "--python", self.python, str(folder)],
-            ["uv", "pip", "install", "--quiet", "--python", str(folder / "bin" / "python"), *self.requirements],
+            [
+                "uv",
+                "pip",
+                "install",
+                "--quiet",
+                "--compile-bytecode",
+                "--python",
+                str(folder / "bin" / "python"),
+                *self.requirements,
+            ],
         ]
 
 

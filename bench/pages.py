@@ -59,9 +59,9 @@ def as_text(report: Document) -> str:
     return "\n".join(told)
 
 
-def as_markdown(found: Document, drawn: Mapping[str, str]) -> str:
+def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = INTRODUCTION) -> str:
     """All reports as one page; `drawn` names the picture of a report."""
-    parts = [INTRODUCTION, ", ".join(f"{name} {value}" for name, value in found["machine"].items()) + ".\n"]
+    parts = [introduction, ", ".join(f"{name} {value}" for name, value in found["machine"].items()) + ".\n"]
     if found["short"]:
         parts.append(SHORT)
     if found["broken"]:

@@ -44,6 +44,20 @@ def bars(title: str, medians: Iterable[tuple[str, float]], where: Mapping[str, s
     return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(rows) + 30), where)
 
 
+def shares(title: str, parts_of: Sequence[tuple[str, int, int]], where: Mapping[str, str]) -> str:
+    """Draw each part as a share of its whole."""
+    left, parts = _room(name for name, _, _ in parts_of), []
+    for number, (name, part, whole) in enumerate(parts_of):
+        y = TOP + number * ROW
+        parts += [
+            f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
+            f'<rect x="{left}" y="{y}" width="{WIDTH}" height="20" fill="none" stroke="{THEIRS}" stroke-width="0.5"/>',
+            f'<rect x="{left}" y="{y}" width="{part / max(whole, 1) * WIDTH:.0f}" height="20" fill="{THEIRS}"/>',
+            f'<text x="{left + WIDTH + 6}" y="{y + 15}">{part} of {whole}</text>',
+        ]
+    return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(parts_of) + 30), where)
+
+
 def lines(title: str, series: Mapping[str, Sequence[Sequence[float]]], where: Mapping[str, str]) -> str:
     """Draw each cost against its size, both as multiples of the first, on log scales: linear is the diagonal."""
     spans = [math.log10(points[-1][0] / points[0][0]) for points in series.values()]

@@ -1,0 +1,119 @@
+"""What others recorded of their agents' terminals, read from a clone: screens, commands, keystrokes.
+
+The leaderboard repository of Terminal-Bench has a folder for each trial: `sessions/agent.log` is what the terminal was
+sent, `panes/post-agent.txt` what tmux showed and had above when the agent was done. mini-swe-agent prints each command
+in a block of its own. Terminus-2 answers with a document of JSON an episode: `commands` of `keystrokes` and `duration`.
+Nothing of them is part of this repository: they have no licence.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+COLUMNS, ROWS = 160, 40
+# The recorder is ended after tmux was asked: its prompt is drawn over from there on.
+_AFTERWARDS = re.compile(rb"\x1b\[\?2004l\r\r?\n?\r?\nexit\r\n")
+_TESTS, _CUT_OFF = b"run-tests.sh", '"agent_timeout"'
+_UNSEEN = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|[^\r\n]*\r(?!\n)|\r")
+_STEP = re.compile(r"^mini-swe-agent \(step ", re.MULTILINE)
+_BLOCK = re.compile(r"^```bash\n(.*?)\n```", re.MULTILINE | re.DOTALL)
+_NETWORK = re.compile(
+    r"\b(apt|apt-get|pip3?|npm|npx|yarn|conda|curl|wget|ssh|scp|cargo|go get|git (clone|fetch|pull|push)|docker"
+    r"|huggingface|nltk|playwright)\b|https?://(?!localhost|127)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A terminal's bytes up to a moment, and the rows that tmux showed then.
+
+    `at_end`: what else the trial recorded says that it was the same moment: the agent was not cut off by its limit of
+    time, which lets it write on, its recorder was ended afterwards, and the tests did not run in the same pane.
+    """
+
+    agent: str
+    log: bytes
+    rows: tuple[str, ...]
+    at_end: bool
+
+
+class Keys(NamedTuple):
+    """What a model typed, and the seconds that it guessed they take."""
+
+    text: str
+    seconds: float
+
+
+def screens(clone: Path, longest: int) -> Iterator[Screen]:
+    """Those of all trials whose log has at most so many bytes."""
+    for log in sorted(clone.glob("results/*/*/**/sessions/agent.log")):
+        trial = log.parent.parent
+        pane = trial / "panes" / "post-agent.txt"
+        if pane.exists() and log.stat().st_size <= longest:
+            data = log.read_bytes()
+            ends = [found.start() for found in _AFTERWARDS.finditer(data)]
+            at_end = bool(ends) and _TESTS not in data and _CUT_OFF not in _said(trial / "results.json")
+            rows = pane.read_text("utf-8", "replace").removesuffix("\n").split("\n")[-ROWS:]
+            agent = log.relative_to(clone).parts[2].split("_")[1]
+            yield Screen(agent, data[: ends[-1]] if ends else data, shown(rows), at_end)
+
+
+def _said(file: Path) -> str:
+    return file.read_text("utf-8", "replace") if file.exists() else ""
+
+
+def shown(rows: list[str]) -> tuple[str, ...]:
+    """Rows without the blanks at their ends, and without the empty ones below the last."""
+    return tuple("\n".join(row.rstrip() for row in rows).rstrip("\n").split("\n"))
+
+
+def commands(clone: Path) -> dict[str, list[str]]:
+    """By task, harder and easier ones of a name as one: the commands of mini-swe-agent's longest trial, in turn."""
+    found: dict[str, list[str]] = {}
+    for log in sorted(clone.glob("results/*/*mini*/**/sessions/agent.log")):
+        task = log.parent.parent.parent.name.partition(".")[0]
+        some = _typed(log.read_bytes().decode("utf-8", "replace"))
+        if len(some) > len(found.get(task, ())):
+            found[task] = some
+    return found
+
+
+def _typed(log: str) -> list[str]:
+    """Those that stand in the log as the model wrote them: the log has lines of 160 characters at most."""
+    text = _UNSEEN.sub("", log.replace("\r\n", "\n"))
+    steps = [step.partition("\nUser:\n")[0] for step in _STEP.split(text)[1:]]
+    blocks = [found for step in steps if len(found := _BLOCK.findall(step)) == 1]
+    return [command for (command,) in blocks if not _may_be_folded(command)]
+
+
+def _may_be_folded(command: str) -> bool:
+    """Whether a line may have been cut where the next word, or the next letter, had no room any more."""
+    lines = command.split("\n")
+    firsts = [(line.split() or [""])[0] for line in (*lines[1:], "")]
+    return any(len(line) + bool(first) + len(first) > COLUMNS for line, first in zip(lines, firsts, strict=True))
+
+
+def needs_network(command: str) -> bool:
+    """Whether it looks as if it did."""
+    return _NETWORK.search(command) is not None
+
+
+def keystrokes(folder: Path) -> dict[str, list[Keys]]:
+    """By trial: what Terminus-2 typed, in turn; an answer that is no JSON is left out, as Terminus-2 does."""
+    found: dict[str, list[Keys]] = {}
+    for answer in sorted(folder.rglob("episode-*/response.txt"), key=lambda path: int(path.parent.name[8:])):
+        text = answer.read_text("utf-8", "replace")
+        try:
+            said = json.loads(text[text.find("{") : text.rfind("}") + 1])["commands"]
+            some = [Keys(one["keystrokes"], float(one.get("duration", 1.0))) for one in said]
+        except (ValueError, LookupError, TypeError):
+            continue
+        found.setdefault(str(answer.parent.parent.relative_to(folder)), []).extend(some)
+    return found
