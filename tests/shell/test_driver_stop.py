@@ -17,7 +17,6 @@ from muxwire.shell.driver import (
     Action,
     AskEnd,
     Ended,
-    EndInput,
     Look,
     Sent,
     Stop,
@@ -33,7 +32,7 @@ from muxwire.shell.request import Continue, Press, Signal, SignalJobs, Wait
 LEADER, SHELL, PROGRAM, NEXT, NESTED = 10, 11, 20, 21, 30
 EDITS = TtyModes(icanon=False, echo=False, isig=True)
 LINES, RAW = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
-KEY, END = "C-c", "C-d"
+KEY = "C-c"
 # Of two waits for an action that never comes to pass.
 SLACK = 2.0
 
@@ -56,7 +55,6 @@ class World:
     gets_signals: bool = True
     jobs: bool = False
     prompts: bool = False  # it stands at a prompt
-    asks_first: bool = False  # at C-d it asks in line mode, and takes another one for yes
     next_after: float = float("inf")  # from when on the shell runs another program
     # Of a nested shell: from when on its prompt is seen again, and how long it takes to say how the command ended.
     prompted_at: float = float("inf")
@@ -86,10 +84,6 @@ class World:
                     self._note("ask")
                     self.over_at = min(self.over_at, self.now + self.answer_takes)
                 stop.on_asked(asked, self.now)
-            case EndInput():
-                self._note(END)
-                if self.asks_first:
-                    self.modes, self.asks_first, self.ends_by = LINES, False, (END,)
             case Press():
                 self._note(KEY)
                 if self.begins_by_key and self.now < self.begins:
@@ -138,25 +132,21 @@ ESCALATES = [KEY, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}", f"SIGHUP {PROG
         pytest.param(World(ends_by=(f"SIGTERM {PROGRAM}",)), {}, ESCALATES[:4], "SIGTERM", id="traps SIGINT"),
         pytest.param(World(ends_by=(f"SIGKILL {PROGRAM}",)), {}, ESCALATES, "SIGKILL", id="traps all"),
         pytest.param(World(ends_by=()), {}, ESCALATES, "SIGKILL", id="cannot be killed"),
-        pytest.param(World(modes=EDITS, prompts=True, ends_by=(END,)), {}, [KEY, END], "SIGINT", id="a REPL"),
         pytest.param(
-            World(modes=RAW, prompts=True, ends_by=(END,)), {}, [f"SIGINT {PROGRAM}", END], "SIGINT", id="a raw REPL"
+            World(modes=EDITS, prompts=True, ends_by=(f"SIGTERM {PROGRAM}",)), {}, [KEY, f"SIGTERM {PROGRAM}"],
+            "SIGTERM", id="a REPL",
         ),
         pytest.param(
-            World(modes=EDITS, prompts=True, asks_first=True, ends_by=()), {}, [KEY, END, END], "SIGINT",
-            id="a REPL that asks whether one is sure",
+            World(modes=RAW, prompts=True, ends_by=(f"SIGHUP {PROGRAM}",)), {},
+            [f"{name} {PROGRAM}" for name in ("SIGINT", "SIGTERM", "SIGHUP")], "SIGHUP", id="a shell in the shell",
         ),
         pytest.param(
-            World(modes=EDITS, prompts=True, ends_by=(f"SIGTERM {PROGRAM}",)), {},
-            [KEY, END, END, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}"], "SIGTERM", id="a REPL that ignores C-d",
-        ),
-        pytest.param(
-            World(modes=LINES, prompts=True, ends_by=(f"SIGTERM {PROGRAM}",)), {}, ESCALATES[:4], "SIGTERM",
-            id="a script that asks, and ignores C-c",
+            World(modes=EDITS, prompts=True, takes=0.9, ends_by=(f"SIGTERM {PROGRAM}",)), {},
+            [KEY, f"SIGTERM {PROGRAM}"], "SIGTERM", id="a REPL that takes its time",
         ),
         pytest.param(
             World(modes=EDITS, prompts=True, ends_by=(f"SIGKILL {PROGRAM}",)), {"first": "SIGTERM"},
-            [f"SIGTERM {PROGRAM}", f"SIGHUP {PROGRAM}", f"SIGKILL {PROGRAM}"], "SIGKILL", id="no C-c was asked for",
+            [f"{name} {PROGRAM}" for name in ("SIGTERM", "SIGHUP", "SIGKILL")], "SIGKILL", id="a REPL, no C-c",
         ),
         pytest.param(World(over_at=0.0), {}, [], "", id="has ended"),
         pytest.param(

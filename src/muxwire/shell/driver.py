@@ -13,14 +13,13 @@ argument; no request reads a clock.
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.errors import ConnectionClosed
-from muxwire.shell.keys import CTRL_C, CTRL_D
-from muxwire.shell.request import LOOK_SECONDS, Continue, Press, Refresh, Signal, SignalJobs, Wait, caught_up
+from muxwire.shell.keys import CTRL_C
+from muxwire.shell.request import LOOK_SECONDS, Continue, Press, Refresh, Signal, SignalJobs, Wait
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,12 +44,6 @@ class AskEnd:
 
 @final
 @dataclass(frozen=True, slots=True)
-class EndInput:
-    """Type C-d at the prompt of a REPL, if it is seen to have read all keys before: the next reader is the shell."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Sent:
     """The step's signal was sent, by key or by the kernel: it may leave the terminal raw."""
 
@@ -63,15 +56,15 @@ class Ended:
     """There is nothing left to do."""
 
 
-Action = Look | AskEnd | EndInput | Press | Signal | SignalJobs | Continue | Sent | Wait | Ended
+Action = Look | AskEnd | Press | Signal | SignalJobs | Continue | Sent | Wait | Ended
 
 # -- ending what runs in the foreground
 #
-# C-c first, as a person would; C-d where a REPL stands at its prompt then; SIGTERM for who traps SIGINT; SIGHUP
-# for nested interactive shells, which ignore both; SIGKILL last; each only if the step before has failed. The pane's
-# own shell never gets more than SIGINT, which is also what ends a command that it runs itself, without a program; its
-# jobs get the later signals. A line that is typed and does not run yet is waited for: a signal would hit its shell,
-# which may swallow it and run the line afterwards.
+# C-c first, as a person would; SIGTERM for programs that trap SIGINT; SIGHUP for nested interactive shells, which
+# ignore both; SIGKILL last; each only if the step before has failed. The pane's own shell never gets more than SIGINT,
+# which is also what ends a command that it runs itself, without a program; its jobs get the later signals. A line that
+# is typed and does not run yet is waited for: a signal would hit its shell, which may swallow it and run the line
+# afterwards. C-d would end a REPL, too, but the tab's own shell as well, where the program is gone when it comes.
 
 # Seconds each step gets before the next: sleep, pipelines and loops end within 10 ms of the first C-c; a program that
 # cleans up on SIGTERM gets a second. One C-c in about 60 is lost when it hits zsh between two forks: hence two.
@@ -97,8 +90,6 @@ FORKS_WITHIN = 0.1
 # A C-c that comes as a program ends is lost: bash takes it for one that the program has handled. So many seconds after
 # a C-c the next program of a loop has begun, if it was lost; else the shell has said that the command has ended.
 LOST_AFTER = 0.1
-# How often a REPL gets C-d: some ask whether one is sure, and take another one for yes.
-_ENDS_OF_INPUT = 2
 # Seconds that a nested shell has to say how its command ended, once it was asked: as for a probe. Nothing is sent
 # meanwhile, for C-c would throw the question away. At a load of 20 on two processors an answer took more than 0.6 s.
 ANSWERS_WITHIN = 5.0
@@ -215,7 +206,6 @@ class Stop:
         self._by_key = False  # whether this step's key was typed, and its signal is to follow
         self._no_jobs = False  # whether the shell has none that could get this step's signal
         self._urged = False  # whether it got `WAIT_SIGNAL`
-        self._ends = 0  # how many C-d a REPL got
         self._asks = asks
         self._sought = False  # whether it was found out, since this step, if the nested shell has given the command up
         self._looked = False
@@ -371,7 +361,7 @@ class Stop:
     def _watch(self, view: StopView, now: float) -> Action | None:
         """Wait for the end; press C-c again while the shell itself goes from one program to the next.
 
-        A REPL has drawn its prompt anew after a C-c: on its empty line C-d ends it.
+        What stands at a prompt after a C-c, as a REPL does, has outlived it: another one would change nothing.
         In a nested shell each time after twice as long: those may be programs for its prompt, which it draws anew after
         a C-c.
         """
@@ -388,23 +378,15 @@ class Stop:
             return Look()
         front, self._looked = self.front, False
         group = front.group if front is not None else None
-        if front is not None and self._takes_end(front):
-            self._ends += 1
-            self._lost_at = now + LOST_AFTER + self._round_trip
-            return EndInput()
+        if front is not None and front.prompts and self._at == self._keys:
+            self._at = [name for name, _ in self._steps].count("SIGINT")
+            self._move(StopInput.LATE)
+            return None
         pressed = group != self._hit and self.target.is_program(group)
         if pressed:
             self._hit, self._lost_after = group, (2 if self.target.spared else 1) * self._lost_after
         self._lost_at = now + self._lost_after + self._round_trip
         return self._ask(Press(CTRL_C)) if pressed else Wait(min(self._deadline - now, WATCH_SECONDS))
-
-    def _takes_end(self, front: Front) -> bool:
-        """Whether a REPL has outlived each C-c so far, and C-d may end it. In line mode only its own question gets one.
-
-        A script that asks in line mode, and ignores C-c, would take the end of the input for an answer, and go on.
-        """
-        asks = front.prompts and front.modes is not None and bool(self._ends or not front.modes.icanon)
-        return asks and self._keys == self._at and self._ends < _ENDS_OF_INPUT
 
     def _ask(self, action: Press | Signal | SignalJobs) -> Action:
         self._asked = action
@@ -429,11 +411,6 @@ def stopped(
             case Look():
                 yield Refresh()
                 stop.on_look(pane.front_for(stop.name, stop.target.spared))
-            case EndInput():
-                with suppress(ConnectionClosed):
-                    # What sleeps in a read after tmux has typed all keys has outlived them.
-                    if (yield from caught_up(pane)) and pane.front_for(stop.name, stop.target.spared).prompts:
-                        yield Press(CTRL_D)
             case AskEnd():
                 stop.on_asked(ask_end is not None and (yield from ask_end()), pane.now)
             case Press():
@@ -629,8 +606,9 @@ class Retry:
 
 # Seconds after typing, or after its newest output, at which a silent command is examined; then every LOOK_EVERY. A
 # password prompt shows by 0.15. On a busy machine a program may begin to read seconds after it has written its
-# question: so the first intervals are at most the 2 s within which a question is to be noticed.
-LOOKS = (0.15, 0.2, 0.4, 0.8, 1.5, 2.0, 2.0, 2.0)
+# question: so the first intervals are at most the 2 s within which a question is to be noticed. Whether what polls rests
+# is known a second after a look (`STILL_SECONDS`): where the first was too early, soon after the next second.
+LOOKS = (0.15, 0.2, 0.4, 0.8, 1.05, 1.5, 2.0, 2.0, 2.0)
 LOOK_EVERY = 5.0
 # A question is to be noticed within 2 s, also one for which nothing is written: so often it is seen whether the leader
 # of the foreground group reads. That takes 0.1 ms.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 PASTE_END = b"\x1b[201~"
 # The interrupt character of every terminal in its usual modes (termios(3), VINTR).
 CTRL_C = b"\x03"
-# The end of input: in a terminal in line mode (VEOF), and by custom for line editors, on an empty line.
-CTRL_D = b"\x04"
 ESCAPE = b"\x1b"
 _ENTER = "Enter"
 # Keys whose sequence has no place for a modifier.
