@@ -606,8 +606,8 @@ class Retry:
 
 # Seconds after typing, or after its newest output, at which a silent command is examined; then every LOOK_EVERY. A
 # password prompt shows by 0.15. On a busy machine a program may begin to read seconds after it has written its
-# question: so the first intervals are at most the 2 s within which a question is to be noticed. Whether what polls rests
-# is known a second after a look (`STILL_SECONDS`): where the first was too early, soon after the next second.
+# question: so the first intervals are at most the 2 s within which a question is to be noticed. What polls is known
+# to rest a second after a look (`STILL_SECONDS`): where the first was too early, soon after the next second.
 LOOKS = (0.15, 0.2, 0.4, 0.8, 1.05, 1.5, 2.0, 2.0, 2.0)
 LOOK_EVERY = 5.0
 # A question is to be noticed within 2 s, also one for which nothing is written: so often it is seen whether the leader
