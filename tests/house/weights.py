@@ -25,7 +25,7 @@ MOST = {
     "pane": 1505,
     "protocol": 447,
     "repl": 484,
-    "shell": 3733,
+    "shell": 3723,
     "sync": 304,
     "tabs": 2702,
     "testing": 34,
@@ -33,7 +33,7 @@ MOST = {
     TOP: 311,
     "verbs": 379,
     "vt": 894,
-    "tests": 29068,
+    "tests": 29095,
     "bench": 4723,
 }  # fmt: skip
 
