@@ -158,3 +158,14 @@ def test_the_only_instance_that_runs_is_meant(place: Place) -> None:
     done = lonely.run("logs")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"several instances run: second, sole\n  choose one with --name NAME\n" in done.stderr
+
+
+def test_a_person_is_told_that_no_tab_is_open_and_sees_the_next_one(place: Place) -> None:
+    only = place.ok("new", "-n", "only").strip()
+    with person(place, "only") as screen:
+        screen.shows("only*", status=True)
+        place.ok("kill", "--force", only)
+        screen.shows("No tab is open. The next one is shown here. C-b d leaves.")
+        place.ok("new", "-n", "next")
+        screen.shows("next*", status=True)
+        place.ok("kill", "--force", "next")

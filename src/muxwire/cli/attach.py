@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # Columns of the status line for a command's text, its tab and what it waits for.
 _DOING_WIDTH = 60
+# Whether a session shows the window of that name. (In a hook `window_name` is that of the window which was linked.)
+_SHOWN = "#{==:#{W:#{?window_active,#{window_name},}},NAME}"
 _GONE_REMEDY = "muxwire new starts one"
 
 
@@ -137,14 +139,15 @@ def _own_server(arguments: argparse.Namespace) -> list[str]:
 
 
 def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) -> list[str]:
-    """The tmux commands that show a window in a session of the person's own."""
-    from muxwire.tmux.start import HUB
+    """The tmux commands that show a window in a session of the person's own; there the next tab, once there is none."""
+    from muxwire.tmux.start import HUB, KEEPER_NAME
 
     flags = _flags(arguments)
     return [
         "new-session", "-t", f"={session}", *(("-f", flags) if flags else ()), ";",
         # The session ends when its one client detaches.
         "set-option", "destroy-unattached", "on", ";",
+        "set-hook", "window-linked", f"if-shell -F '{_SHOWN.replace('NAME', KEEPER_NAME)}' next-window", ";",
         "set-option", "status-left", f"[muxwire {name}] ", ";",
         "set-option", "status-right-length", str(_DOING_WIDTH), ";",
         "set-option", "status-right", f"{doing_format(HUB)} ", ";",

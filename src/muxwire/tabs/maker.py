@@ -271,7 +271,7 @@ class TabMaker:
         """
         session, keeper = self._server.sessions.hub, self._server.sessions.keeper
         shows_keeper = f"#{{==:#{{window_id}},{keeper}}}"
-        command = ("if-shell", "-F", "-t", f"{session}:", shows_keeper, f"select-window -t {window}")
+        command = ("if-shell", "-F", "-t", f"{session}:", shows_keeper, f"select-window -t '{session}:{window}'")
         (asked,) = self._server.client.submit((*command, "display-message -p ''"))
 
         def answered() -> None:

@@ -47,6 +47,9 @@ HUB = "hub"
 KEEPER_NAME = "muxwire-keeper"
 # The longest sleep that every sleep(1) takes.
 KEEPER = ("sleep", "2147483647")
+# Of the hub, where a person sees it once the last tab has ended. The cursor is hidden: nothing can be typed there.
+_NO_TAB = r"printf '\033[?25l\n  No tab is open. The next one is shown here. C-b d leaves.'"
+_HUB_KEEPER = ("sh", "-c", f"{_NO_TAB}; exec {' '.join(KEEPER)}")
 # Wide enough that few programs wrap their tables, and not more: a model reads all of a screen (docs/measurements.md,
 # "Width"). One size for all tabs of an instance: tmux gives them that of the one control client.
 COLUMNS, ROWS = 120, 30
@@ -149,7 +152,7 @@ class ServerStart:
         # ignore-size: while a person's terminal is attached, it alone sets the size; without one, we do.
         argv = (
             *self.command, *runs, "-C", "new-session", "-A", "-f", "ignore-size", "-s", HUB,
-            "-x", str(COLUMNS), "-y", str(ROWS), "-n", KEEPER_NAME, "--", *KEEPER,
+            "-x", str(COLUMNS), "-y", str(ROWS), "-n", KEEPER_NAME, "--", *_HUB_KEEPER,
         )  # fmt: skip
         ephemeral = not self._access.persistent or self._running is None
         return TmuxProcess(

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.anyio
 DEADLINE = 40
 # Of these, two thirds failed while a tab could be closed before it was placed.
 QUICK = 20
+SESSIONS = ("hub", "theirs")
 # Of these servers, the first tab was active on two thirds.
 FRESH = 5
 
@@ -207,6 +208,15 @@ async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing
         assert await current() == first.window_id
         await first.client.command("select-window", "-t", second.window_id)
         assert await alone.tab(".") is second
+
+
+async def test_the_first_tab_moves_nobody_who_looks_at_a_window_of_their_own(alone: muxwire.Terminals) -> None:
+    client = (await alone.server()).client
+    await client.command("new-session", "-d", "-t", "=hub", "-s", "theirs")  # as `muxwire attach` does
+    await client.command("new-window", "-t", "=theirs:", "-n", "own", "sleep 1000")
+    await alone.create_tab(name="first", command=["sleep", "1000"])
+    shown = [await client.command("display-message", "-p", "-t", f"={name}:", "#{window_name}") for name in SESSIONS]
+    assert dict(zip(SESSIONS, shown, strict=True)) == {"hub": (b"first",), "theirs": (b"own",)}
 
 
 async def test_the_tab_made_last_is_the_active_one_and_a_person_can_still_select_the_first(open_alone: Open) -> None:
