@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 
 import pytest
 
+from muxwire.cli.attach import _features
+from muxwire.client.transport import clean_environment
 from tests.cli.screen import Screen, at_terminal
 from tests.cli.user import Place
 
@@ -169,3 +173,48 @@ def test_a_person_is_told_that_no_tab_is_open_and_sees_the_next_one(place: Place
         place.ok("new", "-n", "next")
         screen.shows("next*", status=True)
         place.ok("kill", "--force", "next")
+
+
+def test_a_person_chooses_the_prefix_the_mouse_and_the_clipboard(place: Place, tabs: tuple[str, str]) -> None:
+    def asked(*words: str) -> str:
+        done = subprocess.run(["tmux", "-S", place.socket(), *words], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    options = ("--prefix", "C-a", "--mouse", "--clipboard")
+    with person(place, "alpha", *options) as screen, person(place, "alpha") as other:
+        screen.shows("alpha*", status=True)
+        screen.types("-l", "cat -v")
+        screen.types("Enter", "C-b", "Enter")
+        screen.shows("^B")
+        screen.types("C-a", "n")
+        screen.shows("beta*", status=True)
+        # Another person has the usual key, and that of the first is one for the program.
+        other.shows("alpha*", status=True)
+        other.types("C-a", "Enter")
+        other.shows("^A")
+        other.types("C-b", "n")
+        other.shows("beta*", status=True)
+        mouse = asked("list-clients", "-F", "#{client_session} #{mouse}").splitlines()
+        assert sorted(line.split()[1] for line in mouse) == ["0", "1"]
+        screen.types("C-a", "d")
+        screen.shows("left with 0")
+    with person(place, "beta", "--clipboard") as screen:
+        screen.shows("beta*", status=True)
+        assert asked("show-options", "-s", "-v", "set-clipboard") == "on"
+    refused = place.run("attach", "--mouse", "--socket", str(place.socket()))
+    assert refused.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("variable", "clipboard", "words"),
+    [("", False, ()), ("truecolor", False, ("-T", "RGB")), ("24bit", True, ("-T", "RGB,clipboard"))],
+)
+def test_tmux_is_told_what_the_terminal_can_do(
+    monkeypatch: pytest.MonkeyPatch, variable: str, clipboard: bool, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLORTERM", variable)
+    assert _features(Namespace(clipboard=clipboard)) == words
+
+
+def test_programs_in_tabs_know_of_the_colours_that_the_terminal_has() -> None:
+    assert clean_environment({"COLORTERM": "truecolor", "TERM": "xterm", "TMUX": "x"}) == {"COLORTERM": "truecolor"}

@@ -23,7 +23,7 @@ from muxwire.host.folders import Folders, folders_for
 from muxwire.host.hosts_file import Linked, note_link
 from muxwire.host.locks import named_process
 from muxwire.instance import faces
-from muxwire.instance.faces import Running
+from muxwire.instance.faces import Face, Running
 from tests.cli.screen import at_terminal
 from tests.cli.user import Place
 from tests.users import short_folder
@@ -247,6 +247,41 @@ def test_an_instance_of_another_state_directory_is_not_chosen(
         arguments = command_line(words[0]).parse_args(words)
         connect.choose_instance(arguments, any_running=words[0] != "run", by_word=words[0] != "run")
         assert arguments.name == chosen
+
+
+@pytest.mark.parametrize(
+    ("word", "chosen"),
+    [
+        ("claude", "e1-00aa00"),
+        ("claude-code 2.1", "e1-00aa00"),
+        ("web", "e1-00aa00"),
+        ("/home/me/web", "e1-00aa00"),
+        ("/home/me/web/", "e1-00aa00"),
+        ("codex", "e2-00aa00"),
+        ("me", None),  # not a part of a directory
+        ("api", None),  # of two
+        ("main", "main"),  # a name goes before
+    ],
+)
+def test_an_instance_is_named_by_what_ls_shows_of_it(
+    monkeypatch: pytest.MonkeyPatch, word: str, chosen: str | None
+) -> None:
+    shown = {
+        "main": ("", "/home/me/api"),
+        "e1-00aa00": ("claude-code 2.1", "/home/me/web"),
+        "e2-00aa00": ("codex", "/home/me/api"),
+    }
+    with _user(monkeypatch) as home:
+        monkeypatch.setattr(connect, "all_running", lambda: [Running(name, home) for name in shown])
+        listed = [Face(name, *both, started=0.0, tabs=1, state="driven") for name, both in shown.items()]
+        monkeypatch.setattr(faces, "faces", lambda *_: listed)
+        arguments = command_line("attach").parse_args(["attach", word])
+        if chosen is None and word == "api":
+            with pytest.raises(InvalidArgument, match="main, e2-00aa00"):
+                connect.word_is_instance(arguments)
+        else:
+            assert connect.word_is_instance(arguments) == (chosen is not None)
+            assert getattr(arguments, "name", None) == chosen
 
 
 @pytest.mark.parametrize(

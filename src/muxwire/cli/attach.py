@@ -16,12 +16,12 @@ from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, ter
 from muxwire.cli.options import add_host, add_target, add_verb
 from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
-from muxwire.tmux.status_line import PREFIX_KEY, doing_format
+from muxwire.tmux.status_line import PREFIX_KEY, PREFIX_OPTION, doing_format, prefix_bindings
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from muxwire.cli.listing import ListedTab
     from muxwire.cli.options import Verbs
@@ -42,7 +42,7 @@ def add(verbs: Verbs) -> None:
         example="muxwire attach build",
         details="The status line marks the tab that an agent uses. C-b n and C-b p go to the next and the previous "
         "tab, C-b d leaves. With one instance running, that one is meant; TAB may be an instance's name, or a part "
-        "of it.",
+        "of it, or its client or directory as ls shows them.",
         document=False,
     )
     add_target(attach)
@@ -50,6 +50,11 @@ def add(verbs: Verbs) -> None:
     attach.add_argument("-r", "--read-only", action="store_true", help="only watch: no key does anything but C-b d")
     attach.add_argument(
         "--ignore-size", action="store_true", help="leave every tab its size, also if it is larger than this terminal"
+    )
+    attach.add_argument("--prefix", metavar="KEY", default=PREFIX_KEY, help="in place of C-b, e.g. C-a")
+    attach.add_argument("--mouse", action="store_true", help="the wheel scrolls, a click selects a pane")
+    attach.add_argument(
+        "--clipboard", action="store_true", help="what is copied here, or by a program in a tab, goes to your clipboard"
     )
 
 
@@ -89,6 +94,10 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
     from muxwire.instance.adopted import socket_of
     from muxwire.tmux.program import program_for
 
+    if arguments.mouse or arguments.clipboard or arguments.prefix != PREFIX_KEY:
+        raise InvalidArgument(
+            "--prefix, --mouse and --clipboard set nothing at a tmux server of yours", remedy="your tmux.conf does"
+        )
     server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
     flags = "ignore-size,read-only" if arguments.read_only else "ignore-size"
     socket = Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, os.environ)
@@ -112,7 +121,8 @@ def _other_machine(arguments: argparse.Namespace, host: str, target: str) -> lis
 
     there = server_on(arguments, host)
     session, window = _find([row.tab for row in tabs_on(there)], target, hub=HUB)
-    return shown_here(there, " ".join(f'"{word}"' for word in _shown(arguments, session, window, host)))
+    words = (*_features(arguments), *_shown(arguments, session, window, host))
+    return shown_here(there, " ".join('"{}"'.format(word.replace('"', '\\"')) for word in words))
 
 
 def _flags(arguments: argparse.Namespace) -> str:
@@ -135,7 +145,7 @@ def _own_server(arguments: argparse.Namespace) -> list[str]:
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
     session, window = _find(listed_tabs((tmux, *socket)), arguments.target, hub=HUB)
     _refuse_itself((tmux, *socket))
-    return [tmux, "-u", *socket, *_shown(arguments, session, window, name)]
+    return [tmux, "-u", *_features(arguments), *socket, *_shown(arguments, session, window, name)]
 
 
 def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) -> list[str]:
@@ -147,14 +157,33 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
         "new-session", "-t", f"={session}", *(("-f", flags) if flags else ()), ";",
         # The session ends when its one client detaches.
         "set-option", "destroy-unattached", "on", ";",
-        "set-hook", "window-linked", f"if-shell -F '{_SHOWN.replace('NAME', KEEPER_NAME)}' next-window", ";",
+        "set-hook", "window-linked", f'if-shell -F "{_SHOWN.replace("NAME", KEEPER_NAME)}" next-window', ";",
         "set-option", "status-left", f"[muxwire {name}] ", ";",
         "set-option", "status-right-length", str(_DOING_WIDTH), ";",
         "set-option", "status-right", f"{doing_format(HUB)} ", ";",
-        # muxwire binds the prefix key to a command that sets an option, which tmux refuses to a read-only client.
-        *(("set-option", "prefix", PREFIX_KEY, ";") if arguments.read_only else ()),
+        *(word for command in _asked_for(arguments) for word in (*command, ";")),
         "select-window", "-t", f":{window}",
     ]  # fmt: skip
+
+
+def _features(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """What tmux cannot know of this terminal by its name: 24-bit colours, by the variable that many terminals set."""
+    found = [*(["RGB"] if os.environ.get("COLORTERM") in ("truecolor", "24bit") else []),
+             *(["clipboard"] if arguments.clipboard else [])]  # fmt: skip
+    return ("-T", ",".join(found)) if found else ()
+
+
+def _asked_for(arguments: argparse.Namespace) -> Iterator[tuple[str, ...]]:
+    """The commands of the options that are about keys, mouse and clipboard."""
+    key = arguments.prefix
+    if key != PREFIX_KEY:
+        yield from prefix_bindings(key)
+        yield "set-option", PREFIX_OPTION, key
+    if arguments.read_only:  # tmux refuses to such a client the option that the bound key sets
+        yield "set-option", "prefix", key
+    if arguments.mouse:
+        yield "set-option", "mouse", "on"
+    yield "set-option", "-s", "set-clipboard", "on" if arguments.clipboard else "off"
 
 
 def _find_at_persons(tmux: Sequence[str], target: str) -> tuple[str, str]:

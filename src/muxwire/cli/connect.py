@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import anyio
 
-    from muxwire.instance.faces import Running
+    from muxwire.instance.faces import Face, Running
     from muxwire.library.terminals import Terminals
 
     TerminalsVerb = Callable[[Terminals, argparse.Namespace], Awaitable[int]]
@@ -273,14 +273,16 @@ def _word(arguments: argparse.Namespace) -> str:
 
 
 def word_is_instance(arguments: argparse.Namespace) -> bool:
-    """Whether the verb's word is an instance's name, or a part of one. Then choose that instance and its tab used last.
+    """Whether the verb's word names an instance as `ls` shows it. Then choose that instance and its tab used last.
 
+    That is its name or a part of it, else a part of its client, or its directory or the last part of that.
     InvalidArgument where several fit and no person can be asked.
     """
     word, running = _word(arguments), all_running()
     fitting = [one for one in running if one.name == word] or [
         one for one in _usual(running) if word and word in one.name
     ]
+    fitting = fitting or [one for one, face in _with_faces(_usual(running) if word else ()) if _known_by(face, word)]
     if not fitting or arguments.socket is not None or arguments.socket_name is not None:
         return False
     arguments.name = use(fitting[0] if len(fitting) == 1 else chosen_of(fitting))
@@ -289,6 +291,16 @@ def word_is_instance(arguments: argparse.Namespace) -> bool:
     else:
         arguments.target = ACTIVE
     return True
+
+
+def _with_faces(running: Sequence[Running]) -> list[tuple[Running, Face]]:
+    from muxwire.instance.faces import faces
+
+    return list(zip(running, faces(running, os.environ), strict=True))
+
+
+def _known_by(face: Face, word: str) -> bool:
+    return word in face.client or word.rstrip("/") in (face.directory, face.directory.rpartition("/")[2])
 
 
 def _with_tab(running: Sequence[Running], word: str) -> Running:
@@ -309,9 +321,8 @@ def chosen_of(running: Sequence[Running]) -> Running:
     if not (os.isatty(STDIN) and os.isatty(STDERR)):
         raise several
     from muxwire.cli.instances import rows_of
-    from muxwire.instance.faces import faces
 
-    head, *rows = rows_of(faces(running, os.environ))
+    head, *rows = rows_of([face for _, face in _with_faces(running)])
     warn(f"    {head}")
     for number, row in enumerate(rows, 1):
         warn(f"{number:>2}  {row}")

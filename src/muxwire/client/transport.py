@@ -341,7 +341,7 @@ def _pipe() -> tuple[int, int]:
 # terminal that they are not in.
 _FOREIGN_VARIABLES = frozenset(
     (
-        *("TMUX", "TMUX_PANE", "TMUX_TMPDIR", "STY", "WINDOW", "WINDOWID", "TERM", "TERMCAP", "TERMINFO", "COLORTERM"),
+        *("TMUX", "TMUX_PANE", "TMUX_TMPDIR", "STY", "WINDOW", "WINDOWID", "TERM", "TERMCAP", "TERMINFO"),
         *("COLUMNS", "LINES", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERM_SESSION_ID", "VTE_VERSION", "SHLVL", "_"),
         *("OLDPWD", "ITERM_SESSION_ID", "KITTY_WINDOW_ID", "WEZTERM_PANE", "ZELLIJ", "PROMPT_COMMAND", "PS1"),
     )

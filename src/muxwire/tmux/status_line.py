@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 # The server option with the window id of the active tab: formats of every session find it there.
 ACTIVE_TAB = "@muxwire-tab"
 # The tab that was used before the active one, which a later process calls `=`.
@@ -14,9 +16,9 @@ DOING_CHARS = 40
 
 # The session in which a person last pressed the prefix key, and the second in which they did.
 PREFIX_PRESSED = "@muxwire-prefix"
-# tmux's own prefix. It is bound as other keys are, since the option `prefix` runs no command; and in copy mode too,
-# where that option would count.
-PREFIX_KEY = "C-b"
+# A session's prefix key: tmux's own, if nothing else was asked for. It is bound as other keys are, since the option
+# `prefix` runs no command; and in copy mode too, where that option would count.
+PREFIX_OPTION, PREFIX_KEY = "@muxwire-prefix-key", "C-b"
 _PREFIX_TABLES = "root", "copy-mode", "copy-mode-vi"
 
 # How often tmux draws the line anew by itself; it does so at once when the tab changes.
@@ -33,6 +35,14 @@ def doing_format(hub: str) -> str:
     return f"#{{?{_DRIVEN.replace('HUB', hub)},#{{{DOING}}},}}"
 
 
+def prefix_bindings(key: str) -> list[tuple[str, ...]]:
+    """The commands that make `key` the prefix of the sessions whose option says so; elsewhere it stays a key."""
+    is_prefix = f"#{{==:#{{{PREFIX_OPTION}}},{key}}}"
+    pressed = f'set-option -sF {PREFIX_PRESSED} "#{{session_id}} #{{session_activity}}" ; switch-client -T prefix'
+    bound = ("if-shell", "-F", is_prefix, pressed, f"send-keys {key}")
+    return [*(("bind-key", "-T", table, key, *bound) for table in _PREFIX_TABLES), ("bind-key", key, "send-keys", key)]
+
+
 def status_config(*, hub: str, keeper: str) -> str:
     """The lines of tmux's configuration that are for people: the status line, and the prefix key.
 
@@ -46,7 +56,5 @@ def status_config(*, hub: str, keeper: str) -> str:
     keeper_shown = f"if-shell -F '#{{==:#{{window_name}},{keeper}}}'"
     for key, command in (("n", "next-window"), ("p", "previous-window")):
         lines += f"bind-key {key} {command} \\; {keeper_shown} {command}\n"
-    note = f"set-option -sF {PREFIX_PRESSED} '#{{session_id}} #{{session_activity}}'"
-    for table in _PREFIX_TABLES:
-        lines += f"bind-key -T {table} {PREFIX_KEY} {note} \\; switch-client -T prefix\n"
-    return lines + f"set -g prefix None\nbind-key {PREFIX_KEY} send-keys {PREFIX_KEY}\n"
+    lines += "".join(f"{shlex.join(command)}\n" for command in prefix_bindings(PREFIX_KEY))
+    return lines + f"set -g prefix None\nset -g {PREFIX_OPTION} {PREFIX_KEY}\n"
