@@ -218,3 +218,19 @@ def test_tmux_is_told_what_the_terminal_can_do(
 
 def test_programs_in_tabs_know_of_the_colours_that_the_terminal_has() -> None:
     assert clean_environment({"COLORTERM": "truecolor", "TERM": "xterm", "TMUX": "x"}) == {"COLORTERM": "truecolor"}
+
+
+def test_a_session_of_a_person_ends_with_their_terminal_and_nothing_else_does(
+    place: Place, tabs: tuple[str, str]
+) -> None:
+    def until(count: int) -> None:
+        """Wait until so many sessions are there; tmux hears of the end of a terminal, and says so to nobody."""
+        while len(place.document("ls", "--json")["sessions"]) != count:
+            pass
+
+    until(1)
+    with person(place, "alpha") as screen:
+        screen.shows("alpha*", status=True)
+        until(2)
+    until(1)
+    assert place.ok("run", "-t", tabs[0], "echo here") == "here\n"
