@@ -255,8 +255,8 @@ def test_an_instance_of_another_state_directory_is_not_chosen(
         ("claude", "e1-00aa00"),
         ("claude-code 2.1", "e1-00aa00"),
         ("web", "e1-00aa00"),
-        ("/home/me/web", "e1-00aa00"),
-        ("/home/me/web/", "e1-00aa00"),
+        ("/srv/me/web", "e1-00aa00"),
+        ("/srv/me/web/", "e1-00aa00"),
         ("codex", "e2-00aa00"),
         ("me", None),  # not a part of a directory
         ("api", None),  # of two
@@ -267,9 +267,9 @@ def test_an_instance_is_named_by_what_ls_shows_of_it(
     monkeypatch: pytest.MonkeyPatch, word: str, chosen: str | None
 ) -> None:
     shown = {
-        "main": ("", "/home/me/api"),
-        "e1-00aa00": ("claude-code 2.1", "/home/me/web"),
-        "e2-00aa00": ("codex", "/home/me/api"),
+        "main": ("", "/srv/me/api"),
+        "e1-00aa00": ("claude-code 2.1", "/srv/me/web"),
+        "e2-00aa00": ("codex", "/srv/me/api"),
     }
     with _user(monkeypatch) as home:
         monkeypatch.setattr(connect, "all_running", lambda: [Running(name, home) for name in shown])

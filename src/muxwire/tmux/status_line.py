@@ -56,8 +56,8 @@ def status_config(*, hub: str, keeper: str) -> str:
     keeper_shown = f"if-shell -F '#{{==:#{{window_name}},{keeper}}}'"
     for key, command in (("n", "next-window"), ("p", "previous-window")):
         lines += f"bind-key {key} {command} \\; {keeper_shown} {command}\n"
-    # A client that detaches has its session until it has ended. With destroy-unattached (cli/attach.py) another client's
-    # end destroys that session before, and tmux 3.3a crashes: so it is left for the hub's first.
+    # A client that detaches has its session until it has ended. With destroy-unattached (cli/attach.py) the end of
+    # another client destroys that session before, and tmux 3.3a crashes: so it is left for the hub's first.
     lines += f"bind-key d switch-client -t ={hub} \\; detach-client\n"
     lines += "".join(f"{shlex.join(command)}\n" for command in prefix_bindings(PREFIX_KEY))
     return lines + f"set -g prefix None\nset -g {PREFIX_OPTION} {PREFIX_KEY}\n"
