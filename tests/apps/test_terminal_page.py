@@ -231,9 +231,9 @@ async def end_of_the_story(talk: Conversation) -> None:
     await page.until("document.documentElement.classList.contains('fullscreen')")
     await page.evaluate("change({theme: 'dark'})")
     await page.types("seq 1 300 | less\n")
-    await page.shows("\n40\n")
+    await page.shows("\n20\n")
     await page.presses("PageDown")
-    await page.shows("\n60\n")
+    await page.shows("\n50\n")
     # less has not switched on the mouse: the wheel is three keys.
     first = await page.evaluate(FIRST_ROW, inside=True)
     await page.wheel(300, 300, 100)
