@@ -144,7 +144,7 @@ class FakeTerminals:
     def __post_init__(self) -> None:
         self.only = FakeTab("@1", self.note)
 
-    def introduce(self, client: str) -> None:
+    def name_client(self, client: str) -> None:
         self.client = client
 
     def leave_running(self) -> None:
