@@ -7,6 +7,8 @@ A command is a line of bash, in a directory of its own that `furnish` filled. Th
     @SHARED@    the directory that all runs read
     @APT@       apt-get, with an installation of its own
     @PYTHON@    a Python that has prompt_toolkit
+    @FRONTS@    an environment of Python with Textual and with prompts that others build on prompt_toolkit
+    @INK@       the directory in which Ink is installed
 """
 
 from __future__ import annotations
@@ -17,10 +19,21 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
+from bench.packages import FromNpm, FromPyPI, installed
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from bench.packages import Package
+
+# Line editors and forms that people meet, in exact versions, by the word that stands for where they are.
+PACKAGES: dict[str, Package] = {
+    "@FRONTS@": FromPyPI(
+        ("textual==8.2.8", "ipython==9.18.1", "questionary==2.1.1", "litecli==1.17.1", "jupyter-console==6.6.3")
+    ),
+    "@INK@": FromNpm("ink@6.8.0"),
+}
 # Longer than any silence that ends a call where nothing can be seen (3 s).
 SLOW_SECONDS = 4.0
 # A question that the kernel shows is to be noticed within this, and one of a program that polls within the other.
@@ -120,6 +133,68 @@ else:
     text = FormattedTextControl("works? ")
     screen = Application(Layout(Window(text)), full_screen=True, refresh_interval=seconds)
     screen.run(pre_run=lambda: screen.create_background_task(work()))
+"""
+# `list` and `field` wait beside a timer that changes nothing; a field's cursor blinks. The others work for 4 s.
+_TEXTUAL = """import asyncio, sys, time
+from textual.app import App
+from textual.widgets import Input, OptionList, Static
+how, seconds = sys.argv[1], float(sys.argv[2])
+class Form(App):
+    def compose(self):
+        yield Static(f"textual {how}? ")
+        if how == "field": yield Input()
+        if how == "list": yield OptionList("first", "second")
+    def on_mount(self):
+        self.set_interval(seconds, self.tick)
+        if how == "draws": self.set_interval(0.1, self.draw)
+        if how in ("child", "thread", "computes", "draws"): self.run_worker(getattr(self, how)())
+    def tick(self): pass
+    def draw(self): self.query_one(Static).update(f"step {time.monotonic()}? ")
+    async def child(self):
+        await (await asyncio.create_subprocess_exec("sleep", "4")).wait()
+        self.exit()
+    async def thread(self):
+        await asyncio.to_thread(time.sleep, 4)
+        self.exit()
+    async def draws(self):
+        await asyncio.sleep(4)
+        self.exit()
+    async def computes(self):
+        for _ in range(20):
+            end = time.process_time() + 0.1
+            while time.process_time() < end: pass
+            await asyncio.sleep(0.1)
+        self.exit()
+Form().run()
+"""
+_QUESTIONS = """import sys, questionary
+asked = {"select": lambda: questionary.select("which select?", choices=["first", "second"]),
+         "text": lambda: questionary.text("what text?"), "confirm": lambda: questionary.confirm("really confirm?")}
+asked[sys.argv[1]]().ask()
+"""
+# `asks` waits beside a timer that draws the same again; the others work for 4 s.
+_INK = """import {spawn} from "node:child_process"
+import {createElement, useEffect, useState} from "react"
+import {Text, render, useApp, useInput} from "ink"
+const [how, ms] = [process.argv[2], +process.argv[3]]
+function Form() {
+  const [count, setCount] = useState(0)
+  const {exit} = useApp()
+  useInput((typed, key) => { if (key.return && how == "asks") exit() })
+  useEffect(() => {
+    const timers = [setInterval(() => setCount(now => now + 1), ms)]
+    const end = () => { timers.forEach(clearInterval); exit() }
+    const begun = Date.now()
+    if (how == "child") spawn("sleep", ["4"]).on("exit", end)
+    if (how == "draws") timers.push(setTimeout(end, 4000))
+    if (how == "computes") timers.push(setInterval(() => {
+      const now = Date.now(); while (Date.now() < now + 100); if (now > begun + 4000) end()
+    }, 200))
+    return () => timers.forEach(clearInterval)
+  }, [])
+  return createElement(Text, null, how == "draws" ? `ink ${how}? ${count}` : `ink ${how}? `)
+}
+render(createElement(Form))
 """
 _TIMER_NODE = """const [how, ms] = [process.argv[2], +process.argv[3]]
 const timer = setInterval(() => {}, ms)
@@ -264,6 +339,10 @@ WORKS = (
       for kind in ("curses", "select") for how in ("computes", "child", "thread") for seconds in (0.02, 0.5)),
     *(Works(f"prompt_toolkit, {how}", f"@PYTHON@ @SHARED@/editor.py {how} 0.5", 3.9)
       for how in ("computes", "child", "draws", "bar")),
+    *(Works(f"Textual, {how}", f"@FRONTS@/bin/python @SHARED@/form.py {how} 0.5", 3.9, needs=("@FRONTS@",))
+      for how in ("computes", "child", "thread", "draws")),
+    *(Works(f"Ink, {how}", f"node @INK@/form.mjs {how} 100", 3.9, needs=("@INK@", "node"))
+      for how in ("computes", "child", "draws")),
     *(Works(f"node, a timer, {how}", f"node @SHARED@/timer.js {how} 100", 3.9, needs=("node",))
       for how in ("computes", "child")),
     *(Works(f"a thread reads, the main one {how}", f"/usr/bin/python3 @SHARED@/helper.py {how}", 3.9)
@@ -339,6 +418,18 @@ WAITS = (
     *(Waits(f"node, a timer of {seconds} s", f"node @SHARED@/timer.js asks {seconds * 1000}", "timer asks?", ("node",),
             within=POLLED_SECONDS)
       for seconds in _INTERVALS),
+    *(Waits(f"Textual, every {seconds} s", f"@FRONTS@/bin/python @SHARED@/form.py list {seconds}", "textual list?",
+            ("@FRONTS@",), within=POLLED_SECONDS)
+      for seconds in _INTERVALS),
+    *(Waits(f"Ink, every {seconds} s", f"node @INK@/form.mjs asks {seconds * 1000}", "ink asks?", ("@INK@", "node"),
+            within=POLLED_SECONDS)
+      for seconds in _INTERVALS),
+    Waits("ipython", "@FRONTS@/bin/ipython --no-banner", "In [1]:", ("@FRONTS@",), within=POLLED_SECONDS),
+    Waits("jupyter console", "@FRONTS@/bin/jupyter-console", "In [1]:", ("@FRONTS@",), within=POLLED_SECONDS),
+    Waits("litecli", "@FRONTS@/bin/litecli --no-warn x.db", "x.db>", ("@FRONTS@",), within=POLLED_SECONDS),
+    *(Waits(f"questionary, {kind}", f"@FRONTS@/bin/python @SHARED@/questions.py {kind}", f"{kind}?", ("@FRONTS@",),
+            within=POLLED_SECONDS)
+      for kind in ("select", "text", "confirm")),
     Waits("irb", "irb -f", "irb(main)", ("irb",), within=POLLED_SECONDS),
     Waits("jshell", "jshell", "jshell>", ("jshell",), within=POLLED_SECONDS),
     Waits("a thread asks", "/usr/bin/python3 @SHARED@/helper.py asks", "helper asks?"),
@@ -365,6 +456,8 @@ def furnish_shared(shared: Path) -> None:
         ("looks.py", _LOOKS_FOR_KEYS),
         ("editor.py", _EDITOR),
         ("timer.js", _TIMER_NODE),
+        ("form.py", _TEXTUAL),
+        ("questions.py", _QUESTIONS),
         ("helper.py", _HELPER),
     ):
         (shared / name).write_text(text)
@@ -376,6 +469,21 @@ def furnish_shared(shared: Path) -> None:
         author = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"]
         subprocess.run(["git", "-C", folder, "add", "file"], check=True)
         subprocess.run(["git", "-C", folder, *author, "commit", "-q", "-m", "one"], check=True)
+
+
+def provided(folder: Path, wanted: Iterable[str]) -> tuple[dict[str, str], list[str]]:
+    """Install those of PACKAGES, each in its folder there; return what the words mean, and what cannot be had."""
+    words, missing = dict[str, str](), list[str]()
+    for word in wanted:
+        package = PACKAGES[word]
+        place = folder / package.label.replace(" ", "-")
+        if why := installed(package, place):
+            missing.append(f"{package.label}: {why}")
+            continue
+        words[word] = str(place)
+        if word == "@INK@":  # Node looks for modules beside the file that imports them
+            (place / "form.mjs").write_text(_INK)
+    return words, missing
 
 
 def furnish(work: Path, shared: Path) -> None:

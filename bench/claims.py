@@ -31,7 +31,18 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 import muxwire
-from bench.claim_programs import SLOW_SECONDS, WAITS, WORKS, Waits, Works, furnish, furnish_shared, lacking
+from bench.claim_programs import (
+    PACKAGES,
+    SLOW_SECONDS,
+    WAITS,
+    WORKS,
+    Waits,
+    Works,
+    furnish,
+    furnish_shared,
+    lacking,
+    provided,
+)
 from bench.contenders import clean_environment
 from bench.pages import as_text
 from bench.relays import RELAYS, Relay, relays
@@ -300,11 +311,13 @@ class Plan:
     at_once: int = AT_ONCE
     # Whether the state of a tab is looked at all the time while its program works.
     watched: bool = True
+    # Where what is not of this machine is installed, and kept; None: nowhere that lasts.
+    installed: Path | None = None
     told: Callable[[str], None] = lambda _: None
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
+def staged(plan: Plan) -> Iterator[Stage]:
     """Set up what programs need; what cannot be had is told in `skipped`."""
     with ExitStack() as ends:
         folder = Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="mwc", ignore_cleanup_errors=True)))
@@ -325,13 +338,17 @@ def staged() -> Iterator[Stage]:
             words["@SSH@"] = " ".join(ends.enter_context(ssh_server(keys)))
         except Unavailable as reason:
             skipped.append(f"ssh: {reason}")
+        needed = [word for word in PACKAGES if any(word in one.needs for one in plan.programs)]
+        more, missing = provided(plan.installed or folder, needed)
+        words |= more
+        skipped += missing
         yield Stage(folder, words, template, skipped)
 
 
 async def claims(plan: Plan) -> tuple[dict[str, Figures], dict[str, bool], list[str]]:
     """Run a plan; return the figures by situation, whether the kernel shows what waits there, and what was skipped."""
     found, shown = dict[str, Figures](), dict[str, bool]()
-    with staged() as stage, relays(stage.folder, plan.places) as (usable, missing):
+    with staged(plan) as stage, relays(stage.folder, plan.places) as (usable, missing):
         skipped = [*stage.skipped, *(f"{name}: {reason}" for name, reason in missing.items())]
         programs: list[Program] = []
         for one in plan.programs:
@@ -426,7 +443,7 @@ async def run(scale: Scale) -> Report:
     if scale.short:
         programs = tuple(one for one in PROGRAMS if one.name in SHORT_PROGRAMS)
         return reported(*await claims(Plan(1, 1, (0,), programs, SHORT_PLACES)))
-    return reported(*await claims(Plan(TIMES, RELAY_TIMES)))
+    return reported(*await claims(Plan(TIMES, RELAY_TIMES, installed=scale.installed)))
 
 
 def main(argv: list[str]) -> int:
@@ -439,12 +456,13 @@ def main(argv: list[str]) -> int:
     places = ", ".join((ALONE, *RELAYS))
     parser.add_argument("--relay", action="append", metavar="NAME", choices=(ALONE, *RELAYS), help=f"of {places}")
     parser.add_argument("--at-once", type=int, default=AT_ONCE, metavar="N", help="tabs that run at the same time")
+    parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install there what is needed, and keep it")
     given = parser.parse_args(argv)
     plan = Plan(
         given.times, given.relay_times, tuple(given.beside or [0]),
         tuple(one for one in PROGRAMS if one.name.startswith(tuple(given.program or [""]))),
         tuple(given.relay or (ALONE, *RELAYS)), given.at_once,
-        told=lambda name: print(name, file=sys.stderr, flush=True),
+        installed=given.peers, told=lambda name: print(name, file=sys.stderr, flush=True),
     )  # fmt: skip
     report = reported(*anyio.run(claims, plan))
     print(as_text(report.document()))

@@ -148,6 +148,10 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "while another program sleeps": (pane(RAW, program(POLL_BRIEF), child(NANOSLEEP)), STILL_SCREEN, ""),
     "while another program downloads": (pane(RAW, program(POLL_BRIEF), child(POLL_FILE)), STILL_SCREEN, ""),
     "beside one that only waits": (pane(RAW, program(POLL_BRIEF), child(POLL_SOCKETS)), STILL_SCREEN, "raw"),
+    "beside a kernel of Jupyter that rests": (
+        pane(RAW, program(POLL_BRIEF_MORE), stranger(POLL_SOCKETS, NANOSLEEP, POLL_FILE)), STILL_TEXT, "raw"),
+    "beside one that works in a session of its own": (
+        pane(RAW, program(POLL_BRIEF_MORE), stranger(NANOSLEEP, POLL_SOCKETS)), STILL_TEXT, ""),
     "over script": (pane(RAW, program(POLL_MORE, inner=(inside(RAW, POLL_BRIEF),))), STILL_TEXT, "raw"),
     "a raw poll of other files": (pane(RAW, program(POLL_FILE)), SCREEN, ""),
     "an unknown poll of a screen": (pane(RAW, program(POLL_UNKNOWN)), SCREEN, "raw"),

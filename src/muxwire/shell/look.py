@@ -389,9 +389,12 @@ def _everything(look: PaneLook) -> Iterator[Process]:
 def _works(process: Process) -> bool:
     """Whether a thread is awake, waits for time to pass or for what comes over a connection; in a program that does not
     look for keys, also for anything within some time.
+
+    Of a program in a session of its own only the main thread counts: a service that the one in front uses (the kernel
+    of a Jupyter console) has threads that look after it at all times.
     """
     looks = any(_is_call(sleep) and sleep.tty for sleep in process.sleeps)
-    for sleep in process.sleeps:
+    for sleep in process.sleeps if process.controls else process.sleeps[:1]:
         awake = sleep.state in ("R", "D") or sleep.where.startswith(_PAUSE)
         elsewhere = sleep.tty is False and (sleep.where.startswith(_READ) or not (looks or sleep.endless))
         if awake or elsewhere:
