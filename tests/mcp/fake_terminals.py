@@ -30,6 +30,7 @@ from muxwire.results import (
     WaitOutcome,
 )
 from muxwire.tabs.event_log import EventBatch, EventFilter, EventLog, watch
+from muxwire.tabs.seat import Seat
 from muxwire.vt.cells import Run, Style
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class FakeTerminals:
 
     note: Note
     client: str = ""
-    told: object = None
+    seat: Seat = field(default_factory=Seat)
     asked: list[dict[str, Any]] = field(default_factory=list)
     events: EventLog = field(default_factory=EventLog)
 

@@ -91,6 +91,10 @@ class Host(Protocol):
         """The environment whose variables set how muxwire works; empty for another machine."""
 
     @property
+    def brought(self) -> Mapping[str, str]:
+        """The variables that a client's tabs get because they are others for it than where tmux was started."""
+
+    @property
     def prefix(self) -> str:
         """What stands before the ids of the tabs there: `HOST/`, "" for this machine."""
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # tmux expands a pane's directory as a format. Where its name has a `#`, the pane begins in / and a sh goes there.
 _CD = 'cd -- "$1" && shift && exec "$@"'
+# What a program that draws or asks for a key would look for in the wrong place if another program had started tmux.
+_BROUGHT = ("PATH", "LANG", "SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 # How many looks are taken in a row if the foreground changes meanwhile. Each takes some ms, more with many processes.
 _LOOKS = 3
 
@@ -35,6 +37,16 @@ class LocalHost:
     def __init__(self, environ: Mapping[str, str]) -> None:
         """`environ` is the environment of the program that opened the instance."""
         self.environ = self.settings = environ
+        self.brought: dict[str, str] = {}
+        self._directory: str | None = None  # None: that of this process
+
+    def seen_from(self, directory: str, environ: Mapping[str, str]) -> LocalHost:
+        """The same machine for a program that runs in another place; "" is a directory that was removed."""
+        seen = LocalHost(environ)
+        seen.settings, seen._directory = self.settings, directory
+        names = {*_BROUGHT, *(name for name in environ if name.startswith("LC_"))}
+        seen.brought = {name: environ[name] for name in names if environ.get(name, "") != self.environ.get(name, "")}
+        return seen
 
     # Called several times for each command: so each is the function itself.
     foreground_pgrp = staticmethod(processes.foreground_pgrp)
@@ -61,7 +73,6 @@ class LocalHost:
     make_folder = staticmethod(folders.private_folder)
     write_file = staticmethod(folders.write_private)
     replace_file = staticmethod(folders.replace_private)
-    checked_folder = staticmethod(environment.checked_folder)
     install = staticmethod(shells.install)
     shell_for = staticmethod(shells.shell_for)
     supervisor_waits = staticmethod(processes.supervisor_waits)
@@ -140,8 +151,12 @@ class LocalHost:
     def command_files(self, folder: Path) -> CommandFiles:
         return command_files.LocalFiles(folder)
 
+    def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
+        return environment.checked_folder(cwd, relative_to or self._directory or "")
+
     def checked_program(self, program: str, what: str) -> str:
-        return environment.checked_program(program, what, self.environ)
+        beneath = os.path.join(self._directory or "", program) if "/" in program else program  # noqa: PTH118 - a word
+        return environment.checked_program(beneath, what, self.environ)
 
     def bring_script(self, kept: Path, path: Path, code: bytes) -> tuple[Path, Path, Callable[[], None] | None]:
         if kept == path:
@@ -152,6 +167,8 @@ class LocalHost:
         return Path(path).is_dir()
 
     def own_folder(self) -> str:
+        if self._directory is not None:
+            return self._directory or self.environ.get("HOME", "/")
         try:
             return str(Path.cwd())
         except OSError:  # it was removed under us

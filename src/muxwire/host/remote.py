@@ -450,6 +450,7 @@ class RemoteHost:
     answers_now = False
     detects_pid_reuse = False
     settings: Mapping[str, str] = MappingProxyType({})
+    brought: Mapping[str, str] = MappingProxyType({})
 
     @property
     def prefix(self) -> str:

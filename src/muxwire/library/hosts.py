@@ -29,11 +29,12 @@ from muxwire.ids import host_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
-    from typing import TypeAlias
+    from typing import Self, TypeAlias
 
     from muxwire.host.carriers import Carrier
     from muxwire.host.folders import Folders
     from muxwire.library.lifetime import ServerLifetime
+    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
@@ -45,6 +46,9 @@ class Machine(Protocol):
 
     async def tab(self, target: str, *, within: float) -> Tab:
         """An open tab."""
+
+    def of(self, seat: Seat) -> Self:
+        """The same terminals for another client."""
 
     async def server(self, *, start: bool = True) -> object:
         """Its tmux server, which is started if it does not run; without `start` TmuxUnavailable."""
@@ -126,7 +130,6 @@ class Hosts(Generic[There]):
         self._searches: dict[str, anyio.CancelScope] = {}
         self._failed: dict[str, str] = {}  # why the last search for a machine found nothing
         self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
-        self.latest: There | None = None  # where the tab used last is, if not on this machine
 
     @property
     def used(self) -> tuple[There, ...]:
@@ -164,14 +167,14 @@ class Hosts(Generic[There]):
             self._given[name] = host
         return name
 
-    async def close(self, host: str | Carrier) -> None:
+    async def close(self, host: str | Carrier, seat: Seat) -> None:
         """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
         name = self.name_of(host)
         if (there := self._used.get(name)) is None:
             raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
         await there.stop_server()
-        if self.latest is there:
-            self.latest = None
+        if seat.away == name:
+            seat.away = ""
 
     def lasts(self, name: str) -> bool:
         """Whether tabs on a host outlive this process; HostUnavailable if it is not allowed."""
@@ -191,12 +194,12 @@ class Hosts(Generic[There]):
         lock.release()
         return False
 
-    async def place(self, target: str) -> tuple[There | None, str]:
+    async def place(self, target: str, seat: Seat) -> tuple[There | None, str]:
         """As `split`; the machine may be one where an earlier process of the instance left tabs. HostUnavailable."""
         for name in self._left() if "/" in target else ():
             if target.startswith(f"{name}/"):
                 await self._find(name)
-        return self.split(target)
+        return self.split(target, seat)
 
     async def find_all(self) -> None:
         """Attach to every machine on which other processes left tabs; that may end after this has returned."""
@@ -256,30 +259,33 @@ class Hosts(Generic[There]):
         folders = remote_folders(self._folders, name, lasting=True)
         return why_ended(folders.state / folders.instance)
 
-    async def create(self, name: str, make: Callable[[There], Awaitable[Tab]]) -> Tab:
+    async def create(self, name: str, seat: Seat, make: Callable[[There], Awaitable[Tab]]) -> Tab:
         """Open a tab on a host by `make`; it is the one used last then. HostUnavailable, and as `make`."""
-        there = self.on(name)
-        made = await make(there)
-        self.latest = there
+        made = await make(self.on(name).of(seat))
+        seat.away = name
         return made
 
-    async def tab(self, target: str, within: float) -> Tab | None:
-        """The open tab that a caller means, if it is on another machine; it is the one used last then."""
-        there, rest = await self.place(target)
+    async def tab(self, target: str, seat: Seat, within: float) -> Tab | None:
+        """The open tab that a client means, if it is on another machine; it is the one used last then."""
+        there, rest = await self.place(target, seat)
         if there is None:
             return None
         found = await there.tab(rest, within=within)
-        self.latest = there
+        seat.away = found.prefix.removesuffix("/")
         return found
 
-    def split(self, target: str) -> tuple[There | None, str]:
-        """Whose tab a caller means, and what it is called there; None for one of this machine."""
-        if target == "." and self.latest is not None:
-            return self.latest, target
+    def latest(self, seat: Seat) -> There | None:
+        """The machine of the tab that a client used last; None for this one."""
+        return self._used[seat.away].of(seat) if seat.away in self._used else None
+
+    def split(self, target: str, seat: Seat) -> tuple[There | None, str]:
+        """Whose tab a client means, and what it is called there; None for one of this machine."""
+        if target == "." and (away := self.latest(seat)) is not None:
+            return away, target
         # The name of a pod's container begins with the name of the pod, so longer names are tried first.
         for name in sorted(self._used, key=len, reverse=True):
             if target.startswith(f"{name}/"):
-                return self._used[name], target.removeprefix(f"{name}/")
+                return self._used[name].of(seat), target.removeprefix(f"{name}/")
         host, _ = host_of(target)
         if host and self._allows(host):
             why = self._why_ended(host)

@@ -309,11 +309,11 @@ class ServerLifetime:
 
     def _on_latest(self) -> None:
         """Tell tmux which tab is the active one: for the status line that people see, and for the next process."""
-        server, tab = self.running, self.book.open.get(self.book.latest)
+        server, tab = self.running, self.book.open.get(self.book.latest())
         if server is not None and tab is not None and self.access.role != "adopted":
             with suppress(ConnectionClosed):  # no answer is waited for
                 server.client.submit(("set-option", "-s", ACTIVE_TAB, tab.window_id))
-                server.client.submit(("set-option", "-s", PREVIOUS_TAB, self.book.previous))
+                server.client.submit(("set-option", "-s", PREVIOUS_TAB, self.book.previous()))
 
     def _on_end(self, reason: str) -> None:
         """The connection is gone: nothing that waits may wait on, and what ran in the tabs must not stay."""

@@ -13,9 +13,11 @@ from muxwire.tabs.maker import TabMaker
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
     from muxwire.operations.operation import RunOptions
+    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
 
 
@@ -23,19 +25,24 @@ async def run_here(
     operations: Sequence[Operation],
     options: RunOptions,
     life: ServerLifetime,
+    host: Host,
+    seat: Seat,
     tab: Callable[[str], Awaitable[Tab]],
     *,
     dry_run: bool,
 ) -> OperationsResult:
-    """Check the list and run it; `tab` finds the tab that a step names. As `Terminals.run_operations`."""
-    if not life.host.is_local:
+    """Check the list and run it; `tab` finds the tab that a step names. As `Terminals.run_operations`.
+
+    `host` is the machine as `seat` sees it.
+    """
+    if not host.is_local:
         await life.server()
         programs, folders = programs_and_folders(operations)
-        await life.host.look_up(folders, programs)
-    check_list(operations, life.host, adopted=life.access.role == "adopted")
+        await host.look_up(folders, programs)
+    check_list(operations, host, adopted=life.access.role == "adopted")
     await check_patterns(operations)
     options.check()
     await life.look(options.timeout or inf)
     server = None if dry_run else await life.server()
-    maker = TabMaker(server, life.book) if server is not None else None
-    return await OperationsRun(operations, options, RunContext(server, maker, life.book, tab, life.host)).run()
+    maker = TabMaker(server, life.book, seat) if server is not None else None
+    return await OperationsRun(operations, options, RunContext(server, maker, life.book, seat, tab, host)).run()

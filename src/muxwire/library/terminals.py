@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, TypeVar, final
-from weakref import WeakSet
 
 import anyio
 import anyio.to_thread
 
 from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget, TabUnavailable
+from muxwire.host.local import LocalHost
 from muxwire.library.hosts import Hosts
 from muxwire.logs.history import read_history
 from muxwire.logs.times import offset_ago
@@ -28,6 +30,7 @@ from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.scrollback import checked_limit, limit_scrollback
+from muxwire.tabs.seat import Seat
 from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
@@ -36,7 +39,7 @@ from muxwire.verbs.catalogue import CreateTab
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from typing import Protocol, TypeAlias
 
     from muxwire.host.carriers import Carrier
@@ -91,9 +94,8 @@ class Terminals:
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
         self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
         self._hosts.give(hosts or {})
-        self._made: WeakSet[Tab] = WeakSet()
-        self._left: dict[str, tuple[Tab, Execution]] = {}  # by its id: what a result has left running
-        self.told: Tab | None = None  # the tab that the last call named or made, or that its result named
+        self.seat = Seat()
+        self._book.seats.append(self.seat)
 
     def __repr__(self) -> str:
         tabs = ", ".join(f"{tab.key} {tab.name!r}" for tab in self._book.in_order())
@@ -101,6 +103,28 @@ class Terminals:
 
     def __dir__(self) -> list[str]:
         return list(PUBLIC)
+
+    def of(self, seat: Seat) -> Terminals:
+        """The same terminals for another client: all that they share is shared, what `Seat` names is not."""
+        other = copy(self)
+        other.seat = seat
+        return other
+
+    @contextmanager
+    def seated(self, seat: Seat, directory: str, environ: Mapping[str, str]) -> Iterator[Terminals]:
+        """These terminals for a client that comes to a running process, for the time of the block.
+
+        `directory` and `environ` are the client's: it names programs and directories as it sees them, and its tabs find
+        its agent of ssh and its display.
+        """
+        here = self.of(seat)
+        if isinstance(self.host, LocalHost):
+            here.host = self.host.seen_from(directory, environ)
+        self._book.seats.append(seat)
+        try:
+            yield here
+        finally:
+            self._book.seats.remove(seat)
 
     @property
     def role(self) -> Role:
@@ -155,7 +179,8 @@ class Terminals:
             idle_timeout=checked_idle(idle_timeout, "idle_timeout"), host=self._hosts.name_of(host),
         )  # fmt: skip
         if host:
-            return await self._hosts.create(wanted.host, lambda there: there._make_tab(replace(wanted, host="")))  # noqa: SLF001 - of our own kind
+            there = replace(wanted, host="")
+            return await self._hosts.create(wanted.host, self.seat, lambda machine: machine._make_tab(there))  # noqa: SLF001 - of our own kind
         return await self._make_tab(wanted)
 
     async def _make_tab(self, wanted: CreateTab) -> Tab:
@@ -169,10 +194,10 @@ class Terminals:
         if self._life.adopted is not None:
             made = await self._life.adopted.make(request)
         else:
-            made = await TabMaker(server, self._book).make(request, os.urandom(8).hex())
-            self._hosts.latest = None
-        self._made.add(made)
-        self.told = made
+            made = await TabMaker(server, self._book, self.seat).make(request, os.urandom(8).hex())
+            self.seat.away = ""
+        self.seat.made.add(made)
+        self.seat.told = made
         return made
 
     @checks_types
@@ -184,9 +209,9 @@ class Terminals:
         await self._life.look()
         await self._hosts.find_all()
         here = await list_tabs(
-            self._life.running, self._book, self._life.notifications.ask, closed=closed, session=session
+            self._life.running, self._book, self.seat, self._life.notifications.ask, closed=closed, session=session
         )
-        there = [await one.list_tabs(closed=closed, session=session) for one in self._hosts.used]
+        there = [await one.of(self.seat).list_tabs(closed=closed, session=session) for one in self._hosts.used]
         tabs = here.tabs + tuple(tab for one in there for tab in one.tabs)
         return replace(here, tabs=tabs, unreached=self._hosts.unreached)
 
@@ -222,11 +247,11 @@ class Terminals:
         It has to if the last call was for another tab, which has ended since or is not the active one any more. The
         note says so where the directory is another one too.
         """
-        book, before = (self._hosts.latest or self)._book, self.told  # noqa: SLF001 - of our own kind
-        tab = book.open.get(book.latest)
+        book, before = (self._hosts.latest(self.seat) or self)._book, self.seat.told  # noqa: SLF001 - of our own kind
+        tab = book.open.get(book.latest(self.seat))
         if tab is None or tab is before:
             return (tab.key if tab is not None else ""), False, ""
-        self.told, note = tab, ""
+        self.seat.told, note = tab, ""
         if before is not None and before.pane.session.dead and before.cwd != tab.cwd:
             note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
         return tab.key, True, note
@@ -244,9 +269,9 @@ class Terminals:
             except TabUnavailable:
                 if busy.pane.session.current is not newest:  # it was typed there
                     raise
-        there = self._hosts.latest or self
+        there = self._hosts.latest(self.seat) or self
         async with self._making:
-            mine = [tab for tab in there._book.in_order() if tab in there._made]  # noqa: SLF001 - of our own kind
+            mine = [tab for tab in there._book.in_order() if tab in self.seat.made]  # noqa: SLF001 - of our own kind
             free = [tab for tab in mine if tab.state == "prompt" and tab.pane.use.last < inf]
             other = free[-1] if free else await there.create_tab(**await busy.like())
         return await run(other.key), f"{busy.key} is busy: this is {other.key}, in {other.cwd}"
@@ -256,11 +281,13 @@ class Terminals:
 
         `told`: the command that the result is of.
         """
-        self._left.pop(told, None)
+        left = self.seat.left
+        left.pop(told, None)
         if self._book.runs(told):
-            self._left[told] = self._book.command(told)
-        over = [(name, *found) for name, found in self._left.items() if not (found[1].running or found[0].key == here)]
-        self._left = {name: found for name, found in self._left.items() if (name, *found) not in over}
+            left[told] = self._book.command(told)
+        over = [(name, *found) for name, found in left.items() if not (found[1].running or found[0].key == here)]
+        for name, _, _ in over:
+            del left[name]
         return [{"command_id": name, "window_id": tab.key, "exit_code": one.exit_code} for name, tab, one in over]
 
     def _name_of(self, target: Target) -> str:
@@ -278,7 +305,7 @@ class Terminals:
         return [self._name_of(target) for target in given]
 
     def _names_one(self, target: str) -> bool:
-        return target != "." or bool(self._book.latest) or self._hosts.split(target)[0] is not None
+        return target != "." or bool(self._book.latest(self.seat)) or self._hosts.latest(self.seat) is not None
 
     @checks_types
     async def tab(self, target: Target = ".", *, within: float = inf) -> Tab:
@@ -287,8 +314,8 @@ class Terminals:
         Tmux is asked about some names: TmuxSilent without an answer after `within` seconds, `answer_seconds` at least.
         """
         target = self._name_of(target)
-        if (there := await self._hosts.tab(target, within)) is not None:
-            self.told = there
+        if (there := await self._hosts.tab(target, self.seat, within)) is not None:
+            self.seat.told = there
             return there
         tab = await self.known_tab(target, within=within)
         if self._book.open.get(tab.key) is not tab:
@@ -296,13 +323,13 @@ class Terminals:
                 f"tab {target} is closed: {tab.end_reason}",
                 remedy="its log can still be read; create a new tab with `create_tab`",
             )
-        self._book.latest, self._hosts.latest = tab.key, None
-        self.told = tab
+        self._book.use(tab.key, self.seat)
+        self.seat.away, self.seat.told = "", tab
         return tab
 
     async def known_tab(self, target: Target, *, within: float = inf) -> Tab:
         """The tab that `target` names, open or closed; this does not make it the active one. As `tab`."""
-        there, target = await self._hosts.place(self._name_of(target))
+        there, target = await self._hosts.place(self._name_of(target), self.seat)
         if there is not None:
             return await there.known_tab(target, within=within)
         await self._life.look(within)
@@ -311,7 +338,9 @@ class Terminals:
             sessions = self._life.running.sessions if self._life.running is not None else None
             try:
                 with self._life.time_for_answers(within):
-                    tab = await find_tab(target, self._book, self.host.prefix, sessions, self._life.notifications.ask)
+                    tab = await find_tab(
+                        target, self._book, self.seat, self.host.prefix, sessions, self._life.notifications.ask
+                    )
             except AmbiguousTarget:
                 raise
             except NoSuchTarget as error:
@@ -322,7 +351,7 @@ class Terminals:
     @checks_types
     async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
-        there, target = await self._hosts.place(self._name_of(target))
+        there, target = await self._hosts.place(self._name_of(target), self.seat)
         if there is not None:
             await there.close_tab(target, force=force)
             return
@@ -351,7 +380,7 @@ class Terminals:
     @checks_types
     async def close_host(self, host: str | Carrier) -> None:
         """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
-        await self._hosts.close(host)
+        await self._hosts.close(host, self.seat)
 
     # -- commands
 
@@ -449,7 +478,7 @@ class Terminals:
                 source.path, at_byte, self.host.environ, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap
             )
         if at_byte is None and source.tab.key in self._book.open:
-            self._book.latest = source.tab.key
+            self._book.use(source.tab.key, self.seat)
         return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
     @checks_types
@@ -527,13 +556,13 @@ class Terminals:
         from muxwire.operations.operation import RunOptions
 
         given = read_operations(operations)
-        places = {target: await self._hosts.place(target) for target in targets_of(given)}
+        places = {target: await self._hosts.place(target, self.seat) for target in targets_of(given)}
         there, found = on_one_machine(given, places.__getitem__)
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
-        if there is not None:
-            self._hosts.latest = self._hosts.latest if dry_run else there
+        if there is not None and not dry_run:
+            self.seat.away = there.host.prefix.removesuffix("/")
         where = there or self
-        return await run_here(found, options, where._life, where.tab, dry_run=dry_run)  # noqa: SLF001 - of our own kind
+        return await run_here(found, options, where._life, where.host, self.seat, where.tab, dry_run=dry_run)  # noqa: SLF001 - of our own kind
 
     @checks_types
     async def read_logs(
@@ -596,7 +625,7 @@ class Terminals:
             return LogSource.of_command(*await self._command(command_id))
         target = self._name_of(target)
         try:
-            there, target = await self._hosts.place(target)
+            there, target = await self._hosts.place(target, self.seat)
         except NoSuchTarget as error:
             return find_log(*self._hosts.left_by(target), error)
         if there is not None:

@@ -302,7 +302,7 @@ class Tool(Generic[A]):
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
         """The result's fields, and which tab was used if the call named none and its caller may not know which."""
         fields = await self._placed(call, arguments)
-        here = call.terminals.told
+        here = call.terminals.seat.told
         if ended := call.terminals.ended(fields.get("command_id", ""), "" if here is None else here.key):
             fields["ended"] = ended
         return fields
@@ -310,7 +310,7 @@ class Tool(Generic[A]):
     async def _placed(self, call: Call, arguments: A) -> dict[str, Any]:
         if not isinstance(arguments, InTab) or arguments.window_id or _names_no_tab(arguments):
             return await self._fields(call, arguments)
-        before = call.terminals.told
+        before = call.terminals.seat.told
         window, told, note = call.terminals.unnamed()
 
         async def run(key: str) -> dict[str, Any]:
@@ -320,7 +320,7 @@ class Tool(Generic[A]):
         try:
             fields, busy = await call.terminals.where_free(window, run) if finds_room else (await run(window), "")
         except BaseException:
-            call.terminals.told = before  # an error names no tab: the next result has to
+            call.terminals.seat.told = before  # an error names no tab: the next result has to
             raise
         if not window or busy:  # the tab was made now, is another one, or the one that an earlier process used last
             window, told = call.terminals.unnamed()[0], True

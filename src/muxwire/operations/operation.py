@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from muxwire.protocol.events import CommandBlock
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.maker import PaneSpec, TabMaker
+    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
     from muxwire.verbs.types import OnError
@@ -67,6 +68,7 @@ class RunContext:
     server: TmuxServer | None
     maker: TabMaker | None
     book: TabBook
+    seat: Seat
     find: Callable[[str], Awaitable[Tab]]
     host: Host
 
@@ -343,7 +345,7 @@ class RunState:
 
     def __init__(self, options: RunOptions, around: RunContext) -> None:
         self.options = options
-        self.book, self.host = around.book, around.host
+        self.book, self.seat, self.host = around.book, around.seat, around.host
         self.dry = around.server is None
         self.made: dict[str, Tab] = {}
         self.planned: dict[str, str] = {}

@@ -86,7 +86,7 @@ class OperationsRun(RunState):
             return await self._run()
 
     async def _run(self) -> OperationsResult:
-        active = self.book.latest
+        active = self.book.latest(self.seat)
         with anyio.move_on_after(self.options.timeout) as self.whole:
             if not self.dry and not all(step.operation.targets for step in self.steps):
                 await self.server.attach()
@@ -99,7 +99,7 @@ class OperationsRun(RunState):
         if self.rolls_back and not succeeded:
             await self._roll_back()
             if active in self.book.open:
-                self.book.latest = active
+                self.book.use(active, self.seat)
         steps = tuple(step.result() for step in self.steps)
         return OperationsResult(
             succeeded=succeeded,

@@ -6,7 +6,7 @@ import logging
 from collections import OrderedDict
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget, TmuxSilent
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.logs.history import History
     from muxwire.shell.execution import Execution
+    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
 
 
@@ -46,7 +47,7 @@ class TabBook:
 
     `open` is keyed by window id, and by pane id for the further panes of a window that was split. A new tmux server
     counts its windows and panes from the start again, so a closed tab is keyed by `GENERATION/@N`; `generation` is the
-    newest server's, and `latest` the key of the tab last used.
+    newest server's. Which tab was used last is known of each seat, and of all together.
     """
 
     def __init__(self, tasks: TaskGroup, parent: TabBook | None = None) -> None:
@@ -65,7 +66,8 @@ class TabBook:
         self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
         self.attended = False  # whether a person's terminal is attached, as far as is known
         self.awaited = ""  # what the call that was begun last waits for, in words
-        self._used: dict[str, None] = {}  # the keys of tabs, the one last used at the end
+        self._used: dict[str, None] = {}  # by whichever seat: the keys of tabs, the one last used at the end
+        self.seats: list[Seat] = [] if parent is None else parent.seats
         self._tasks = tasks
         self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict is slow to remove its first key
         self._commands = OrderedDict() if parent is None else parent._commands  # noqa: SLF001
@@ -83,39 +85,57 @@ class TabBook:
         finally:
             self.awaited = before
 
-    @property
-    def latest(self) -> str:
-        """The key of the open tab last used, "" if none is open; `on_latest` is called when it changes."""
-        return self._last_used(1)
+    def latest(self, seat: Seat | None = None) -> str:
+        """The key of the open tab that a seat used last, "" if it has none; without a seat, that anybody used last.
 
-    @latest.setter
-    def latest(self, key: str) -> None:
+        A seat that has used none gets the one that anybody used last, but none that is another seat's.
+        """
+        return next(self._last_used(seat), "")
+
+    def previous(self, seat: Seat | None = None) -> str:
+        """The key of the open tab that was used before `latest`, "" if there is none."""
+        latest = self.latest(seat)
+        return next((key for key in self._last_used(seat) if key != latest), "")
+
+    def _last_used(self, seat: Seat | None) -> Iterator[str]:
+        # Nearly always the first key that is examined is the answer, so this costs a command almost nothing.
+        own = seat.used if seat is not None else {}
+        made = (key for key, tab in reversed(self.open.items()) if key not in self._used and not tab.is_split)
+        for key in chain(reversed(own), reversed(self._used), made):
+            # A tab whose program has ended is about to be closed.
+            if key in self.open and not self.open[key].pane.session.dead and (key in own or self._is_free(key, seat)):
+                yield key
+
+    def _is_free(self, key: str, seat: Seat | None) -> bool:
+        """Whether a seat may come to a tab that it has not named: no other one that stays has used it."""
+        if seat is None or not seat.stays:
+            return True
+        return not any(key in one.used for one in self.seats if one.stays and one is not seat)
+
+    def use(self, key: str, seat: Seat | None = None) -> None:
+        """A tab was used; `on_latest` is called if it is another one than was used last."""
+        if seat is not None and key != next(reversed(seat.used), None):
+            seat.used.pop(key, None)
+            seat.used[key] = None
         if key != next(reversed(self._used), None):
-            self._use(key)
+            self._used.pop(key, None)
+            self._used[key] = None
             if self.on_latest is not None:
                 self.on_latest()
 
-    @property
-    def previous(self) -> str:
-        """The key of the open tab that was used before the last one, "" if there is none."""
-        return self._last_used(2)
-
-    def _last_used(self, number: int) -> str:
-        # Nearly always the first key that is examined is the answer, so this costs a command almost nothing.
-        used = (key for key in reversed(self._used) if key in self.open)
-        rest = (key for key, tab in reversed(self.open.items()) if key not in self._used and not tab.is_split)
-        # A tab whose program has ended is about to be closed.
-        alive = (key for key in chain(used, rest) if not self.open[key].pane.session.dead)
-        return next(islice(alive, number - 1, None), "")
-
-    def _use(self, key: str) -> None:
-        self._used.pop(key, None)
-        self._used[key] = None
+    def selected(self, key: str) -> None:
+        """A person has selected a tab's window: every seat that may come to it has used it last now."""
+        for seat in self.seats:
+            if key in seat.used or self._is_free(key, seat):
+                self.use(key, seat)
+        self.use(key)
 
     def recall_used(self, previous: str, latest: str) -> None:
+        """What an earlier process has noted; nothing is called, because tmux knows it."""
         for key in (previous, latest):
             if key in self.open:
-                self._use(key)
+                self._used.pop(key, None)
+                self._used[key] = None
 
     def add(self, tab: Tab) -> None:
         """A tab was made, or found again. It becomes the active one only if there is no other."""
@@ -175,15 +195,17 @@ class TabBook:
     def rename_key(self, tab: Tab, *, window: str, is_split: bool) -> None:
         """A pane of muxwire is in another window now, or has become the one whose key is the window's id."""
         old = tab.key
-        was_latest = self.latest == old
         del self.open[old]
         tab.window_id, tab.is_split = window, is_split
         self.open[tab.key] = tab
         if not is_split:
             self.first[window] = tab.pane_id
-        self._used.pop(old, None)
-        if was_latest:
-            self.latest = tab.key
+        for used in (self._used, *(seat.used for seat in self.seats)):
+            keys = [tab.key if key == old else key for key in used]
+            used.clear()
+            used.update(dict.fromkeys(keys))
+        if tab.key == next(reversed(self._used), None) and self.on_latest is not None:
+            self.on_latest()
 
     def address(self, tab: Tab) -> str:
         """The id of this tab's window for callers, after the generation of its server if that is not the newest."""
@@ -212,7 +234,8 @@ class TabBook:
         del self.open[tab.key]
         if not self.panes(tab.window_id):
             self.first.pop(tab.window_id, None)
-        self._used.pop(tab.key, None)
+        for used in (self._used, *(seat.used for seat in self.seats)):
+            used.pop(tab.key, None)
         if was_latest and self.open and not persistent and self.on_latest is not None:
             self.on_latest()
         tab.client.detach_pane(pane_id(tab.pane_id))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from muxwire.pane.state import PaneState
     from muxwire.tabs.book import TabBook
+    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
@@ -31,9 +32,17 @@ LISTED_ROUND_TRIPS = 10
 
 
 async def list_tabs(
-    server: TmuxServer | None, book: TabBook, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
+    server: TmuxServer | None,
+    book: TabBook,
+    seat: Seat,
+    ask: Callable[[], Awaitable[None]],
+    *,
+    closed: bool,
+    session: str,
 ) -> TabList:
     """Describe every tab and session, or those of `session`; if no server answers, what is known of them.
+
+    The active tab is the one that `seat` used last.
 
     `ask` is awaited if there are windows that are no tabs: it may add tabs.
     """
@@ -41,17 +50,17 @@ async def list_tabs(
     if server is not None and (link is None or link.up):
         try:
             with move_on_after(inf if link is None else LISTED_SECONDS + LISTED_ROUND_TRIPS * link.rtt):
-                return await _asked(server, book, ask, closed=closed, session=session)
+                return await _asked(server, book, seat, ask, closed=closed, session=session)
         except (MuxwireError, ValueError):
             if link is None:
                 raise
         # Another machine does not answer, or sends nonsense: the tabs of this machine are listed all the same.
     known = (*book.in_order(), *(book.closed.values() if closed else ()))
-    return TabList(_rows_without_tmux(known, book, session), ())
+    return TabList(_rows_without_tmux(known, book, seat, session), ())
 
 
 async def _asked(
-    server: TmuxServer, book: TabBook, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
+    server: TmuxServer, book: TabBook, seat: Seat, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
 ) -> TabList:
     every, clients = await server.client.ask(PANES, CLIENTS)
     panes = panes_of(every)
@@ -60,7 +69,7 @@ async def _asked(
     if strange:
         await ask()
         if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
-            return await _asked(server, book, ask, closed=closed, session=session)
+            return await _asked(server, book, seat, ask, closed=closed, session=session)
     commands = {row.pane: row.command for row in panes}
     async with create_task_group() as tasks:
         for tab in book.open.values():
@@ -72,20 +81,20 @@ async def _asked(
     # Our own control client is no visitor.
     visitors = Counter(row.session for row in map(ClientRow.parse, clients) if not row.control)
     named = {row.session: server.sessions.name(row.session, row.session_name) for row in panes}
-    latest = book.latest
+    latest = book.latest(seat)
     rows = tuple(
         _row(tab, book, latest, command=commands.get(tab.pane_id, ""))
         for tab in book.in_order()
         if session in ("", tab.session)
     )
     return TabList(
-        rows + (_rows_without_tmux(book.closed.values(), book, session) if closed else ()),
+        rows + (_rows_without_tmux(book.closed.values(), book, seat, session) if closed else ()),
         tuple(SessionInfo(name, counts[key], visitors[key]) for key, name in named.items() if session in ("", name)),
     )
 
 
-def _rows_without_tmux(tabs: Iterable[Tab], book: TabBook, session: str) -> tuple[TabInfo, ...]:
-    latest = book.latest
+def _rows_without_tmux(tabs: Iterable[Tab], book: TabBook, seat: Seat, session: str) -> tuple[TabInfo, ...]:
+    latest = book.latest(seat)
     return tuple(_row(tab, book, latest, command="") for tab in tabs if session in ("", tab.session))
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from muxwire.client.client import Pending
     from muxwire.host.host import Host
     from muxwire.tabs.book import TabBook
+    from muxwire.tabs.seat import Seat
     from muxwire.tmux.server import TmuxServer
     from muxwire.verbs.catalogue import CreateTab
 
@@ -65,7 +66,7 @@ def checked_request(host: Host, asked: CreateTab) -> CreateTab:
     return replace(
         asked,
         cwd=str(host.checked_folder(asked.cwd, "")) if asked.cwd else host.own_folder(),
-        env=checked_environment(asked.env),
+        env={**host.brought, **checked_environment(asked.env)},
         shell=shell,
         command=(program, *asked.command[1:]) if program else (),
         session=checked_session(asked.session) if asked.session else "",
@@ -111,8 +112,10 @@ class PaneSpec:
 class TabMaker:
     """Makes tabs on one server. InvalidArgument for a setting that is no number."""
 
-    def __init__(self, server: TmuxServer, book: TabBook) -> None:
+    def __init__(self, server: TmuxServer, book: TabBook, seat: Seat | None = None) -> None:
+        """What is made is the tab that `seat` used last."""
         self._server = server
+        self._seat = seat
         self._host = server.host
         self._book = book
         settings = self._host.settings
@@ -260,7 +263,7 @@ class TabMaker:
             tab.sized = beside.sized
         self._add_and_read(tab, connections=spec.connections)
         if beside is None:
-            self._book.latest = tab.key
+            self._book.use(tab.key, self._seat)
         self._book.coming.discard(spec.record.label)
         return tab
 

@@ -164,7 +164,7 @@ class People:
 
 def doing(book: TabBook) -> str:
     """What the agent does now, and what it waits for, in one line; "" for nothing."""
-    tab = book.open.get(book.latest)
+    tab = book.open.get(book.latest())
     running = tab.pane.session.running if tab is not None else None
     if tab is None or running is None:
         return book.awaited

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from muxwire.tabs.book import TabBook
+    from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.sessions import Sessions
 
@@ -45,16 +46,21 @@ def open_pane(target: str, tabs: Mapping[str, Tab]) -> Tab | None:
 
 
 async def find_tab(
-    target: str, book: TabBook, prefix: str, sessions: Sessions | None, ask: Callable[[], Awaitable[None]]
+    target: str,
+    book: TabBook,
+    seat: Seat,
+    prefix: str,
+    sessions: Sessions | None,
+    ask: Callable[[], Awaitable[None]],
 ) -> Tab:
-    """Resolve a selector; NoSuchTarget for none, and for more than one.
+    """Resolve a selector of that seat; NoSuchTarget for none, and for more than one.
 
     `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `=` the one before it, `NAME` a tab (or the
     active tab of that session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M`
     names its pane M. If there is none, `ask` is awaited: it may add to the book. Then a closed one counts.
     """
     known = set(book.open)
-    used = {LAST_USED: book.latest, USED_BEFORE: book.previous}
+    used = {LAST_USED: book.latest(seat), USED_BEFORE: book.previous(seat)}
     try:
         return await _find(target, book.open, used, sessions)
     except AmbiguousTarget:
@@ -66,7 +72,7 @@ async def find_tab(
             if closed is None:
                 raise
             return closed
-    return await find_tab(target, book, prefix, sessions, ask)
+    return await find_tab(target, book, seat, prefix, sessions, ask)
 
 
 async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], sessions: Sessions | None) -> Tab:

@@ -61,7 +61,7 @@ def follow(event: Event, book: TabBook) -> None:
         # Not in a person's own session (`muxwire attach`): what is selected there is the person's choice.
         case SessionWindowChanged(session, window) if shown := book.panes(window):
             if not shown[0].is_split and any(tab.session_id == session for tab in book.open.values()):
-                book.latest = shown[0].key
+                book.selected(shown[0].key)
         case SessionRenamed(session, name):
             for tab in book.open.values():
                 if tab.session_id == session:
