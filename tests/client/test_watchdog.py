@@ -135,7 +135,8 @@ async def test_a_muxwire_that_ran_in_a_pane_still_ends_all_of_its_own(tmp_path: 
     inner.write_text(DRIVER)
     stays = f"(trap '' HUP; while sleep 0.01; do :; done) & echo $! > {tmp_path}/inner.pid; exec tail -f /dev/null"
     (tmp_path / "windows").write_text(stays)
-    window = f"exec {sys.executable} {inner} {tmp_path}/n ephemeral < {tmp_path}/windows"
+    root = Path(__file__).parents[2]  # of `tests`, which the inner program imports from another directory
+    window = f"exec env PYTHONPATH={root} {sys.executable} {inner} {tmp_path}/n ephemeral < {tmp_path}/windows"
     with anyio.fail_after(DEADLINE_S):
         async with driver(tmp_path / "s", "ephemeral", window) as (process, server):
             doomed = {server} | await numbers(tmp_path, 1)

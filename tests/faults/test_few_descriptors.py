@@ -15,7 +15,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.errors import TabUnavailable
+from muxwire.errors import InstanceUnavailable, TabUnavailable
 from muxwire.mcp.registry import explained
 from muxwire.mcp.tools import TOOLS
 from tests.faults.conftest import Open
@@ -91,7 +91,7 @@ async def test_with_none_left_a_call_says_why_and_the_reader_goes_on(
         prompt = tab.pane.session.prompt_seq
         monkeypatch.delitem(sys.modules, "muxwire.vt.player", raising=False)
         with no_descriptors():
-            with pytest.raises(OSError, match="Too many open files"):
+            with pytest.raises(InstanceUnavailable, match="Too many open files"):
                 await tab.execute("true")
             await tab.send_keys(["tru3", "BSpace", "e", "Enter"])
             while tab.pane.session.prompt_seq == prompt:
@@ -152,14 +152,14 @@ async def test_a_full_runtime_disk_is_said(
         tab = await alone.create_tab(shell=shutil.which("bash"))
         await tab.execute("true")
         monkeypatch.setattr(os, "write", full)
-        with pytest.raises(OSError, match="No space left") as refused:
+        with pytest.raises(InstanceUnavailable, match="/c: No space left") as refused:
             await tab.execute("echo x")
         monkeypatch.undo()
-        assert str(refused.value.filename).endswith("/c")
+        assert "df -i" in refused.value.remedy
         assert (await tab.execute("echo on")).output == "on\n"
         async with muxwire.open_terminals(environ={**alone.host.environ, "XDG_RUNTIME_DIR": str(folder)}) as other:
             monkeypatch.setattr(os, "write", full)
-            with pytest.raises(muxwire.InstanceUnavailable) as unavailable:
+            with pytest.raises(InstanceUnavailable) as unavailable:
                 await other.create_tab()
             monkeypatch.undo()
             assert "None" not in str(unavailable.value)
