@@ -1,4 +1,10 @@
-"""Run every check of the project, and say in one line how it went."""
+"""Run the checks of the project, and say in one line how it went.
+
+python -m tests                  what is run at every commit: lint, format, types, and the first tier of tests
+python -m tests --all            what is run before a merge, and by the README's command
+python -m tests --nightly        everything
+python -m tests tests/vt -k ring these tests only; whatever pytest takes may stand here
+"""
 
 from __future__ import annotations
 
@@ -13,21 +19,25 @@ from typing import IO
 ROOT = Path(__file__).resolve().parent.parent
 
 # Tests wait for tmux, for shells and for time to pass: with five workers on two processors half of these were idle, and
-# a run took 500 s. With seven, under Python 3.13, it took 427, and what failed was of that Python; eight beside other
-# programs, which left nothing idle, made nine tests fail that pass by themselves.
+# a run took 500 s; with seven it took 427; eight beside other programs, which left nothing idle, made nine tests fail
+# that pass by themselves.
 WORKERS = 3 * (os.cpu_count() or 1) + 1
+TIERS = {"--all": "merge", "--nightly": "night"}
 
-TESTS = ("pytest", "-q", "-p", "tests.workers", "--workers", str(WORKERS))
 # The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
-CHECKS = {
-    "lint": ("ruff", "check", "."),
-    "format": ("ruff", "format", "--check", "."),
-    "types": ("mypy",),
-    "tests": TESTS,
-}
-# Half a minute of one processor: it runs while the others do, in the time in which they leave a processor idle.
-BESIDE = "types"
+LINT = {"lint": ("ruff", "check", "."), "format": ("ruff", "format", "--check", ".")}
+# Half a minute of one processor: they run while the tests do, in the time in which those leave a processor idle.
+TYPES = ("mypy",)
 GIVES_WAY = ("nice", "-n", "10")
+
+
+def pytest_words(arguments: list[str]) -> tuple[str, ...]:
+    """The words that run tests: those of a tier, or those that are asked for."""
+    tier = next((TIERS[argument] for argument in arguments if argument in TIERS), "commit")
+    asked = [argument for argument in arguments if argument not in TIERS]
+    # A worker runs a whole file: what a file's tests share is made once. pytest's order stays: the long ones first.
+    spread = ("-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder", "--durations=25")
+    return ("pytest", "-q", *(spread if not asked else ()), *(("--tier", tier) if not asked else ()), *asked)
 
 
 def start(
@@ -43,39 +53,40 @@ def start(
     )  # fmt: skip
 
 
-def announce(name: str) -> None:
-    """Say which check's output follows."""
-    print(f"== {name}: {' '.join(CHECKS[name])}", flush=True)
+def run(name: str, arguments: tuple[str, ...]) -> list[str]:
+    """Run one check, whose output follows its name; the name, if it failed."""
+    print(f"== {name}: {' '.join(arguments)}", flush=True)
+    return [name] * (start(arguments).wait() != 0)
 
 
-def run_all() -> list[str]:
+def run_all(tests: tuple[str, ...]) -> list[str]:
     """Run every check; the names of those that failed."""
-    failed = []
-    with TemporaryFile() as output, start(CHECKS[BESIDE], output, GIVES_WAY) as beside:
-        for name, arguments in CHECKS.items():
-            if name == BESIDE:
-                continue
-            announce(name)
-            failed += [name] * (start(arguments).wait() != 0)
-        announce(BESIDE)
-        failed += [BESIDE] * (beside.wait() != 0)
+    with TemporaryFile() as output, start(TYPES, output, GIVES_WAY) as types:
+        failed = [name for check in LINT.items() for name in run(*check)] + run("tests", tests)
+        print(f"== types: {' '.join(TYPES)}", flush=True)
+        failed += ["types"] * (types.wait() != 0)
         output.seek(0)
         print(output.read().decode(errors="replace"), end="", flush=True)
     return failed
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     """Return 0 if every check passed."""
     started = time.monotonic()
+    tests = pytest_words(arguments)
+    try:
+        if set(arguments) - TIERS.keys():
+            return start(tests).wait()
+        failed = run_all(tests)
+    except KeyboardInterrupt:  # the checks, which have the same terminal, got it too
+        return 130
     absent = subprocess.run(["sh", ".ci/needs", "missing"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    failed = run_all()
     if absent:
         print(f"== not installed, and their tests were skipped: {absent}")
-    seconds = time.monotonic() - started
-    verdict = f"FAILED: {', '.join(failed)}" if failed else f"all passed: {', '.join(CHECKS)}"
-    print(f"== {verdict} ({seconds:.0f} s)")
+    verdict = f"FAILED: {', '.join(failed)}" if failed else f"all passed: {', '.join((*LINT, 'tests', 'types'))}"
+    print(f"== {verdict} ({time.monotonic() - started:.0f} s)")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

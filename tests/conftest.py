@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import muxwire
+from tests.tiers import TIERS, tier_of
 from tests.users import environ_of, short_folder, tmux_folders, write_rc_files
 
 # How fast inputs are made is the machine's affair: the tests share it with shells, tmux and each other. In CI they are
@@ -74,11 +75,21 @@ LONG_FILES = (
 SHORT_FILES = frozenset(("house", "protocol", "shell", "doubles", "verbs", "vt"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the long files before the others, and the short ones behind them; else the order stays."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--tier", choices=TIERS, default="night", help="run the tests up to this tier (tests/tiers.py)")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of later tiers. Of the others the long files come first, the short ones last."""
+    last = TIERS[config.getoption("tier")]
+    tiers = {item: tier_of(item.path.relative_to(TESTS).as_posix(), item.name.partition("[")[2]) for item in items}
+    config.hook.pytest_deselected(items=[item for item in items if tiers[item] > last])
     places = {TESTS / name: place for place, name in enumerate(LONG_FILES)}
     usual = len(places)
-    items.sort(key=lambda item: places.get(item.path, usual + (item.path.parent.name in SHORT_FILES)))
+    items[:] = sorted(
+        (item for item in items if tiers[item] <= last),
+        key=lambda item: places.get(item.path, usual + (item.path.parent.name in SHORT_FILES)),
+    )
 
 
 @pytest.hookimpl(wrapper=True)
