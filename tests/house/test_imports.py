@@ -46,6 +46,7 @@ FLOORS = {
     "muxwire": 10,  # what `import muxwire` gives: src/muxwire/__init__.py
     "adapters": 11,  # the interfaces of agent frameworks
     "testing": 11,  # fixtures made of the twins
+    "web": 11,  # frames of tabs for programs and browsers
     "mcp": 12,
     "cli": 12,
     "repl": 12,
@@ -98,6 +99,7 @@ STARTED_BY_THE_DISPATCHER = frozenset(("mcp", "repl", "demo"))
 LEAVES = {
     "muxwire.adapters": (),
     "muxwire.testing": (),
+    "muxwire.web": ("muxwire.cli.driving", "muxwire.cli.web"),
     "muxwire.library.asciicast": ("muxwire.cli.views", "muxwire.adapters.harbor"),
     "muxwire.library.pictures": ("muxwire.cli.views", "muxwire.mcp.tools"),
 }

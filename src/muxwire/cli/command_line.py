@@ -26,6 +26,7 @@ MODULES = {
     "views": ("snapshot", "logs", "history", "rec"),
     "ops": ("ops",),
     "attach": ("attach",),
+    "web": ("observe", "control"),
     "completion": ("completion",),
     "about": ("doctor", "help", "version"),
 }

@@ -18,6 +18,7 @@ from muxwire.verbs.types import ACTIVE, DEFAULT_WAIT
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
@@ -88,6 +89,12 @@ def add(verbs: Verbs) -> None:
     add_no_colours(watch)
     watch.add_argument("--count", metavar="N", type=positive, default=math.inf, help="end after N events")
     watch.option(WatchEvents, "timeout", default=math.inf)
+    watch.add_argument(
+        "--on-ask",
+        metavar="COMMAND",
+        help="run that by sh when a program in a tab begins to wait for a line or a password; $MUXWIRE_TAB, "
+        "$MUXWIRE_TAB_NAME, $MUXWIRE_ASKS and $MUXWIRE_QUESTION say which and for what",
+    )
 
 
 async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -174,6 +181,19 @@ async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
     deadline = anyio.current_time() + arguments.timeout
     # `.` is the tab that was used last now; another one may be used while this one is watched.
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
+    if not arguments.on_ask:
+        return await _print_events(terminals, arguments, targets, deadline)
+    from muxwire.web.asks import hooked  # late: it is a leaf
+
+    async with hooked(terminals, arguments.on_ask, targets):
+        return await _print_events(terminals, arguments, targets, deadline)
+
+
+async def _print_events(
+    terminals: Terminals, arguments: argparse.Namespace, targets: Sequence[str], deadline: float
+) -> int:
+    import anyio
+
     kinds, still_open, colours = arguments.kind, set(targets), Colours.of(arguments)
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:

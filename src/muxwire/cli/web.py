@@ -1,0 +1,90 @@
+"""The verbs that show tabs outside of a terminal: observe, control."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from muxwire.cli.connect import on_terminals
+from muxwire.cli.options import add_target, add_verb
+from muxwire.cli.printing import spoken, write_soon
+from muxwire.errors import MuxwireError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from muxwire.cli.options import Verbs
+    from muxwire.library.terminals import Terminals
+    from muxwire.tabs.tab import Tab
+
+_FRAMES = "The first line has the whole screen, each other line what has changed since; the last one says why it ended."
+
+
+def add(verbs: Verbs) -> None:
+    observe = add_verb(
+        verbs,
+        "observe",
+        on_terminals(_observe, any_running=True, by_word=True),
+        summary="print what a tab shows as lines of JSON, as it changes",
+        example="muxwire observe build",
+        details=_FRAMES,
+        document=False,
+    )
+    add_target(observe)
+    control = add_verb(
+        verbs,
+        "control",
+        on_terminals(_control, any_running=True, by_word=True),
+        summary="as observe, and type what lines of JSON on stdin say",
+        example="""echo '{"text": "make", "enter": true}' | muxwire control build""",
+        details='Lines: {"keys": ["C-c"]}, {"text": "ls", "enter": true}, {"paste": "..."}. ' + _FRAMES,
+        document=False,
+    )
+    add_target(control)
+
+
+async def _observe(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    import anyio
+
+    from muxwire.web.frames import Screens
+
+    async with anyio.create_task_group() as tasks:
+        async with Screens(terminals, tasks).watch(arguments.target) as screen:
+            async for line in screen.lines():
+                await write_soon(line.encode("utf-8", "replace"))
+        tasks.cancel_scope.cancel()
+    return 0
+
+
+async def _control(terminals: Terminals, arguments: argparse.Namespace) -> int:
+    import anyio
+
+    tab = await terminals.tab(arguments.target)
+    arguments.target = tab.key  # `.` may be another tab soon
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_type_lines, tab)
+        await _observe(terminals, arguments)
+        tasks.cancel_scope.cancel()
+    return 0
+
+
+async def _type_lines(tab: Tab) -> None:
+    """Type what the lines of stdin say, until its end; what is wrong with one is said in a line of its own."""
+    import anyio.to_thread
+
+    from muxwire.web.frames import packed
+
+    while line := await anyio.to_thread.run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True):
+        try:
+            match json.loads(line):
+                case {"keys": [*keys]}:
+                    await tab.send_keys(keys)
+                case {"text": str(text), **more}:
+                    await tab.send_keys(text, literal=True, enter=bool(more.get("enter")))
+                case {"paste": str(text)}:
+                    await tab.send_keys(text, literal=True, paste=True)
+                case _:
+                    raise ValueError("it has none of keys, text and paste")  # noqa: TRY301 - said like a bad line
+        except (MuxwireError, ValueError) as error:
+            await write_soon(packed({"frame": "refused", "why": spoken(str(error))}).encode())

@@ -1,0 +1,126 @@
+"""Frames: a reader that follows the rule has what tmux shows, and which tabs ask for something is told from outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, strategies as st
+
+from muxwire import Tab, Terminals
+from muxwire.results import Cursor, Snapshot
+from muxwire.vt.cells import Run, Style
+from muxwire.web.asks import asking_tabs, hooked
+from muxwire.web.frames import Frame, Screen, Screens
+from tests.library.opened import tab_for
+from tests.web.reader import read, shown_when, text_of
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50.0
+PASSWORD = "a password (echo is off)"
+
+
+def taken(*lines: str, at: tuple[int, int] = (0, 0), cells: tuple[Run, ...] = (), next_byte: int = 0) -> Snapshot:
+    cursor = Cursor(*at, True)
+    return Snapshot("%1", 20, 5, cursor, lines, "", False, (), None, cells, next_byte)
+
+
+ROWS = st.lists(st.sampled_from(["", "a", "b", "c", "漢字"]), max_size=6)
+PICTURES = st.builds(
+    lambda lines, y, red, byte: taken(
+        *lines, at=(0, y), cells=(Run(red, 0, 3, Style(fg="red")),) if red >= 0 else (), next_byte=byte
+    ),
+    ROWS,
+    st.integers(0, 4),
+    st.integers(-1, 4),
+    st.integers(0, 3),
+)
+
+
+@given(st.lists(st.tuples(PICTURES, st.sampled_from(["", PASSWORD])), min_size=1, max_size=5))
+async def test_a_reader_of_diffs_has_the_newest_frame(pictures: list[tuple[Snapshot, str]]) -> None:
+    before: Frame | None = None
+    shown: dict[str, Any] = {}
+    for picture, asks in pictures:
+        frame = Frame.of(picture, asks)
+        if line := frame.line(before):
+            shown = read(shown, line)
+            assert shown == {**frame.head, "lines": frame.rows}
+        before = frame if line else before
+
+
+def test_what_scrolls_is_told_by_the_number_of_rows() -> None:
+    before = Frame.of(taken("1", "2", "3", "4", "5", at=(0, 4)), "")
+    after = Frame.of(taken("3", "4", "5", "6", "7", at=(0, 4), next_byte=9), "")
+    told = json.loads(after.line(before))
+    assert told == {"frame": "diff", "up": 2, "next_byte": 9, "count": 5, "lines": [[3, "6"], [4, "7"]]}
+
+
+def test_bytes_that_show_nothing_are_no_news() -> None:
+    assert Frame.of(taken("a", next_byte=9), "").line(Frame.of(taken("a"), "")) == ""
+
+
+def test_the_first_line_says_which_version_it_has_and_what_is_coloured() -> None:
+    told = json.loads(Frame.of(taken("a", cells=(Run(1, 0, 2, Style(bg="blue")),)), "").line(None))
+    assert (told["frame"], told["schema_version"]) == ("full", 1)
+    assert told["lines"] == [["a"], ["", [{"x": 0, "length": 2, "bg": "blue"}]]]
+
+
+@asynccontextmanager
+async def watched(terminals: Terminals, tab: Tab) -> AsyncIterator[Screen]:
+    async with anyio.create_task_group() as tasks:
+        async with Screens(terminals, tasks).watch(tab.key) as screen:
+            yield screen
+        tasks.cancel_scope.cancel()
+
+
+async def test_a_tab_is_followed_to_its_end_and_says_what_it_asks(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab, watched(terminals, tab) as screen:
+        await tab.execute("printf '\\e[31mred\\e[0m 漢字\\n'")
+        late = screen.lines()
+        shown = await shown_when(late, lambda one: "red 漢字" in text_of(one).splitlines())
+        [row] = [row for row in shown["lines"] if row[0] == "red 漢字"]
+        assert row[1] == [{"x": 0, "length": 3, "fg": "red"}]
+        assert shown["asks"] == ""
+        asked = await tab.execute("read -rsp 'Pass: ' x")
+        assert (await shown_when(screen.lines(), lambda one: bool(one["asks"])))["asks"] == PASSWORD
+        await tab.send_keys("x", "Enter")
+        await tab.command_result(asked.command_id, wait=DEADLINE)
+        # Two viewers, of whom one has an older frame, are told the same in the end.
+        wanted = (await tab.snapshot()).next_byte
+        for lines in (screen.lines(), late):
+            rest = [await anext(lines)]
+            while json.loads(rest[-1]).get("next_byte", 0) < wanted:
+                rest.append(await anext(lines))
+        await tab.execute("exit 3")
+        end = [line async for line in screen.lines()][-1]
+        assert json.loads(end) == {"frame": "end", "reason": "its program ended with status 3"}
+
+
+async def test_who_asks_is_first_and_calls_a_person_once(terminals: Terminals, tmp_path: Path) -> None:
+    async with tab_for(DEADLINE, terminals), tab_for(DEADLINE, terminals) as asking:
+        await asking.execute("read -rp 'Go on [y/N]? ' x", wait=False)
+        while not (first := (await asking_tabs(terminals))[0]).asks:
+            await asking.pane.stream.changed_within(0.1)
+        assert (first.tab.window_id, first.asks, first.question) == (asking.key, "a line of input", "Go on [y/N]?")
+        called = tmp_path / "called"
+        command = f'echo "$MUXWIRE_TAB $MUXWIRE_ASKS: $MUXWIRE_QUESTION" >> {called}'
+        async with hooked(terminals, command):
+            while not called.exists() or not called.read_text():
+                await anyio.sleep(0.05)
+            await asking.send_keys("n", "Enter")
+            while asking.state != "prompt":
+                await asking.pane.stream.changed_within(0.1)
+            await asking.execute("read -rp 'Sure? ' x", wait=False)
+            while called.read_text().count("\n") < 2:
+                await anyio.sleep(0.05)
+        assert called.read_text().splitlines() == [
+            f"{asking.key} a line of input: Go on [y/N]?",
+            f"{asking.key} a line of input: Sure?",
+        ]
