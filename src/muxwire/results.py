@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, final
 from muxwire.errors import State as State  # noqa: PLC0414, TC001 - the fields of a dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from muxwire.vt.cells import Run
 
 
@@ -340,8 +342,11 @@ class SessionInfo:
 @final
 @dataclass(frozen=True, slots=True)
 class TabList:
-    """`list_tabs`. `unreached`: the machines whose tabs are left out, each with its reason."""
+    """`list_tabs`; iterated over, it gives its `tabs`. `unreached`: the machines whose tabs are left out, and why."""
 
     tabs: tuple[TabInfo, ...]
     sessions: tuple[SessionInfo, ...]
     unreached: dict[str, str] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[TabInfo]:
+        return iter(self.tabs)

@@ -91,6 +91,8 @@ def test_serve_refuses_a_name_that_no_instance_can_have(tmp_path: Path) -> None:
         (["lst"], "muxwire [-h]", "did you mean muxwire ls?"),
         (["execute", "make"], "muxwire [-h]", "did you mean muxwire run?"),
         (["snapsot"], "muxwire [-h]", "did you mean muxwire snapshot?"),
+        (["rum"], "muxwire [-h]", "did you mean muxwire run?"),
+        (["ks"], "muxwire [-h]", "muxwire --help shows what it takes"),
         (["run", "--tiemout", "5", "make"], "muxwire run ", "did you mean --timeout?"),
         (["logs", "--folow"], "muxwire logs ", "did you mean --follow?"),
         (["wait", "--until"], "muxwire wait ", "muxwire wait --help shows what it takes"),

@@ -93,6 +93,7 @@ def test_what_is_offered() -> None:
     assert set(offered("")) >= {"serve", "ls", "new", "run", "attach", "completion", "doctor"}
     assert offered("sna") == ["snapshot"]
     assert offered("completion", "") == ["bash", "zsh", "fish"]
+    assert offered("help", "sna") == ["snapshot"]
     assert offered("run", "--timeout", "") == []
     assert offered("run", "--timeout", "5", "") == [":commands"]
     assert offered("run", "ls", "--") == [":files"]  # they belong to the command

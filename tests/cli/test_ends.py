@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -198,3 +199,16 @@ assert not late, late
     subprocess.run(
         [sys.executable, "-c", script], env=place.environ, stdout=subprocess.DEVNULL, timeout=SECONDS, check=True
     )
+
+
+def test_a_server_at_a_terminal_says_what_it_waits_for(place: Place) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        with place.start("serve", stdin=theirs) as started:
+            assert started.stderr is not None
+            assert b"waits for an MCP client" in started.stderr.readline()
+            os.write(ours, b"\x04")
+            assert started.wait(SECONDS) == 0
+    finally:
+        os.close(ours)
+        os.close(theirs)

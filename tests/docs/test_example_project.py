@@ -55,6 +55,19 @@ def test_what_the_page_shows_works_beside_the_program(project: Path) -> None:
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
+def test_it_takes_no_options_of_the_clone_that_it_is_in() -> None:
+    """Which has options for plugins that somebody who only tries the example has not installed."""
+    words = ("-q", "-p", "no:cacheprovider", "-p", "no:timeout")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, "test_greet.py"],
+        cwd=EXAMPLE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "4 passed" in done.stdout, done.stdout + done.stderr
+
+
 def test_its_tests_pass_and_one_that_fails_shows_its_terminal(project: Path) -> None:
     (project / "test_failing.py").write_text(FAILS)
     (project / "test_prompt.py").write_text(PROMPT)

@@ -32,6 +32,7 @@ async def test_a_tab_is_taken_wherever_a_name_is(terminals: Terminals, tab: Tab)
         outcome = await terminals.wait_for(targets, until="here", from_byte=0 if targets is tab else None, timeout=0)
         assert outcome.which in {tab.key, other.key}
     assert (await terminals.watch_events(tab, since=0, kinds=["command_finished"])).events
+    assert [row.window_id for row in await terminals.list_tabs(closed=False)][-2:] == [tab.window_id, other.window_id]
     await terminals.close_tab(other)
     # Another tab may have its id one day, in the next life of the tmux server: a closed one is named in full.
     assert (await terminals.read_logs(other)).next_byte > 0

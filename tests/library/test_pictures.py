@@ -22,7 +22,7 @@ def test_without_pillow_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pictures, "can_draw", lambda: False)
     with pytest.raises(InvalidArgument, match="needs Pillow") as refused:
         png(TAKEN)
-    assert "muxwire[image]" in refused.value.remedy
+    assert "pip install 'pillow>=11'" in refused.value.remedy
 
 
 def test_every_line_and_block_has_a_shape() -> None:

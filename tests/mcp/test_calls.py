@@ -105,7 +105,7 @@ async def test_a_picture_comes_after_the_text_and_without_a_structured_result(
     monkeypatch.setattr(pictures, "can_draw", lambda: False)
     refused = await session.call("snapshot", window_id="@1", image=True)
     assert refused.is_error
-    assert text_of(refused).endswith("pip install 'muxwire[image]'")
+    assert text_of(refused).endswith("pip install 'pillow>=11'")
     monkeypatch.undo()
     pytest.importorskip("PIL")
     plain = (await session.call("snapshot", window_id="@1")).structured_content

@@ -30,8 +30,9 @@ async def test_tabs_are_completed(begun: str, values: list[str]) -> None:
         assert (await client.complete(TEMPLATE, argument)).completion.values == []  # to ask opens nothing
         await client.call_tool("list_tabs", {})
         assert (await client.complete(TEMPLATE, argument)).completion.values == values
-        other = PromptReference(type="ref/prompt", name="x")
-        assert (await client.complete(other, argument)).completion.values == []
+        prompt = PromptReference(type="ref/prompt", name="diagnose_tab")
+        assert (await client.complete(prompt, argument)).completion.values == values
+        assert (await client.complete(prompt, argument | {"name": "command"})).completion.values == []
 
 
 def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:

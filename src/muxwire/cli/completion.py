@@ -105,6 +105,10 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
     if action.choices is not None:
         return [(str(choice), "") for choice in action.choices]
     match action.metavar, action.dest:
+        case "VERB", _:
+            from muxwire.cli.command_line import VERBS
+
+            return [(verb, "") for verb in VERBS]
         case "TAB", _:
             return _tabs(before)
         case "NAME", "name":

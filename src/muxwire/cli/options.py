@@ -40,6 +40,8 @@ _OTHER_WORDS = {
 
 # The ratio of `difflib` from which a word counts as mistyped: with a smaller one --tail would mean --plain.
 _ALIKE = 0.7
+# Verbs are short: one of three letters wrong (rum, lgs) is 0.66.
+_ALIKE_VERB = 0.65
 # The attribute in which `_Tab` stores two tabs that were named. They are refused after unknown options: the second tab
 # may be the value of such an option.
 _TWICE = "two_tabs"
@@ -116,15 +118,15 @@ class Parser(argparse.ArgumentParser):
 
 def meant_verb(word: str, verbs: list[str]) -> str:
     """The verb that was probably meant by a word that is none; "" if none is like it."""
-    return _OTHER_WORDS.get(word) or _nearest(word, verbs)
+    return _OTHER_WORDS.get(word) or _nearest(word, verbs, _ALIKE_VERB)
 
 
-def _nearest(word: str, known: list[str]) -> str:
+def _nearest(word: str, known: list[str], alike: float = _ALIKE) -> str:
     import difflib  # late: only a mistake needs it
 
     longer = [one for one in known if word.startswith(one) and one.strip("-")]
-    alike = difflib.get_close_matches(word, known, n=1, cutoff=_ALIKE)
-    return max(longer, key=len, default="") or next(iter(alike), "")
+    found = difflib.get_close_matches(word, known, n=1, cutoff=alike)
+    return max(longer, key=len, default="") or next(iter(found), "")
 
 
 def add_verb(

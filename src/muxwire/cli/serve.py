@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+import os
 from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import choose_instance, given_instance
 from muxwire.cli.options import add_instance, add_parser, duration
+from muxwire.cli.printing import STDERR, STDIN, write
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -63,6 +65,10 @@ def _serve(arguments: argparse.Namespace) -> int:
     if arguments.profile and (arguments.read_only or arguments.toolsets is not None):
         raise InvalidArgument(
             "--profile cannot be combined with --toolsets or --read-only", remedy="leave one of them out"
+        )
+    if os.isatty(STDIN):
+        write(
+            b"muxwire: this waits for an MCP client, which is to start it (muxwire help serve); C-d ends it\n", STDERR
         )
     # These modules make a hundred thousand objects, and all of them stay. To collect garbage while they are imported
     # takes a third of the start; later collections would take 20 ms of a call each, so these objects are frozen.

@@ -60,7 +60,7 @@ def add(verbs: Verbs) -> None:
     snapshot.option(TakeSnapshot, "unwrap")
     snapshot.option(TakeSnapshot, "cells", help="with --json: colours and other styles too")
     snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
-    snapshot.add_argument("--image", metavar="FILE", help="the same as PNG, with the extra muxwire[image]")
+    snapshot.add_argument("--image", metavar="FILE", help="the same as PNG; needs Pillow")
     snapshot.add_argument("--light", action="store_true", help=_LIGHT)
 
     logs = add_verb(

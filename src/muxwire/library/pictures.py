@@ -54,7 +54,7 @@ def check_can_draw() -> None:
     if not can_draw():
         raise InvalidArgument(
             "a picture needs Pillow, which is not installed",
-            remedy="install it where muxwire is: pip install 'muxwire[image]'",
+            remedy="install it where muxwire is: pip install 'pillow>=11'",
         )
 
 

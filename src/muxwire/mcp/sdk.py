@@ -222,9 +222,9 @@ async def _read_resource(context: Context, params: types.ReadResourceRequestPara
 
 
 async def _complete(context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-    """The tabs whose ids or names begin with what is typed in a resource's template; to ask opens nothing."""
+    """The tabs whose ids or names begin with what is typed for a resource or a prompt; to ask opens nothing."""
     found: list[str] = []
-    if isinstance(params.ref, types.ResourceTemplateReference) and params.argument.name == WINDOW_ID:
+    if params.argument.name == WINDOW_ID:
         found = await matching(context.lifespan_context.terminals.opened, params.argument.value)
     return types.CompleteResult(completion=types.Completion(values=found[:MAX_COMPLETIONS], total=len(found)))
 

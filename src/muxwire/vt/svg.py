@@ -82,7 +82,7 @@ def svg(
         f' width="{width:g}" height="{height:g}" font-size="{_FONT_SIZE}">',
         f"<title>{_text(title)}</title>",
         f'<rect width="100%" height="100%" rx="6" fill="{theme.background}"/>',
-        f'<g transform="translate({_MARGIN} {_MARGIN})">',
+        f'<g transform="translate({_MARGIN} {_MARGIN})" shape-rendering="crispEdges">',  # no seams between backgrounds
     ]
     for y in range(rows):
         parts += _row(y, cells[y], styles[y], theme)
