@@ -1,7 +1,6 @@
 """Run scenarios and print their tables: `python -m bench [SCENARIO ...] [--short] [--json FILE] [--docs]`.
 
-`python -m bench soak` and `python -m bench everyday` measure no time: they look for what is lost, wrong or broken.
-`python -m bench trajectories` does again what agents did in public recordings.
+`python -m bench trajectories` does again what agents did in public recordings; it has options of its own.
 """
 
 from __future__ import annotations
@@ -13,18 +12,35 @@ import signal
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from bench import everyday, soak, trajectories
+from bench import claims, idle, jobs, latency, remote, startup, tabs, throughput, trajectories, verbs, waits
 from bench.machine import ROOT, machine
 from bench.pages import as_text, write
+from bench.peers import compare
 from bench.processes import WORD, Belongings
-from bench.scenario import Scale
-from bench.scenarios import SCENARIOS
+from bench.report import Scale
 
-DOCS = ROOT / "docs"
+if TYPE_CHECKING:
+    from bench.report import Scenario
+
+SCENARIOS: dict[str, Scenario] = {
+    "latency": latency.run,
+    "peers": compare.run,
+    "startup": startup.run,
+    "verbs": verbs.run,
+    "throughput": throughput.run,
+    "tabs": tabs.run,
+    "idle": idle.run,
+    "waits": waits.run,
+    "remote": remote.run,
+    "claims": claims.run,
+    "jobs": jobs.run,
+}
+# The run that docs/benchmarks.md was made of.
+PUBLISHED = ROOT / "bench" / "published.json"
 # A server that is told to end takes its time; who is still there then is ended, and told of.
 LEAVE_SECONDS = 10.0
 
@@ -41,30 +57,12 @@ def run_all(names: list[str], scale: Scale, kept: Path | None) -> dict[str, Any]
             print(f"{name} is broken: {error!r}", file=sys.stderr)
             found["broken"].append(f"{name}: {type(error).__name__}")
         else:
-            found["reports"].append(report.document())
+            found["reports"].append(json.loads(json.dumps(report.document())))
             print(as_text(found["reports"][-1]), flush=True)
             print(f"[{number}/{len(names)}] {name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
         if kept:
             kept.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     return found
-
-
-def joined(runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Several runs, each of some of the scenarios, as one: all of them take hours.
-
-    Raises: ValueError: they measured different trees or machines, or a scenario stands in two of them.
-    """
-    first = min(runs, key=lambda run: str(run["machine"]["date"]))
-    measured = {**first["machine"], "date": ""}
-    if any({**run["machine"], "date": ""} != measured or run["short"] != first["short"] for run in runs):
-        raise ValueError("these runs are not of one commit on one machine: run the scenarios again")
-    reports = [report for run in runs for report in run["reports"]]
-    names = [report["name"] for report in reports]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"{', '.join(twice)}: in more than one of these runs: leave one out")
-    order = list(SCENARIOS)
-    reports.sort(key=lambda report: order.index(report["name"]) if report["name"] in order else len(order))
-    return {**first, "broken": [name for run in runs for name in run["broken"]], "reports": reports}
 
 
 def nothing_left(belongings: Belongings) -> int:
@@ -74,73 +72,53 @@ def nothing_left(belongings: Belongings) -> int:
         time.sleep(0.1)
     if left:
         print(f"{len(left)} processes were left behind, and are ended", file=sys.stderr)
-        belongings.kill()
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
     return len(left)
 
 
 def options() -> argparse.ArgumentParser:
     """What can be asked for."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench",
-        description=__doc__,
-        epilog="`soak`, `everyday` and `trajectories` have options of their own",
-    )
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)} (default: all)")
-    parser.add_argument("--short", action="store_true", help="a minute in place of many, and nothing is installed")
-    parser.add_argument(
-        "--peers", type=Path, metavar="FOLDER", help="install what is compared with there, and keep it; also if --short"
-    )
+    parser.add_argument("--short", action="store_true", help="two minutes in place of many; it says little of times")
+    parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install what is compared with there, and keep it")
     parser.add_argument(
         "--exclusive", action="store_true", help="time before all other processes (SCHED_FIFO), where that is allowed"
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, after each scenario")
-    parser.add_argument("--docs", action="store_true", help="make docs/benchmarks.md and its pictures anew")
-    parser.add_argument(
-        "--docs-from",
-        type=Path,
-        nargs="+",
-        metavar="FILE",
-        help="make them from --json files, which runs of the same commit wrote, and run nothing",
-    )
+    parser.add_argument("--docs", action="store_true", help="publish: make docs/benchmarks.md, its picture and the "
+                        "figures of other pages anew")  # fmt: skip
+    parser.add_argument("--docs-again", action="store_true", help="the same from the last run that was published")
     return parser
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run what was asked for; 1 if a scenario is broken. No time is judged here: a missed target is printed."""
     argv = sys.argv[1:] if argv is None else argv
-    # No scenarios: they measure no time and have options of their own.
-    if argv[:1] == ["soak"]:
-        return soak.main(argv[1:])
-    if argv[:1] == ["everyday"]:
-        return everyday.main(argv[1:])
     if argv[:1] == ["trajectories"]:
         return trajectories.main(argv[1:])
     parser = options()
     given = parser.parse_args(argv)
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:
         parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(SCENARIOS)}")
-    if given.docs_from:
-        try:
-            found = joined([json.loads(file.read_text()) for file in given.docs_from])
-        except ValueError as error:
-            parser.error(str(error))
-        write(DOCS, found)
+    if given.docs_again:
+        write(ROOT, json.loads(PUBLISHED.read_text()))
         return 0
-    if given.docs and given.scenarios:
-        parser.error("--docs is of all scenarios: the page would lose the others")
+    if given.docs and (given.scenarios or given.short):
+        parser.error("--docs is of all scenarios, at full length: the page would lose the others")
     # Told to end, everything that was started is ended first, as after C-c.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     belongings = Belongings()
     os.environ[WORD] = belongings.name
+    scale = Scale(given.short, given.peers, given.exclusive)
     try:
-        found = run_all(
-            given.scenarios or list(SCENARIOS), Scale(given.short, given.peers, given.exclusive), given.json
-        )
+        found = run_all(given.scenarios or list(SCENARIOS), scale, given.json or (PUBLISHED if given.docs else None))
     finally:
         nothing_left(belongings)
     print("\n" + ", ".join(f"{name} {value}" for name, value in found["machine"].items()))
     if given.docs:
-        write(DOCS, found)
+        write(ROOT, found)
     return 1 if found["broken"] else 0
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import anyio
 
-from bench.contenders import clean_environment, temporary_home
-from bench.scenario import Report, Scale, Target
+from bench.homes import clean_environment, temporary_home
+from bench.report import Report, Scale, Target
 from muxwire import open_terminals
 
 TABS, TABS_SHORT = 50, 2
@@ -32,7 +32,7 @@ async def run(scale: Scale) -> Report:
     tabs, seconds = scale.of(TABS, TABS_SHORT), scale.of(SECONDS, SECONDS_SHORT)
     with temporary_home() as name:
         home = Path(name)
-        async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
+        async with open_terminals(environ=clean_environment(home)) as terminals:
             for _ in range(tabs):
                 await (await terminals.create_tab(shell="bash")).execute("true")
             client_pid = (await terminals.server()).process.pid

@@ -23,16 +23,18 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import anyio.to_thread
 
-from bench.contenders import HELLO, MUXWIRE, McpServer, clean_environment, temporary_home
-from bench.scenario import Report, Scale, Target, Unavailable
-from bench.ssh_server import ssh_server
+from bench.homes import clean_environment, temporary_home
+from bench.report import Report, Scale, Target
+from bench.server import MUXWIRE, McpServer
+from tests.stages import Unavailable
+from tests.stages.ssh_server import ssh_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 # What all jobs may take. A model, whose jobs these are, took 113 calls and 65,000 characters with an earlier contract.
-CALLS = 75
-CHARACTERS = 30_000
+CALLS = 70
+CHARACTERS = 25_000
 PATIENCE_MS = 30_000
 # How long to wait, in a job, for what another process does.
 PATIENCE = 30.0
@@ -62,15 +64,13 @@ class Agent:
         self.home, self.folder = home, home / "work"
         self.folder.mkdir(exist_ok=True)
         self.words = words
-        self.environ = environ | {"MUXWIRE_STATE_DIR": str(home / "state")}
+        self.environ = environ
         self.calls = self.characters = 0
         self.serve()
 
     def serve(self) -> None:
         """Start a server: what a client does when a session begins."""
         self.server = McpServer(self.home, [*MUXWIRE, *self.words], environ=self.environ, cwd=self.folder)
-        self.server.request("initialize", HELLO)
-        self.server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
         """Call a tool; an error is an answer too."""

@@ -1,10 +1,11 @@
-"""What was measured as text for a terminal, as docs/benchmarks.md, and as the pictures beside it."""
+"""What was measured as text for a terminal, as docs/benchmarks.md and its pictures, and as figures in other pages."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from bench.picture import bars, lines
+from bench.picture import bars
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,33 +17,42 @@ if TYPE_CHECKING:
 INTRODUCTION = """\
 # Benchmarks
 
-Made by `python -m bench --docs`, all contenders of a table in turn and in one run. Times depend on the machine and on
-what else it does; compare the ratios. Nothing here is written by hand.
+`python -m bench --docs` made this page in one run; nothing here is written by hand. Times depend on the machine and on
+what else it does, so compare the ratios.
 """
 SHORT = """\
 **This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
 """
 # What a picture says of where it comes from; the page says more.
 SOURCE = ("muxwire", "commit", "date", "tmux", "processor")
-
-# What a user asks first: the question, the report that answers it, how the row of it begins, the columns, the answer.
-QUESTIONS = (
-    ("How long does a short command take, called from Python?", "latency", ("true", "muxwire library"),
-     ("p50 ms", "p99 ms"), "{} ms at the median, {} at the 99th percentile"),
-    ("The same, called by an agent (MCP)?", "latency", ("true", "muxwire MCP execute_command"),
-     ("p50 ms", "p99 ms"), "{} ms, {}"),
-    ("The same on another machine, 50 ms away?", "remote", ("50 ms",), ("`execute` p50 ms",), "{} ms"),
-    ("How exact is what comes back?", "polling", ("muxwire library",),
-     ("output exact", "code right"), "outputs {}, exit codes {}"),
-    ("How soon is the first command in the first tab done?", "startup",
-     ("first create_tab to the end of its first command",), ("ms",), "after {} ms"),
-    ("How late does a wait for a text end?", "waits", ("wait_for, from write to return",), ("p50 ms",), "{} ms"),
-    ("How long does a picture of the screen take?", "screen", ("100 KB new",), ("p50 ms",), "{} ms"),
-    ("How long does a verb of the command line take?", "verbs", ("run true",), ("p50 ms",), "{} ms"),
-    ("How fast does long output arrive?", "throughput", ("muxwire",), ("MB/s",), "{} MB/s"),
-    ("What does it cost while nothing happens?", "idle", ("muxwire",),
-     ("wake-ups", "CPU ms"), "{} wake-ups, {} ms of processor time"),
-)  # fmt: skip
+# The pages that quote figures of the run: between `<!-- run: NAME -->` and `<!-- -->` stands what was measured.
+QUOTING = ("README.md",)
+_QUOTED = re.compile(r"(<!-- run: (.*?) -->)(.*?)(<!-- -->)", re.DOTALL)
+# By name: the report, how the row begins, the column.
+FIGURES = {
+    "library": ("latency", ("true", "muxwire library"), "p50 ms"),
+    "library over floor": ("latency", ("true", "muxwire library"), "p50/floor"),
+    "mcp": ("latency", ("true", "muxwire MCP execute_command"), "p50 ms"),
+    "sdk": ("latency", ("true", "bare SDK server, empty tool"), "p50 ms"),
+    "far 50": ("remote", ("50 ms",), "`execute` p50 ms"),
+    "exact": ("peers", ("muxwire serve",), "output exact"),
+    "exact of libtmux-mcp": ("peers", ("libtmux-mcp",), "output exact"),
+    "libtmux-mcp contains": ("peers", ("libtmux-mcp",), "contains it"),
+    "exact of Desktop Commander": ("peers", ("Desktop Commander",), "output exact"),
+    "capture-pane": ("peers", ("capture-pane, tight loop",), "`true` p50 ms"),
+    "exact of capture-pane": ("peers", ("capture-pane, tight loop",), "output exact"),
+    "pexpect": ("peers", ("pexpect",), "`true` p50 ms"),
+    "first tab": ("startup", ("first create_tab",), "ms"),
+    "handshake": ("startup", ("`serve`: spawn to handshake",), "ms"),
+    "wait": ("waits", ("a line, waited for as a text",), "p50 ms"),
+    "verb": ("verbs", ("run true", 1), "p50 ms"),
+    "rate": ("throughput", ("muxwire",), "MB/s"),
+    "wake-ups": ("idle", ("muxwire",), "wake-ups"),
+    "idle processor": ("idle", ("muxwire",), "CPU ms"),
+    "calls": ("jobs", ("all",), "calls"),
+    "characters": ("jobs", ("all",), "characters"),
+    "tools bytes": ("peers", ("muxwire serve",), "tools/list bytes"),
+}
 
 
 def as_text(report: Document) -> str:
@@ -54,9 +64,7 @@ def as_text(report: Document) -> str:
     for row in (columns, *rows):
         first, *rest = zip(row, widths, strict=True)
         told.append("  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]).rstrip())
-    told += [f"  {_target(target)}" for target in report["targets"]]
-    told += [f"  {note}" for note in report["notes"]]
-    return "\n".join(told)
+    return "\n".join([*told, *(f"  {line}" for line in (*map(_target, report["targets"]), *report["notes"]))])
 
 
 def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = INTRODUCTION) -> str:
@@ -66,7 +74,6 @@ def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = I
         parts.append(SHORT)
     if found["broken"]:
         parts.append("Broken in this run, and so missing here: " + "; ".join(found["broken"]) + ".\n")
-    parts += answers(found["reports"])
     for report in found["reports"]:
         parts.append(f"## {report['title']}\n")
         if report["name"] in drawn:
@@ -74,59 +81,38 @@ def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = I
         parts.append("| " + " | ".join(report["columns"]) + " |")
         parts.append("|---|" + "---:|" * (len(report["columns"]) - 1))
         parts += ["| " + " | ".join(_escaped(_figure(cell)) for cell in row) + " |" for row in report["rows"]]
-        parts.append("")
-        parts += [f"- {_target(target)}" for target in report["targets"]]
-        parts += [f"- {note}" for note in report["notes"]]
-        if report["targets"] or report["notes"]:
-            parts.append("")
+        below = [f"- {line}" for line in (*map(_target, report["targets"]), *report["notes"])]
+        parts += ["", *below, ""] if below else [""]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def answers(reports: Sequence[Document]) -> list[str]:
-    """A table of what a user asks first, with this run's figures; what was not measured in it is left out."""
-    by_name = {report["name"]: report for report in reports}
-    rows = []
-    for question, name, begins, columns, answer in QUESTIONS:
-        report = by_name.get(name, {"rows": ()})
-        for row in report["rows"]:
-            if tuple(row[: len(begins)]) == begins:
-                figures = [_figure(row[report["columns"].index(column)]) for column in columns]
-                rows.append(f"| {question} | {answer.format(*figures)} | {report['title']} |")
-    if not rows:
-        return []
-    targets = [target for report in reports for target in report["targets"]]
-    missed = sum(not target["met"] for target in targets)
-    told = f"Of {len(targets)} targets {missed} were missed; the tables name them.\n"
-    return ["## In short\n", "| question | answer | table |", "|---|---|---|", *rows, "", told]
-
-
-def pictures(found: Document) -> dict[str, tuple[str, str]]:
-    """By the report's name: the picture's file, and what is in it."""
-    where = {name: value for name, value in found["machine"].items() if name in SOURCE}
-    drawn = {}
+def write(root: Path, found: Document) -> None:
+    """Make the page and its picture, and put the figures into the pages that quote them."""
+    docs, drawn = root / "docs", {}
     for report in found["reports"]:
-        if not report["rows"]:
-            continue
-        if report["name"] == "polling":
-            medians = [(row[0], row[1]) for row in report["rows"]]
-            drawn["polling"] = "latency.svg", bars(report["title"] + ", p50 in ms (log scale)", medians, where)
-        elif report["name"] == "peers":
-            medians = [(row[0], row[2]) for row in report["rows"]]
-            drawn["peers"] = "peers.svg", bars("`true` by an MCP server, p50 in ms (log scale)", medians, where)
-        elif report["name"] == "growth":
-            drawn["growth"] = "growth.svg", lines(report["title"] + ": ms against size", report["data"], where)
-    return drawn
+        if report["name"] == "peers":
+            medians = [(str(row[0]), float(row[2])) for row in report["rows"]]
+            where = {name: found["machine"].get(name, "") for name in SOURCE}
+            (docs / "pictures" / "latency.svg").write_text(bars("`true`, ms at the median", medians, where))
+            drawn["peers"] = "pictures/latency.svg"
+    (docs / "benchmarks.md").write_text(as_markdown(found, drawn))
+    for page in QUOTING:
+        if (root / page).exists():
+            (root / page).write_text(quoted((root / page).read_text(), found))
 
 
-def write(docs: Path, found: Document) -> None:
-    """Make the page and its pictures."""
-    drawn = pictures(found)
-    folder = docs / "pictures"
-    folder.mkdir(exist_ok=True)
-    for name, content in drawn.values():
-        (folder / name).write_text(content)
-    page = as_markdown(found, {report: f"pictures/{name}" for report, (name, _) in drawn.items()})
-    (docs / "benchmarks.md").write_text(page)
+def quoted(page: str, found: Document) -> str:
+    """A page with the figures of this run. KeyError where it names one that there is not."""
+    return _QUOTED.sub(lambda match: match[1] + figure(match[2], found) + match[4], page)
+
+
+def figure(name: str, found: Document) -> str:
+    """One figure, as a page has it."""
+    report_name, begins, column = FIGURES[name]
+    report = next(report for report in found["reports"] if report["name"] == report_name)
+    place = report["columns"].index(column)
+    row = next(row for row in report["rows"] if all(str(cell).startswith(str(b)) for cell, b in zip(row, begins)))  # noqa: B905 - the beginning
+    return _figure(row[place])
 
 
 def _figure(cell: str | float) -> str:
@@ -134,7 +120,7 @@ def _figure(cell: str | float) -> str:
         return cell
     if isinstance(cell, int) or abs(cell) >= 100:
         return f"{cell:,.0f}"
-    return f"{cell:.3f}" if abs(cell) < 1 else f"{cell:.2f}"
+    return f"{cell:.2f}" if abs(cell) < 10 else f"{cell:.1f}"
 
 
 def _escaped(text: str) -> str:

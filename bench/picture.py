@@ -18,11 +18,9 @@ LETTER, FOOT_LETTERS = 7.5, 110
 FIGURE = 80
 FONT = 'font-family="sans-serif" font-size="13"'
 INK, OURS, THEIRS = "#24292f", "#1a7f5a", "#8c959f"
-# Lines that are told apart also by those who do not see all colours.
-COLOURS = ("#1a7f5a", "#b35900", "#3b5bdb", "#8c2f6b")
 FOOT = 16
-# The plane of a chart of lines: its side, and the room beside it for the lines' names.
-SIDE, AXIS = 300, 60
+# The room beside the longest label of a line.
+MARGIN = 30
 
 
 def bars(title: str, medians: Iterable[tuple[str, float]], where: Mapping[str, str]) -> str:
@@ -58,44 +56,15 @@ def shares(title: str, parts_of: Sequence[tuple[str, int, int]], where: Mapping[
     return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(parts_of) + 30), where)
 
 
-def lines(title: str, series: Mapping[str, Sequence[Sequence[float]]], where: Mapping[str, str]) -> str:
-    """Draw each cost against its size, both as multiples of the first, on log scales: linear is the diagonal."""
-    spans = [math.log10(points[-1][0] / points[0][0]) for points in series.values()]
-    decades = max(1.0, *spans)
-    left, bottom = AXIS, TOP + SIDE
-    parts = [
-        f'<rect x="{left}" y="{TOP}" width="{SIDE}" height="{SIDE}" fill="none" stroke="{THEIRS}"/>',
-        f'<line x1="{left}" y1="{bottom}" x2="{left + SIDE}" y2="{TOP}" stroke="{THEIRS}" stroke-dasharray="4"/>',
-        f'<text x="{left + SIDE}" y="{bottom + 18}" text-anchor="end">{10**decades:,.0f} times the size</text>',
-        f'<text x="{left - 6}" y="{bottom}" text-anchor="end">1</text>',
-        f'<text x="{left - 6}" y="{TOP + 12}" text-anchor="end">{10**decades:,.0f}</text>',
-    ]
-    for number, (name, points) in enumerate(series.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        drawn = [
-            (
-                left + math.log10(x / points[0][0]) / decades * SIDE,
-                bottom - math.log10(y / points[0][1]) / decades * SIDE,
-            )
-            for x, y in points
-        ]
-        path = " ".join(f"{x:.0f},{min(max(y, TOP), bottom):.0f}" for x, y in drawn)
-        parts += [
-            f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>',
-            f'<text x="{left + SIDE + 16}" y="{TOP + 16 + number * 22}" fill="{colour}">{escape(name)}</text>',
-        ]
-    return _framed(title, parts, (left + SIDE + _room(series) + 16, bottom + 50), where)
-
-
 def _room(labels: Iterable[str]) -> int:
     """How wide a column of labels is."""
-    return math.ceil(max(map(len, labels)) * LETTER) + AXIS // 2
+    return math.ceil(max(map(len, labels)) * LETTER) + MARGIN
 
 
 def _framed(title: str, parts: Iterable[str], size_needed: tuple[int, int], where: Mapping[str, str]) -> str:
     """The parts on white under a title, over lines that say where the figures come from."""
     made = textwrap.wrap(", ".join(f"{name} {value}" for name, value in where.items() if value), FOOT_LETTERS)
-    width = max(size_needed[0], *(math.ceil(len(line) * LETTER) + AXIS // 2 for line in (title, *made)))
+    width = max(size_needed[0], *(math.ceil(len(line) * LETTER) + MARGIN for line in (title, *made)))
     height = size_needed[1] + FOOT * len(made)
     size = f'width="{width}" height="{height}"'
     foot = [

@@ -1,17 +1,16 @@
-"""What others recorded of their agents' terminals, read from a clone: screens, commands, keystrokes.
+"""What others recorded of their agents' terminals, read from a clone: screens and commands.
 
 The leaderboard repository of Terminal-Bench has a folder for each trial: `sessions/agent.log` is what the terminal was
 sent, `panes/post-agent.txt` what tmux showed and had above when the agent was done. mini-swe-agent prints each command
-in a block of its own. Terminus-2 answers with a document of JSON an episode: `commands` of `keystrokes` and `duration`.
+in a block of its own.
 Nothing of them is part of this repository: they have no licence.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,13 +41,6 @@ class Screen:
     log: bytes
     rows: tuple[str, ...]
     at_end: bool
-
-
-class Keys(NamedTuple):
-    """What a model typed, and the seconds that it guessed they take."""
-
-    text: str
-    seconds: float
 
 
 def screens(clone: Path, longest: int) -> Iterator[Screen]:
@@ -103,17 +95,3 @@ def _may_be_folded(command: str) -> bool:
 def needs_network(command: str) -> bool:
     """Whether it looks as if it did."""
     return _NETWORK.search(command) is not None
-
-
-def keystrokes(folder: Path) -> dict[str, list[Keys]]:
-    """By trial: what Terminus-2 typed, in turn; an answer that is no JSON is left out, as Terminus-2 does."""
-    found: dict[str, list[Keys]] = {}
-    for answer in sorted(folder.rglob("episode-*/response.txt"), key=lambda path: int(path.parent.name[8:])):
-        text = answer.read_text("utf-8", "replace")
-        try:
-            said = json.loads(text[text.find("{") : text.rfind("}") + 1])["commands"]
-            some = [Keys(one["keystrokes"], float(one.get("duration", 1.0))) for one in said]
-        except (ValueError, LookupError, TypeError):
-            continue
-        found.setdefault(str(answer.parent.parent.relative_to(folder)), []).extend(some)
-    return found

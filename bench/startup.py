@@ -2,97 +2,105 @@
 
 from __future__ import annotations
 
-import os
-import pty
-import signal
 import statistics
+import subprocess
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from bench.contenders import BARE, HELLO, MUXWIRE, READ, McpServer, clean_environment, temporary_home
-from bench.scenario import Report, Scale, Target
+import anyio
+
+from bench.contenders import bare_pty
+from bench.homes import clean_environment, temporary_home
+from bench.report import Report, Scale, Target
+from bench.server import BARE, MUXWIRE, mcp_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 RUNS, RUNS_SHORT = 15, 1
+NAME = "bench"
+NAMED = (*MUXWIRE, "--name", NAME)
+# What the design promises, in ms: of a server with a name whose instance runs already; of a tab beyond its shell.
+HANDSHAKE_MS, RESULT_MS, PROMPT_MS = 30, 50, 30
 
 
-def greet(home: Path, argv: tuple[str, ...]) -> float:
+def greet(home: Path, argv: Sequence[str]) -> float:
     """Milliseconds from spawn to the answer of `initialize`."""
     begun = time.perf_counter()
-    server = McpServer(home, argv)
-    server.request("initialize", HELLO)
-    taken = time.perf_counter() - begun
-    server.close()
-    return taken * 1000
+    with mcp_server(home, argv):
+        return (time.perf_counter() - begun) * 1000
 
 
-def first_tab(home: Path) -> float:
-    """Milliseconds from the first create_tab, which starts tmux, until its first command can be typed and has run."""
-    server = McpServer(home)
-    server.request("initialize", HELLO)
-    server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    begun = time.perf_counter()
-    server.call("create_tab", shell="bash")
-    server.call("execute_command", window_id="@1", command="true")
-    taken = time.perf_counter() - begun
-    server.close()
-    return taken * 1000
-
-
-def first_result(home: Path) -> float:
+def first_result(home: Path, argv: Sequence[str] = MUXWIRE) -> float:
     """Milliseconds from spawn to the result of the first command, which makes its tab."""
     begun = time.perf_counter()
-    server = McpServer(home)
-    server.request("initialize", HELLO)
-    server.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    result = server.call("execute_command", command="true")
-    taken = time.perf_counter() - begun
-    server.close()
+    with mcp_server(home, argv) as server:
+        result = server.call("execute_command", command="true")
+        taken = time.perf_counter() - begun
     assert not result.get("isError"), result
     return taken * 1000
 
 
-def shell_alone(home: Path) -> float:
+def first_tab(home: Path) -> float:
+    """Milliseconds from the first create_tab, which starts tmux, until its first command has run."""
+    with mcp_server(home) as server:
+        begun = time.perf_counter()
+        server.call("create_tab", shell="bash")
+        server.call("execute_command", window_id="@1", command="true")
+        return (time.perf_counter() - begun) * 1000
+
+
+async def shell_alone(home: Path) -> float:
     """Milliseconds from starting bash on a pty until a line that waits there has run."""
     begun = time.perf_counter()
-    pid, descriptor = pty.fork()
-    if pid == 0:
-        os.execvpe("bash", ["bash", "-i"], clean_environment(home))
-    os.write(descriptor, b"echo '<'1'>'\r")
-    seen = b""
-    while b"<1>" not in seen:
-        seen += os.read(descriptor, READ)
-    taken = time.perf_counter() - begun
-    os.kill(pid, signal.SIGKILL)
-    os.close(descriptor)
-    os.waitpid(pid, 0)
-    return taken * 1000
+    async with bare_pty(home, "true", 1) as once:
+        await once()
+        return (time.perf_counter() - begun) * 1000
+
+
+@contextmanager
+def named_instance(home: Path) -> Iterator[None]:
+    """Have an instance with a name, which all servers of that name use."""
+    muxwire, environ = MUXWIRE[:-1], clean_environment(home)
+    subprocess.run([*muxwire, "new", "--name", NAME], check=True, capture_output=True, env=environ)
+    try:
+        yield
+    finally:
+        subprocess.run([*muxwire, "kill", "--all", "--name", NAME], check=True, capture_output=True, env=environ)
 
 
 async def run(scale: Scale) -> Report:
     """Medians, all in turn."""
-    found: dict[str, list[float]] = {"bare": [], "ours": [], "shell": [], "tab": [], "result": []}
     with temporary_home() as name:
         home = Path(name)
-        for _ in range(scale.of(RUNS, RUNS_SHORT)):
-            found["bare"].append(greet(home, BARE))
-            found["ours"].append(greet(home, MUXWIRE))
-            found["shell"].append(shell_alone(home))
-            found["tab"].append(first_tab(home))
-            found["result"].append(first_result(home))
-    bare, ours, shell, tab, result = (statistics.median(times) for times in found.values())
+        ways: dict[str, Callable[[], float]] = {
+            "a bare server of the same SDK: spawn to handshake": lambda: greet(home, BARE),
+            "`serve`: spawn to handshake": lambda: greet(home, MUXWIRE),
+            "`serve`: spawn to the result of the first command": lambda: first_result(home),
+            "`serve --name`, which runs already: spawn to handshake": lambda: greet(home, NAMED),
+            "`serve --name`, which runs already: spawn to the first result": lambda: first_result(home, NAMED),
+            "first create_tab to the end of its first command": lambda: first_tab(home),
+        }
+        times: dict[str, list[float]] = {title: [] for title in (*ways, "bash alone on a pty, to its first line")}
+        with named_instance(home):
+            for _ in range(scale.of(RUNS, RUNS_SHORT)):
+                for title, way in ways.items():
+                    times[title].append(await anyio.to_thread.run_sync(way))
+                times["bash alone on a pty, to its first line"].append(await shell_alone(home))
+    found = {title: statistics.median(some) for title, some in times.items()}
+    _, _, result, handshake, named_result, tab, shell = found.values()
+    bare = next(iter(found.values()))
     return Report(
         "startup",
         "Start-up, medians",
-        ("what", "ms", "compared with", "ms "),
+        ("what", "ms"),
+        tuple(found.items()),
         (
-            ("spawn to `initialize` reply", ours, "a bare server of the same SDK", bare),
-            ("spawn to the result of the first command", result, "a bare server, spawn to `initialize` reply", bare),
-            ("first create_tab to the end of its first command", tab, "bash alone on a pty", shell),
-        ),
-        (
-            Target(
-                "spawn to the first command's result, over a bare SDK server's spawn to `initialize`", result / bare, 1
-            ),
-            Target("first create_tab to a ready prompt, beyond the shell's own start", tab - shell, 30, "ms"),
+            Target("`serve`, spawn to the first result, over a bare SDK server's handshake", result / bare, 1),
+            Target("`serve --name`, spawn to handshake", handshake, HANDSHAKE_MS, "ms"),
+            Target("`serve --name`, spawn to the first result", named_result, RESULT_MS, "ms"),
+            Target("first create_tab to a ready prompt, beyond the shell's own start", tab - shell, PROMPT_MS, "ms"),
         ),
     )

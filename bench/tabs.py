@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import final
 
 import anyio
 
-from bench.contenders import ATTACHED, PATIENCE, READ, clean_environment, read_until, temporary_home
-from bench.scenario import Report, Scale, Target
+from bench.contenders import READ, floor
+from bench.homes import clean_environment, temporary_home
+from bench.report import Report, Scale, Target
 from muxwire import Tab, open_terminals
 from muxwire.client.client import prepared
 
@@ -34,54 +34,38 @@ class Rate:
 
 def bare(home: Path, tabs: int, commands: int) -> Rate:
     """One control client, a line typed into each pane as soon as its last answer is here."""
-    socket, env = str(home / "floor"), clean_environment(home)
-    argv = ["tmux", "-u", "-S", socket, "-f", "/dev/null", "-C", "new-session", "--", "bash", "--norc"]
-    process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env, bufsize=0)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    writer, reader = process.stdin.fileno(), process.stdout.fileno()
-    try:
-        read_until(reader, ATTACHED)
-        os.write(writer, b"new-window -d bash --norc\n" * (tabs - 1))
-        _warm(writer, reader, tabs)
-        counts = [0] * tabs
+    with floor(home, tabs) as (writer, reader):
+        _answered(writer, reader, tabs, range(1))  # every shell is at its prompt
         begun, used = time.perf_counter(), time.process_time()
-        for pane in range(tabs):
-            _type(writer, pane, 0)
-        rest, left, ends = b"", tabs * commands, [b""] * tabs
-        while left:
-            *lines, rest = (rest + os.read(reader, READ)).split(b"\n")
-            for line in lines:
-                if not line.startswith(b"%output %"):
-                    continue
-                name, text = line.split(b" ", 2)[1:]
-                pane = int(name[1:])
-                wanted = b"<%d>" % counts[pane]
-                text, ends[pane] = ends[pane] + text, text[-len(wanted) :]  # tmux may read it in two pieces
-                if wanted in text:
-                    counts[pane] += 1
-                    left -= 1
-                    if counts[pane] < commands:
-                        _type(writer, pane, counts[pane])
+        _answered(writer, reader, tabs, range(1, commands + 1))
         return _rate(tabs * commands, begun, used)
-    finally:
-        subprocess.run(["tmux", "-S", socket, "kill-server"], check=False, capture_output=True)
-        process.wait()
+
+
+def _answered(writer: int, reader: int, tabs: int, numbers: range) -> None:
+    """Have each pane echo these numbers, one after the other."""
+    due = [numbers.start] * tabs
+    for pane in range(tabs):
+        _type(writer, pane, numbers.start)
+    rest, left, ends = b"", tabs * len(numbers), [b""] * tabs
+    while left:
+        *lines, rest = (rest + os.read(reader, READ)).split(b"\n")
+        for line in lines:
+            if not line.startswith(b"%output %"):
+                continue
+            name, text = line.split(b" ", 2)[1:]
+            pane = int(name[1:])
+            wanted = b"<%d>" % due[pane]
+            text, ends[pane] = ends[pane] + text, text[-len(wanted) :]  # tmux may read it in two pieces
+            if wanted in text:
+                due[pane] += 1
+                left -= 1
+                if due[pane] < numbers.stop:
+                    _type(writer, pane, due[pane])
 
 
 def _type(writer: int, pane: int, count: int) -> None:
     set_buffer = prepared(("set-buffer", "-b", f"x{pane}", "--", f"echo '<'{count}'>'\r"))[0].line
     os.write(writer, set_buffer + b"\npaste-buffer -r -d -b x%d -t %%%d\n" % (pane, pane))
-
-
-def _warm(writer: int, reader: int, tabs: int) -> None:
-    """Wait until every shell has answered once."""
-    for pane in range(tabs):
-        _type(writer, pane, -1)
-    seen, rest, until = set[int](), b"", time.monotonic() + PATIENCE * tabs
-    while len(seen) < tabs and time.monotonic() < until:
-        *lines, rest = (rest + os.read(reader, READ)).split(b"\n")
-        seen |= {int(line.split(b" ", 2)[1][1:]) for line in lines if line.startswith(b"%output %") and b"<-1>" in line}
 
 
 def _rate(commands: int, begun: float, used: float) -> Rate:
@@ -91,7 +75,7 @@ def _rate(commands: int, begun: float, used: float) -> Rate:
 
 async def ours(home: Path, tabs: int, commands: int) -> Rate:
     """The same through the library."""
-    async with open_terminals(environ=clean_environment(home), state_dir=home / "state") as terminals:
+    async with open_terminals(environ=clean_environment(home)) as terminals:
         opened = [await terminals.create_tab(shell="bash") for _ in range(tabs)]
         for tab in opened:
             await tab.execute("true")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.machine import ROOT
-from bench.scenario import Unavailable
+from tests.stages import Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,8 +1,7 @@
-"""What agents did in public recordings, done again: screens, commands and guesses, by muxwire and by others.
+"""What agents did in public recordings, done again: screens and commands, by muxwire and by others.
 
-`python -m bench trajectories --from CLONE [--limit N] [--terminus FOLDER] [--peers FOLDER] [--json FILE] [--docs]`.
-CLONE is a clone of the leaderboard repository of Terminal-Bench, FOLDER one of Terminus-2's answers. Nothing of them is
-published but counts. No model runs.
+`python -m bench trajectories --from CLONE [--limit N] [--peers FOLDER] [--json FILE] [--docs]`. CLONE is a clone of the
+leaderboard repository of Terminal-Bench. Nothing of it is published but counts. No model runs.
 """
 
 from __future__ import annotations
@@ -22,47 +21,42 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import anyio
 
 from bench import recordings
-from bench.contenders import clean_environment
-from bench.corpus import plain
-from bench.driver_process import driver_process
-from bench.frameworks import DRIVER, FRAMEWORKS, Step, python_of
 from bench.machine import ROOT, machine
 from bench.pages import SOURCE, as_markdown, as_text
+from bench.peers.cases import plain
+from bench.peers.compare import HARBOR, OPENHANDS
 from bench.picture import shares
-from bench.scenario import Report, Unavailable
+from bench.report import Report
 from bench.throwaway import OWN, PATH, WORK, throwaway
+from bench.timing import Contender
 from muxwire.logs.sizes import PaneSize
 from muxwire.tmux.past import Scene, played
+from tests.stages import Unavailable
+from tests.stages.packages import install
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bench.driver_process import Take
+    from tests.stages.packages import Package
 
-PLAIN = "bench.peers.plain_driver"
 # What a command may take; those are tried that took less than half of it alone.
 SECONDS = 5.0
 # How long the command after each has, which goes back to where mini-swe-agent begins each, and must say this.
 NEXT_SECONDS, BACK = 3.0, "back-42"
-INTERRUPT, FRESH = Step("interrupt"), Step("fresh")
 # At most so many commands of one task.
 EACH = 12
 LONGEST_LOG = 1_500_000
-# Terminus-2 waits no longer, whatever the model says; a driver answers within a minute.
-GUESS_MAX = 50.0
 # What differs between two runs of the same command: clocks, sizes of directories, and how a shell names its lines.
 _DIRECTORY = re.compile(r"^(d[rwxst-]{9}\S? +\d+ \S+ +\S+) +\d+", re.MULTILINE)
 _CLOCK = re.compile(
     r"\d\d:\d\d(:\d\d)?(\.\d+)?|\b\d+\.\d+ ?m?s(econds)?\b|^\S*bash: (-c: )?(line \d+: )?|\bline \d+", re.MULTILINE
 )
-_FAILED = re.compile(r"No such file|not found|cannot|Error|error|Failed|Unable|Usage", re.IGNORECASE)
 
 
 class Way(NamedTuple):
-    """A terminal to run commands by, in a process of its own; `screen`: what it gives is what a screen shows."""
+    """One of `peers/ways.py`; `screen`: what it gives is what a screen shows."""
 
     title: str
-    module: str
     name: str
     python: Path = Path(sys.executable)
     screen: bool = False
@@ -75,21 +69,24 @@ class Room(NamedTuple):
     own: Path = OWN
     shut: bool = True
 
-    @property
-    def back(self) -> Step:
-        """The command that goes back."""
-        return Step("run", f"cd {self.work}; echo back-$((6*7))", BACK, seconds=NEXT_SECONDS)
+    def back(self, way: Contender) -> bool:
+        """Go back; whether that worked."""
+        found = asked(way, f"cd {self.work}; echo back-$((6*7))", NEXT_SECONDS)
+        return BACK in found.get("output", "")
 
 
 THROWAWAY = Room()
-PTY = Way("", PLAIN, "pty")
+PTY = Way("", "pty")
 WAYS = (
-    Way("`bash -c`, a shell for each", PLAIN, "bash"),
-    Way("muxwire, one tab", PLAIN, "muxwire"),
-    Way("`CMD; tmux wait -S done` (imitation)", PLAIN, "blocking", screen=True),
+    Way("`bash -c`, a shell for each", "bash"),
+    Way("muxwire, one tab", "muxwire"),
+    Way("`CMD; tmux wait -S done` (imitation)", "wait-for", screen=True),
 )
 # Those that are measured where they can be installed.
-OTHERS = {"harbor": "Harbor's `TmuxSession`", "openhands": "OpenHands' terminal"}
+OTHERS: tuple[tuple[Way, Package], ...] = (
+    (Way("OpenHands' terminal", "openhands"), OPENHANDS),
+    (Way("Harbor's `TmuxSession`", "harbor", screen=True), HARBOR),
+)
 
 
 @dataclass(slots=True)
@@ -103,7 +100,7 @@ class Score:
 
     def count(self, known: Known, found: Mapping[str, Any], works: Sequence[bool], *, screen: bool) -> None:
         """Count what came of a command; `works`: whether the next one did, and whether it did after an interrupt."""
-        output, hung, document = found.get("output", ""), _hung(found), "<<" in known.command
+        output, hung, document = found.get("output", ""), found.get("ended") is False, "<<" in known.command
         ended, seen = not hung and "error" not in found, same(output)
         exact = ended and not screen and seen in known.outputs
         within = ended and not exact and any(one in seen for one in known.outputs)
@@ -115,7 +112,7 @@ class Score:
         for name, value in met.items():
             self.counts[name] += value
         self.counts["characters"] += len(output)
-        self.took.append(found.get("took", SECONDS))
+        self.took.append(found.get("took", SECONDS * 1000) / 1000)
         if not exact and not within:
             self.missed.append([known.command, str(found), *known.outputs])
 
@@ -139,24 +136,24 @@ def same(text: str) -> str:
 
 
 @contextmanager
-def driven(way: Way, room: Room) -> Iterator[Take]:
+def driven(way: Way, room: Room) -> Iterator[Contender]:
     """The way, in a room of its own. Unavailable."""
-    environ = clean_environment(room.own) | {"PATH": PATH, "TMPDIR": "/tmp", "PAGER": "cat", "GIT_PAGER": "cat"}
+    environ = {"PATH": PATH, "TMPDIR": "/tmp", "PAGER": "cat", "GIT_PAGER": "cat"}
     # A shell that is new for each command begins in the right place; the others are sent there.
     folder = room.work if way.name in ("bash", "pty") else room.own
     walls: AbstractContextManager[list[str]] = throwaway(way.python) if room.shut else nullcontext([])
     with walls as words:
-        argv = [*words, str(way.python), "-m", way.module, way.name, "own", str(folder)]
-        with driver_process(way.title or way.name, argv, environ) as take:
-            yield take
+        argv = [*words, str(way.python), "-m", "bench.peers.ways", way.name, str(folder), ""]
+        contender = Contender(way.title or way.name, argv, room.own, environ=environ)
+        try:
+            yield contender
+        finally:
+            contender.close()
 
 
-async def given(take: Take, step: Step) -> dict[str, Any]:
-    """What came of a step; an error if the driver has gone, which a recorded command may have killed."""
-    try:
-        return await take(step.asked())
-    except OSError:
-        return {"error": "no answer"}
+def asked(way: Contender, command: str, seconds: float) -> dict[str, Any]:
+    """What came of a command; an error if the way has gone, which a recorded command may have killed."""
+    return way.ask({"command": command, "seconds": seconds}, seconds * 4 + 20)
 
 
 class Known(NamedTuple):
@@ -167,51 +164,43 @@ class Known(NamedTuple):
     code: int
 
 
-async def references(commands: Sequence[str], room: Room) -> list[Known]:
-    """Those that end in time; one that does not write the same when run again is not `known`, and run nevertheless.
+def references(commands: Sequence[str], room: Room) -> list[Known]:
+    """Those that end in time; one that does not write the same when run again has no `outputs`, and is run even so.
 
     All are run in turn, as one may need what the one before it has left; one that kills its driver is the last.
     """
     runs = []
     for way in (PTY, PTY, WAYS[0]):
-        with driven(way, room) as take:
-            runs.append([await given(take, Step("run", command, seconds=SECONDS)) for command in commands])
+        with driven(way, room) as contender:
+            runs.append([asked(contender, command, SECONDS) for command in commands])
     kept = []
     for command, first, second, piped in zip(commands, *runs, strict=True):
-        if any("error" in one or not one["ended"] or one["took"] > SECONDS / 2 for one in (first, second)):
+        if any("error" in one or one["took"] > SECONDS * 500 for one in (first, second)):
             continue
-        outputs = frozenset(same(one["output"]) for one in (first, piped) if one.get("ended"))
+        outputs = frozenset(same(one["output"]) for one in (first, piped) if "error" not in one)
         again = same(first["output"]) == same(second["output"]) and first["code"] == second["code"]
         kept.append(Known(command, outputs if again else frozenset(), first["code"]))
     return kept
 
 
-async def run_by(way: Way, known: Iterable[Known], score: Score, room: Room) -> None:
-    """Run the commands of one task, each followed by one that must work."""
-    with driven(way, room) as take:
-        await given(take, room.back)
+def run_by(way: Way, known: Iterable[Known], score: Score, room: Room) -> None:
+    """Run the commands of one task, each followed by one that must work: as it is, or after an interrupt."""
+    with driven(way, room) as contender:
+        room.back(contender)
         for one in known:
-            found = await given(take, Step("run", one.command, seconds=SECONDS))
-            works = [_is_back(await given(take, room.back))] * 2
+            found = asked(contender, one.command, SECONDS)
+            works = [room.back(contender)] * 2
             if not works[1]:
-                await given(take, INTERRUPT)
-                works[1] = _is_back(await given(take, room.back))
+                contender.ask({"do": "interrupt"})
+                works[1] = room.back(contender)
             if not works[1]:
-                await given(take, FRESH)
-                await given(take, room.back)
+                contender.ask({"do": "fresh"})
+                room.back(contender)
             if one.outputs:
                 score.count(one, found, works, screen=way.screen)
 
 
-def _hung(found: Mapping[str, Any]) -> bool:
-    return found.get("ended") is False
-
-
-def _is_back(found: Mapping[str, Any]) -> bool:
-    return BACK in found.get("output", "") and not _hung(found)
-
-
-async def commands_again(
+def commands_again(
     tasks: Mapping[str, Sequence[str]], ways: Sequence[Way], limit: int, room: Room = THROWAWAY
 ) -> tuple[Report, list[Any]]:
     """Run recorded commands by each way, task after task, until so many were tried."""
@@ -220,13 +209,12 @@ async def commands_again(
         if scores[0].counts["tried"] >= limit:
             break
         some = [command for command in recorded if not recordings.needs_network(command)][:EACH]
-        known = await references(some, room)
+        known = references(some, room)
         left += len(some) - sum(bool(one.outputs) for one in known)
         for way, score in zip(ways, scores, strict=True):
-            await run_by(way, known, score, room)
-        print(
-            f"task {number} of {len(tasks)}, {task}: {scores[0].counts['tried']} commands", file=sys.stderr, flush=True
-        )
+            run_by(way, known, score, room)
+        tried = scores[0].counts["tried"]
+        print(f"task {number} of {len(tasks)}, {task}: {tried} commands", file=sys.stderr, flush=True)
     left_out = f"they do not end in {SECONDS / 2:.1f} s alone, or write something else when run again"
     notes = (
         f"{scores[0].counts['tried']} commands of {number} tasks; {left} more were left out: {left_out}",
@@ -260,46 +248,17 @@ async def screens_again(screens: Iterable[recordings.Screen]) -> Report:
     return Report("screens", "Recorded screens", columns, tuple(rows))
 
 
-async def guesses_again(trials: Mapping[str, Sequence[recordings.Keys]], room: Room = THROWAWAY) -> Report:
-    """Type what Terminus-2 typed, and see how much of each guess was needed."""
-    slept = least = most = 0.0
-    blocks = failed = late = left = 0
-    for keys in trials.values():
-        with driven(WAYS[1], room) as take:
-            await given(take, Step("keys", f"cd {room.work}\n", seconds=1.0))
-            for text, seconds in keys:
-                if recordings.needs_network(text):
-                    left += 1
-                    continue
-                guess = min(seconds, GUESS_MAX)
-                found = await given(take, Step("keys", text, seconds=guess))
-                needed = min(found.get("needed", guess), guess)
-                fails = _FAILED.search(found.get("output", "Failed")) is not None
-                blocks, failed, slept = blocks + 1, failed + fails, slept + guess
-                least, most = least + needed, most + (guess if fails else needed)
-                late += found.get("late", 0) > 0
-    rows = ((len(trials), blocks, round(slept, 1), round(least, 1), round(most, 1), failed, late),)
-    columns = ("trials", "blocks of keys", "seconds guessed", "needed here", "needed at most", "fail here",
-               "output after an early return")  # fmt: skip
-    notes = (
-        f"{left} that look as if they need the network are left out",
-        "*at most*: what fails here, for want of the task's files, counts as all of its guess",
-    )
-    return Report("guesses", "Durations that Terminus-2 guessed", columns, rows, (), notes)
-
-
 def ways(folder: Path | None) -> tuple[list[Way], list[str]]:
     """Those that can be had here, and why the others cannot."""
     found, notes = list(WAYS), []
-    for framework in (framework for framework in FRAMEWORKS if framework.name in OTHERS):
-        title = f"{OTHERS[framework.name]} {framework.requirements[0].rpartition('==')[2]}"
+    for way, package in OTHERS:
         try:
-            python = python_of(framework, folder / framework.name) if folder else None
+            if folder is not None:
+                python = install(package, folder) / "bin" / "python"
+                version = package.label.rpartition(" ")[2]
+                found.append(way._replace(title=f"{way.title} {version}", python=python))
         except Unavailable as error:
-            python = None
-            notes.append(f"{title} was not run: {error}")
-        if python:
-            found.append(Way(title, DRIVER, framework.name, python, framework.screen))
+            notes.append(f"{way.title} was not run: {error}")
     return found, notes
 
 
@@ -329,7 +288,6 @@ LIMITS = """\
 - What a persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact.
 - One agent, one model, one machine, which did other things too: compare the ratios.
 """
-UNGUESSED = "- The durations that Terminus-2 guessed (`--terminus`) were not played: too few were at hand.\n"
 
 
 def picture(scores: Iterable[Mapping[str, Any]], found: Mapping[str, str]) -> str:
@@ -347,31 +305,26 @@ def main(argv: Sequence[str]) -> int:
     """Do what was asked for. What is not here is left out, and said."""
     parser = argparse.ArgumentParser(prog="python -m bench trajectories", description=__doc__)
     parser.add_argument("--from", dest="clone", type=Path, required=True, metavar="CLONE")
-    parser.add_argument("--terminus", type=Path, metavar="FOLDER", help="Terminus-2's answers: episode-N/response.txt")
     parser.add_argument("--limit", type=int, default=250, metavar="N", help="so many commands, of 12 a task at most")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install others' terminals there, and keep them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, and what was not exact")
     parser.add_argument("--docs", action="store_true", help="make docs/trajectories.md and its picture anew")
-    asked = parser.parse_args(argv)
+    given = parser.parse_args(argv)
     found: dict[str, Any] = {"machine": machine(), "short": False, "broken": [], "reports": []}
-    reports = [anyio.run(screens_again, recordings.screens(asked.clone, LONGEST_LOG))]
-    print(as_text(reports[0].document()), flush=True)
-    chosen, notes = ways(asked.peers)
+    chosen, notes = ways(given.peers)
+    screens = anyio.run(screens_again, recordings.screens(given.clone, LONGEST_LOG))
     try:
-        report, found["scores"] = anyio.run(commands_again, recordings.commands(asked.clone), chosen, asked.limit)
-        reports.append(replace(report, notes=(*report.notes, *notes)))
-        if asked.terminus:
-            reports.append(anyio.run(guesses_again, recordings.keystrokes(asked.terminus)))
+        report, found["scores"] = commands_again(recordings.commands(given.clone), chosen, given.limit)
     except Unavailable as error:
         parser.error(str(error))
-    for report in reports[1:]:
-        print(as_text(report.document()), flush=True)
-    found["reports"] = [report.document() for report in reports]
-    if asked.json:
-        asked.json.write_text(json.dumps(found, indent=1) + "\n")
-    if asked.docs:
+    found["reports"] = [one.document() for one in (screens, replace(report, notes=(*report.notes, *notes)))]
+    for one in found["reports"]:
+        print(as_text(one), flush=True)
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=1) + "\n")
+    if given.docs:
         docs = ROOT / "docs"
         (docs / "pictures" / "trajectories.svg").write_text(picture(found["scores"], found["machine"]))
         page = as_markdown(found, {"commands": "pictures/trajectories.svg"}, INTRODUCTION)
-        (docs / "trajectories.md").write_text(page + "\n" + LIMITS + ("" if asked.terminus else UNGUESSED))
+        (docs / "trajectories.md").write_text(page + "\n" + LIMITS)
     return 0

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bench import ssh_server as started
-from bench.scenario import Unavailable
+from tests.stages import Unavailable, ssh_server as started
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

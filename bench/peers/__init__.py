@@ -1,1 +1,4 @@
-"""Other MCP servers that run commands, where they can be had: how fast, how right, at what cost. None is guessed at."""
+"""What others make of a command: MCP servers, libraries, polling, the terminals of agent frameworks.
+
+Nothing outside of this directory needs it, but `trajectories.py`, which gives recorded commands to some of them.
+"""

@@ -1,82 +1,283 @@
-"""Which servers are measured: where each comes from, how it is started, who drives it."""
+"""Other MCP servers: how each is asked to run a command, and what of its answer is output and exit code.
+
+A driver gives a server what its own documentation asks for, and takes from the answer whatever may be called the
+output; what is in front of it or behind it in the server's own frame is taken off, what is in the output is not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable  # noqa: TC003 - a dataclass names it
+import json
+import re
+import shlex
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - a dataclass names it
+from typing import Any, Protocol
 
-from bench.contenders import BARE, MUXWIRE
-from bench.packages import FromNpm, FromPyPI, Package
-from bench.peers.drivers import (
-    Bare,
-    DesktopCommander,
-    Driver,
-    LibtmuxMcp,
-    Muxwire,
-    ServerCommands,
-    ShellServer,
-    TmuxKeys,
-    TmuxMcp,
-)
+from bench.peers.cases import Answer
+from bench.peers.marks import between, end_mark, typed
+from bench.server import BARE, MUXWIRE
+from tests.stages.packages import FromNpm, FromPyPI, Package
+
+# A tool's result as JSON, as the protocol has it.
+Result = dict[str, Any]
+Ask = Callable[..., Result]
+# How long a shell that was just started may take for its first command.
+START = 30
+# The pause of a client that must poll with calls: a model's is a thousand times that.
+POLL = 0.02
+WIDTH, HEIGHT = 200, 50
+
+
+class Driver(Protocol):
+    """Speaks to one server; what must be there before a command can be run is made at once."""
+
+    def __init__(self, ask: Ask) -> None:
+        """`ask(tool, **arguments)` returns the tool's result."""
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """Run a command and return its answer."""
+
+
+class PeerError(Exception):
+    """A server refused a command, or said that it failed to run it; what it said."""
+
+
+def text_of(result: Result) -> str:
+    """The text of a result, its blocks one after the other."""
+    return "".join(block.get("text", "") for block in result["content"])
+
+
+def value_of(result: Result) -> Any:  # noqa: ANN401 - JSON
+    """What a tool returned as JSON: structured if it is, else the JSON in its text; an error is raised."""
+    if result.get("isError"):
+        raise PeerError(text_of(result))
+    return result["structuredContent"] if "structuredContent" in result else json.loads(text_of(result))
+
+
+class Stateless:
+    """A server that keeps nothing between its commands."""
+
+    def __init__(self, ask: Ask) -> None:
+        """See `Driver`."""
+        self.ask = ask
+
+
+class Bare(Stateless):
+    """The floor: a tool that does nothing, whatever is to be run."""
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """Nothing is run."""
+        del command, seconds
+        return Answer(text_of(self.ask("empty")), None)
+
+
+class Muxwire:
+    """Ours: `execute_command`."""
+
+    def __init__(self, ask: Ask) -> None:
+        """A tab."""
+        self.ask = ask
+        self.tab = value_of(ask("create_tab", shell="bash", cwd="/"))["window_id"]
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """All of the output, which `max_chars` would shorten."""
+        found = value_of(
+            self.ask("execute_command", window_id=self.tab, command=command, max_chars=100_000,
+                     timeout_ms=round(seconds * 1000))
+        )  # fmt: skip
+        return Answer(found["output"], found["exit_code"])
+
+
+class LibtmuxMcp:
+    """libtmux-mcp: `run_command`, which returns the rows of the screen.
+
+    It says of `suppress_history`, which is on if nothing is said, that it takes single lines only, and that several
+    remain available without it.
+    """
+
+    def __init__(self, ask: Ask) -> None:
+        """A session of its own."""
+        self.ask = ask
+        made = value_of(ask("create_session", session_name="bench1", start_directory="/", x=WIDTH, y=HEIGHT))
+        self.pane = made["active_pane_id"]
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """The rows as they are given."""
+        several = {"suppress_history": False} if "\n" in command else {}
+        found = value_of(self.ask("run_command", command=command, pane_id=self.pane, timeout=seconds, **several))
+        if found["timed_out"]:
+            raise TimeoutError("timed out, by its own account")
+        return Answer("\n".join(found["output"]), found["exit_status"])
+
+
+class ShellServer(Stateless):
+    """mcp-shell-server: `shell_execute` of an argument list. It refuses bash and sh, and words that are operators."""
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """The words that a shell would make of the command."""
+        words = shlex.split(command, comments=True)
+        return self.answer(self.ask("shell_execute", command=words, directory="/", timeout=round(seconds)))
+
+    @staticmethod
+    def answer(result: Result) -> Answer:
+        """One block for each stream that wrote; a status that is not 0 is told in an error, with the streams behind."""
+        if not result.get("isError"):
+            return Answer("\n".join(block["text"] for block in result["content"]), 0)
+        text = text_of(result)
+        failed = re.match(r"Error executing command: Command failed with exit status (\d+)", text)
+        if failed is None:
+            raise PeerError(text)
+        streams = re.split(r"\n(?:stdout|stderr):\n", text[failed.end() :])[1:]
+        return Answer("\n".join(streams), int(failed[1]))
+
+
+class ServerCommands(Stateless):
+    """mcp-server-commands: `run_command`, by /bin/sh; of a command that failed it tells no status."""
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """It has no time-out of its own."""
+        del seconds
+        return self.answer(self.ask("run_command", command=command, workdir="/"))
+
+    @staticmethod
+    def answer(result: Result) -> Answer:
+        """One block for each stream that wrote, and in front of them, if it failed, one that says so."""
+        blocks = [block["text"] for block in result["content"]]
+        if not result.get("isError"):
+            return Answer("".join(blocks), 0)
+        if blocks[:1] and blocks[0].startswith("Command failed: "):
+            return Answer("".join(blocks[1:]), None)
+        raise PeerError("".join(blocks))
+
+
+class DesktopCommander(Stateless):
+    """Desktop Commander: `start_process` has the output so far, `read_process_output` the rest and the exit code."""
+
+    RUNNING = "\n⏳ Process is running. Use read_process_output to get more output."
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """Two calls; every command gets a shell of its own."""
+        patience = round(seconds * 1000)
+        started = self.ask("start_process", command=command, timeout_ms=patience)
+        pid = re.search(r"PID (\d+)", text_of(started))
+        if pid is None:
+            raise PeerError(text_of(started))
+        return self.answer(started, self.ask("read_process_output", pid=int(pid[1]), timeout_ms=patience))
+
+    @classmethod
+    def answer(cls, started: Result, read: Result) -> Answer:
+        """What the first call has; where that is nothing, or only the beginning, what the second has."""
+        output = text_of(started).partition("Initial output:\n")[2]
+        later = re.fullmatch(
+            r"\[Reading.*?\]\n\n(.*?)\n?✅ Process completed with exit code (-?\d+) .*", text_of(read), re.DOTALL
+        )
+        if later is None:
+            return Answer(output, None)
+        if output.endswith(cls.RUNNING) or not output:
+            output = "" if later[1] == "(No output in requested range)" else later[1]
+        return Answer(output, int(later[2]))
+
+
+class TmuxMcp:
+    """nickgnd's tmux-mcp: `execute-command`, then `get-command-result` until it has ended."""
+
+    def __init__(self, ask: Ask) -> None:
+        """A session; its one pane is found by its window."""
+        self.ask = ask
+        made = text_of(ask("create-session", name="bench1"))
+        session = json.loads(made.partition(": ")[2])["id"]
+        window = json.loads(text_of(ask("list-windows", sessionId=session)))[0]["id"]
+        self.pane = json.loads(text_of(ask("list-panes", windowId=window)))[0]["id"]
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """Two calls at least."""
+        started = text_of(self.ask("execute-command", paneId=self.pane, command=command))
+        found = re.search(r"tmux://command/([^/]+)/result", started)
+        if found is None:
+            raise PeerError(started)
+        end = time.monotonic() + seconds
+        while (answer := self.answer(self.ask("get-command-result", commandId=found[1]))) is None:
+            if time.monotonic() > end:
+                raise TimeoutError(f"no answer in {seconds:g} s")
+            time.sleep(POLL)
+        return answer
+
+    @staticmethod
+    def answer(result: Result) -> Answer | None:
+        """Nothing while it runs."""
+        text = text_of(result)
+        if result.get("isError"):
+            raise PeerError(text)
+        ended = re.match(r"Status: (?:completed|error)\nExit code: (\d+)\n", text)
+        return None if ended is None else Answer(text.partition("\n--- Output ---\n")[2], int(ended[1]))
+
+
+class TmuxKeys:
+    """tmux-mcp of PyPI: it runs no commands; keys are sent and the pane is read until the end shows."""
+
+    def __init__(self, ask: Ask) -> None:
+        """A session, and no history expansion in its shell: who drives a shell by typing turns it off."""
+        self.ask, self.count, self.session = ask, 0, "bench1"
+        ask("tmux_create_session", name=self.session)
+        self.run("set +H", START)
+
+    def run(self, command: str, seconds: float) -> Answer:
+        """Three calls at least; the whole history is read only if the screen does not have the first mark."""
+        self.count += 1
+        self.ask("tmux_send_keys", target=self.session, keys=typed(command, self.count), literal=True)
+        self.ask("tmux_send_keys", target=self.session, keys="Enter")
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            screen = text_of(self.ask("tmux_read_pane", target=self.session))
+            if end_mark(self.count) in screen:
+                found = between(screen, self.count)
+                if found is None:
+                    found = between(
+                        text_of(self.ask("tmux_read_pane", target=self.session, start_line=-100_000)), self.count
+                    )
+                if found is not None:
+                    return Answer(*found)
+            time.sleep(POLL)
+        raise TimeoutError(f"no answer in {seconds:g} s")
+
 
 # What the cases call, and a shell, which mcp-shell-server refuses whatever it is told.
 ALLOWED = "bash,cat,cd,echo,false,printf,pwd,seq,sh,sleep,true"
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
-    """A server: its package, if it has to be installed, the program in it, and its driver."""
+class Server:
+    """Its program in the folder that its package was installed in, its driver, and what its environment needs."""
 
-    package: Package | None
-    argv: Callable[[Path], list[str]]
     driver: type[Driver]
+    argv: tuple[str, ...]
+    package: Package | None = None
     environ: dict[str, str] = field(default_factory=dict)
-    name: str = "muxwire"
 
-    @property
-    def label(self) -> str:
-        """Name and version."""
-        return self.package.label if self.package else self.name
-
-    @property
-    def registry(self) -> str:
-        """Where it comes from: two of them have one name."""
-        return self.package.registry if self.package else "this tree"
-
-    @property
-    def folder(self) -> str:
-        """A name for the folder that it is installed in."""
-        return self.label.replace("/", "-").replace(" ", "-")
+    def words(self, folder: Path) -> list[str]:
+        """The command that starts it."""
+        return [word.replace("@", f"{folder}/", 1) if word.startswith("@") else word for word in self.argv]
 
 
-def _python(program: str) -> Callable[[Path], list[str]]:
-    return lambda folder: [str(folder / "bin" / program)]
-
-
-def _node(module: str, *options: str) -> Callable[[Path], list[str]]:
-    return lambda folder: ["node", str(folder / "node_modules" / module), *options]
-
-
-# What the client and a server's library take where nothing is run at all.
-FLOOR = Peer(None, lambda _folder: list(BARE), Bare, name="a tool that does nothing (floor)")
-OURS = Peer(None, lambda _folder: list(MUXWIRE), Muxwire)
+_NODE = "@node_modules/"
 # In exact versions: what was looked at when the driver was written. Those that need the SDK of their time get it.
-THEIRS = (
-    Peer(FromPyPI(("libtmux-mcp==0.1.0a22",)), _python("libtmux-mcp"), LibtmuxMcp),
-    Peer(
-        FromPyPI(("mcp-shell-server==1.1.14", "mcp<2")),
-        _python("mcp-shell-server"),
-        ShellServer,
+SERVERS = {
+    "a tool that does nothing (floor)": Server(Bare, BARE),
+    "muxwire serve": Server(Muxwire, MUXWIRE),
+    "libtmux-mcp": Server(LibtmuxMcp, ("@bin/libtmux-mcp",), FromPyPI(("libtmux-mcp==0.1.0a22",))),
+    "mcp-shell-server": Server(
+        ShellServer, ("@bin/mcp-shell-server",), FromPyPI(("mcp-shell-server==1.1.14", "mcp<2")),
         {"ALLOW_COMMANDS": ALLOWED},
     ),
-    Peer(FromPyPI(("tmux-mcp==0.3.3", "mcp<2")), _python("tmux-mcp"), TmuxKeys),
-    Peer(
-        FromNpm("@wonderwhy-er/desktop-commander@0.2.52"),
-        _node("@wonderwhy-er/desktop-commander/dist/index.js", "--no-onboarding"),
-        DesktopCommander,
-        {"DESKTOP_COMMANDER_DISABLE_TELEMETRY": "1"},
+    "tmux-mcp (PyPI)": Server(TmuxKeys, ("@bin/tmux-mcp",), FromPyPI(("tmux-mcp==0.3.3", "mcp<2"))),
+    "Desktop Commander": Server(
+        DesktopCommander, ("node", f"{_NODE}@wonderwhy-er/desktop-commander/dist/index.js", "--no-onboarding"),
+        FromNpm("@wonderwhy-er/desktop-commander@0.2.52"), {"DESKTOP_COMMANDER_DISABLE_TELEMETRY": "1"},
     ),
-    Peer(FromNpm("mcp-server-commands@0.5.0"), _node("mcp-server-commands/build/index.js"), ServerCommands),
-    Peer(FromNpm("tmux-mcp@0.2.2"), _node("tmux-mcp/build/index.js"), TmuxMcp),
-)
+    "mcp-server-commands": Server(
+        ServerCommands, ("node", f"{_NODE}mcp-server-commands/build/index.js"), FromNpm("mcp-server-commands@0.5.0")
+    ),
+    "tmux-mcp (npm)": Server(TmuxMcp, ("node", f"{_NODE}tmux-mcp/build/index.js"), FromNpm("tmux-mcp@0.2.2")),
+}  # fmt: skip

@@ -1,7 +1,7 @@
 """What the tests of faults share: an instance with a clean home of its own.
 
-Each fault, and the tests that make it happen; paths are below `tests/` or `tests/library/`. `python -m bench soak`
-makes most of them happen at random.
+Each fault, and the tests that make it happen; paths are below `tests/` or `tests/library/`. By `tests/nightly/soak.py`
+most of them happen at random.
 
     SIGKILL of muxwire                       faults/test_disk_and_clock.py, instance/test_lifecycle.py,
                                              client/test_watchdog.py, named/test_spools.py, adopted/test_our_tabs.py

@@ -22,7 +22,7 @@ def test_tiers__every_place_is_there() -> None:
     ("library/test_reads.py", "1-/usr/bin/zsh]", MERGE),
     (IN_EVERY_SHELL, "zsh]", COMMIT),
     ("remote/test_link.py", "", MERGE),
-    ("faults/test_soak.py", "", NIGHT),
+    ("nightly/test_nightly.py", "", NIGHT),
     ("docs/test_examples.py", "", MERGE),
     ("docs/test_readme.py", "", COMMIT),
 ])  # fmt: skip

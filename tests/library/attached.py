@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench import attached
+from tests.stages import person as attached
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -8,8 +8,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from bench.claims import ALONE, PROGRAMS, Figures, Plan, claims
-from bench.relays import RELAYS, gives_pty
+from tests.nightly.claims import ALONE, PROGRAMS, Figures, Plan, claims
+from tests.stages.relays import RELAYS, gives_pty
 
 # In each place.
 RELAYED = (

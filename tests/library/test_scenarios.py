@@ -60,7 +60,7 @@ async def test_noise_tears_no_mark(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell) as tab:
         await tab.execute("sh -c 'while :; do echo noise; done' &")
         fails = "sh -c 'exit 3'" if shell == "fish" else "(exit 3)"
-        for _ in range(5):  # `python -m bench soak` makes more of it
+        for _ in range(5):  # `tests/nightly/soak.py` makes more of it
             result = await tab.execute(fails)
             assert result.exit_code == 3, result
             assert set(result.output.split()) <= {"noise"}, result.output[-200:]

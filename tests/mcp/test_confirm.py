@@ -17,7 +17,6 @@ import anyio.lowlevel
 import pytest
 from mcp import types
 
-from bench.attached import person
 from muxwire import HostUnavailable
 from muxwire.mcp import confirm
 from muxwire.mcp.registry import Call, Progress
@@ -26,6 +25,7 @@ from muxwire.verbs.catalogue import CloseTab, RunTmuxOperations
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_left_running import CAPABILITIES, modern
 from tests.mcp.test_serve import Served, serving
+from tests.stages.person import person
 
 pytestmark = pytest.mark.anyio
 

@@ -13,10 +13,10 @@ import anyio
 import pytest
 
 import muxwire
-from bench.containers import container
-from bench.scenario import Unavailable
 from muxwire import HostUnavailable
 from tests.remote.test_link import children
+from tests.stages import Unavailable
+from tests.stages.containers import container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,126 @@
+"""The commands that every contender is asked to run, what each writes, and how an answer is judged.
+
+An output is exact if it equals what the command wrote once carriage returns and one final newline are dropped, and
+nothing was added. One that has all of that among other text, such as a prompt, is counted apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# What a reader of a report wants to see of an answer that may be a screen full.
+SHOWN = 70
+
+
+class Answer(NamedTuple):
+    """What a contender says that a command wrote, and its exit code if it knows one."""
+
+    output: str
+    code: int | None
+
+
+class Case(NamedTuple):
+    """A command, what it writes, and its exit code."""
+
+    name: str
+    command: str
+    output: str
+    code: int
+
+
+CASES = (
+    Case("echo", "echo hi", "hi", 0),
+    Case("no output", "true", "", 0),
+    Case("failure", "false", "", 1),
+    Case("a status of its own", "(exit 42)", "", 42),
+    Case("no final newline", "printf 'a\\nb'", "a\nb", 0),
+    Case("both streams", "echo out; echo err >&2", "out\nerr", 0),
+    Case("5,000 lines", "seq 5000", "\n".join(map(str, range(1, 5001))), 0),
+    Case("a line of 300", "printf '%0300d\\n' 7", "0" * 299 + "7", 0),
+    Case("blank lines", "printf 'a\\n\\n\\nb\\n'", "a\n\n\nb", 0),
+    Case("tab, blanks", "printf 'a\\tb   \\nc\\n'", "a\tb   \nc", 0),
+    Case("not ASCII", "echo 'héllo 漢字 🙂'", "héllo 漢字 🙂", 0),
+    Case("a comment", "echo a # c", "a", 0),
+    Case("a semicolon", "echo a;", "a", 0),
+    Case("two lines", "echo one\necho two", "one\ntwo", 0),
+    Case("a here-document", "cat <<'EOF'\nx\n\n  y\nEOF", "x\n\n  y", 0),
+    Case("history mark", 'echo "a !x"', "a !x", 0),
+    Case("a second", "sleep 1; echo done", "done", 0),
+    # The next two are one shell's: what the first sets, the second asks for.
+    Case("state kept", "cd /usr && X=1", "", 0),
+    Case("state there", 'pwd; echo "$X"', "/usr\n1", 0),
+)
+TRUE = "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One case and what came back; `failed` says why there was no answer at all."""
+
+    case: Case
+    answer: Answer | None
+    failed: str = ""
+
+    @property
+    def exact(self) -> bool:
+        """Whether the output is what the command wrote, and no more."""
+        return self.answer is not None and plain(self.answer.output) == self.case.output
+
+    @property
+    def within(self) -> bool:
+        """Whether the output is there, with something else around it."""
+        return not self.exact and self.answer is not None and self.case.output in plain(self.answer.output)
+
+    @property
+    def code(self) -> bool:
+        """Whether the exit code is right."""
+        return self.answer is not None and self.answer.code == self.case.code
+
+    def told(self) -> str:
+        """The case by name and what came back, short."""
+        if self.answer is None:
+            return f"{self.case.name}: {self.failed}"
+        output = repr(plain(self.answer.output))
+        shown = output if len(output) <= SHOWN else f"{output[: SHOWN // 2]} ... {output[-SHOWN // 2 :]}"
+        return f"{self.case.name}: `{shown}`, code {self.answer.code}"
+
+
+def plain(output: str) -> str:
+    """An output without what a terminal or a protocol may add at no one's cost."""
+    return output.replace("\r", "").removesuffix("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How one contender did over all cases."""
+
+    judged: tuple[Judged, ...]
+
+    @classmethod
+    def of(cls, judged: Iterable[Judged]) -> Score:
+        """Of these."""
+        return cls(tuple(judged))
+
+    @property
+    def cells(self) -> tuple[str, int, str]:
+        """Exact outputs, outputs among other text, right codes: as a table shows them."""
+        total = len(self.judged)
+        exact, within, codes = (sum(getattr(one, name) for one in self.judged) for name in ("exact", "within", "code"))
+        return f"{exact} of {total}", within, f"{codes} of {total}"
+
+    @property
+    def misses(self) -> list[Judged]:
+        """The cases whose output or exit code is wrong."""
+        return [one for one in self.judged if not (one.exact and one.code)]
+
+    def told(self, examples: int) -> str:
+        """Which cases were missed, and what came back for the first of them; nothing if none was."""
+        missed = self.misses
+        if not missed:
+            return ""
+        names = ", ".join(one.case.name for one in missed)
+        return f"missed: {names}; for example " + "; ".join(one.told() for one in missed[:examples])

@@ -1,0 +1,114 @@
+"""The bench gives its tables in a short run and leaves nothing running; what it published stands in the pages."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from bench.pages import quoted
+from bench.peers.cases import CASES, Answer, Judged, Score
+from bench.peers.marks import between, end_mark, typed
+from bench.processes import WORD, Belongings
+from bench.timing import Contender
+
+ROOT = Path(__file__).parents[2]
+DEADLINE_S = 300
+# What gives its table in some seconds; all others run with them by night.
+QUICK = ("latency", "waits", "idle", "jobs")
+
+
+@pytest.mark.timeout(DEADLINE_S)
+def test_a_short_run__gives_tables_and_leaves_nothing(tmp_path: Path) -> None:
+    kept = tmp_path / "found.json"
+    argv = [sys.executable, "-m", "bench", *QUICK, "--short", "--json", str(kept)]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    reports = {report["name"]: report for report in json.loads(kept.read_text())["reports"]}
+    assert set(reports) == set(QUICK)
+    assert all(report["rows"] and report["title"] in done.stdout for report in reports.values())
+    assert all(target["met"] for target in reports["jobs"]["targets"]), reports["jobs"]
+    assert "left behind" not in done.stderr
+
+
+def test_a_contender__that_has_gone_answers_so_and_leaves_nothing(tmp_path: Path) -> None:
+    argv = [sys.executable, "-c", "import os; print(input(), flush=True); os.fork(); import time; time.sleep(1000)"]
+    one = Contender("gone", argv, tmp_path)
+    belongings = one._belongings
+    assert one.ask({"runs": 1}) == {"runs": 1}
+    assert "error" in one.ask({"runs": 1}, 0.1)
+    assert list(belongings.pids())
+    one.close()
+    assert not list(belongings.pids())
+
+
+@pytest.mark.timeout(DEADLINE_S)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
+def test_an_ended_run__leaves_nothing(how: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bench", "idle"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until = time.monotonic() + 60
+    while not (word := word_of_a_child(process.pid)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    process.send_signal(how)
+    process.wait(60)
+    assert process.returncode != 0
+    assert not list(Belongings(word).pids())
+
+
+def word_of_a_child(pid: int) -> str:
+    """The word by which a bench knows what it started, once it has started something."""
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        with suppress(OSError):
+            for entry in Path(f"/proc/{child}/environ").read_bytes().split(b"\0"):
+                if entry.startswith(WORD.encode()):
+                    return entry.partition(b"=")[2].decode()
+    return ""
+
+
+def test_a_quoted_figure__is_replaced_and_an_unknown_one_is_an_error() -> None:
+    report = {"name": "idle", "columns": ["process", "wake-ups"], "rows": [["muxwire", 3]]}
+    page = "<!-- run: wake-ups -->0<!-- --> wake-ups"
+    assert quoted(page, {"reports": [report]}) == "<!-- run: wake-ups -->3<!-- --> wake-ups"
+    with pytest.raises(KeyError):
+        quoted("<!-- run: no such -->0<!-- -->", {"reports": [report]})
+
+
+@pytest.mark.parametrize(
+    ("output", "exact", "within"),
+    [
+        ("hi", True, False),
+        ("hi\r\n", True, False),
+        ("hi\n\n", False, True),
+        ("$ echo hi\nhi\n$ ", False, True),
+        ("h i", False, False),
+    ],
+)
+def test_an_output__is_exact_or_contains_it_or_neither(output: str, exact: bool, within: bool) -> None:
+    judged = Judged(CASES[0], Answer(output, 0))
+    assert (judged.exact, judged.within) == (exact, within)
+    assert Score.of([judged]).cells == (f"{int(exact)} of 1", int(within), "1 of 1")
+
+
+@pytest.mark.parametrize(
+    ("screen", "found"),
+    [
+        ("$ echo\r\nbegin-7\r\nhi\r\nend-7-0\r\n$ ", ("hi", 0)),
+        ("begin-7\nno newlineend-7-1\n", ("no newline", 1)),
+        ("begin-7\n\n\nend-7-0", ("\n", 0)),
+        ("begin-6\nx\nend-6-0\n", None),
+        ("cut off\nend-7-0\n", None),
+        (typed("true", 7), None),
+    ],
+)
+def test_what_stands_between_the_marks(screen: str, found: tuple[str, int] | None) -> None:
+    assert between(screen, 7) == found
+    assert end_mark(7) not in typed("cat <<'X'\nX", 7)

@@ -1,0 +1,366 @@
+"""A randomised soak: tabs come and go, run, flood and die while things go wrong; then every log is held to the truth.
+
+`python -m tests.nightly.soak [--seconds N] [--seed N]`. The choices are those of the seed; what the machine makes of
+them is not. One process: an instance, workers that use it, one reader that follows logs, and one task that does harm:
+
+    stop     SIGSTOP of this process for up to 1.5 s
+    tmux     SIGSTOP of the tmux server for as long: nothing may be answered before its end
+    client   SIGKILL of our `tmux -C`: what tmux held for it is lost, and must be in a recorded gap
+    server   SIGKILL of the tmux server: every tab dies, its log must be a beginning of the truth
+    disk     no file may grow over 64 KiB for half a second: every write to a log fails
+    garbage  a full collection over a million objects
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import anyio
+
+import muxwire
+from muxwire.host.processes import session_processes
+from tests.nightly.truth import Truth, Verdict, expected, judge, printing
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+WORKERS = 6
+# Between two faults, so that each meets a machine that works.
+PAUSE_SECONDS = (0.5, 3.0)
+FAULTS = ("stop", "stop", "tmux", "tmux", "client", "disk", "disk", "garbage", "server")
+STOP_SECONDS = (0.2, 1.5)
+DISK_SECONDS = 0.5
+DISK_BYTES = 64 << 10
+GARBAGE_OBJECTS = 1_000_000
+# Small, so that every larger log is rotated.
+SEGMENT_BYTES = 256 << 10
+LINES_MAX = 20_000
+# Files of random bytes, made before anything can keep them from being written.
+FILES = 10
+FILE_BYTES_MAX = 1 << 20
+# A C-c ends a command: the terminal echoes it, after the signal is out, so that the shell's own newline may come first.
+ENDED_BY_KEY = re.compile(r"(?:\^C)*\n?")
+# What is under way at the end may take this long, on a slow machine, before it counts as hung.
+END_SECONDS = 90
+
+
+@dataclass
+class Figures:
+    """What the soak did and what it found."""
+
+    seed: int
+    seconds: float = 0.0
+    tabs: int = 0
+    commands: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    logs: Verdict = field(default_factory=Verdict)
+    wrong: list[str] = field(default_factory=list)
+
+    def add(self, found: Verdict) -> None:
+        """Count a log in."""
+        for name in vars(found):
+            setattr(self.logs, name, getattr(self.logs, name) + getattr(found, name))
+
+    def text(self) -> str:
+        """One line for each kind of figure."""
+        faults = ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items()))
+        logs = self.logs
+        return (
+            f"soak of {self.seconds:.0f} s, seed {self.seed}: {self.tabs} tabs, {self.commands} commands\n"
+            f"bytes {logs.bytes}, lines {logs.lines}, rotations {logs.segments}\n"
+            f"faults {self.faults.total()} ({faults}), recorded gaps {logs.gaps} with {logs.in_gaps} lines\n"
+            f"lost {logs.lost}, doubled {logs.doubled}, wrong results {len(self.wrong)}"
+        )
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing was lost, doubled or wrong."""
+        return not (self.logs.lost or self.logs.doubled or self.wrong)
+
+
+class Soak:
+    """One run. `harm` counts the faults after which a call may fail and a pane may lose or die; odd while one lasts."""
+
+    def __init__(self, terminals: muxwire.Terminals, folder: Path, seed: int) -> None:
+        self.terminals = terminals
+        self.folder = folder
+        self.seed = seed
+        self.figures = Figures(seed)
+        self.harm = 0
+        self.over = False
+        self.files = [self._random_file(random.Random(f"{seed}/file/{number}"), number) for number in range(FILES)]
+        self._names = 0
+        self._followed: list[tuple[muxwire.Tab, str, int]] = []
+
+    def _random_file(self, chosen: random.Random, number: int) -> Path:
+        path = self.folder / f"{number}.bytes"
+        path.write_bytes(chosen.randbytes(chosen.randrange(1, FILE_BYTES_MAX)))
+        return path
+
+    async def run(self, seconds: float) -> None:
+        """Work for so long, and end what is under way."""
+        begun = time.monotonic()
+        with anyio.fail_after(seconds + END_SECONDS):
+            async with anyio.create_task_group() as tasks:
+                for number in range(WORKERS):
+                    tasks.start_soon(self._work, random.Random(f"{self.seed}/{number}"))
+                tasks.start_soon(self._follow, random.Random(f"{self.seed}/reader"))
+                tasks.start_soon(self._do_harm, random.Random(f"{self.seed}/harm"))
+                await anyio.sleep(seconds)
+                self.over = True
+        self.figures.seconds = time.monotonic() - begun
+
+    async def _work(self, chosen: random.Random) -> None:
+        while not self.over:
+            self._names += 1
+            name, harm = f"t{self._names}", self.harm
+            act = chosen.choice((self._program, self._program, self._file, self._shell))
+            try:
+                await act(name, chosen)
+            except muxwire.MuxwireError as error:
+                if self._unharmed(harm):
+                    self.figures.wrong.append(f"{name}: {type(error).__name__}: {error}")
+
+    def _unharmed(self, since: int) -> bool:
+        return self.harm == since and since % 2 == 0
+
+    # -- panes with a program
+
+    async def _program(self, name: str, chosen: random.Random) -> None:
+        lines, wide = chosen.choice((1, 10, chosen.randrange(LINES_MAX), LINES_MAX)), chosen.random() < 0.5
+        await self._print_and_die(name, chosen, printing(name, 1, lines, wide=wide), Truth(name, lines, wide=wide))
+
+    async def _file(self, name: str, chosen: random.Random) -> None:
+        path = chosen.choice(self.files)
+        await self._print_and_die(name, chosen, f"stty raw -echo; cat {path}", Truth(name, 1, file=path))
+
+    async def _print_and_die(self, name: str, chosen: random.Random, command: str, truth: Truth) -> None:
+        status = chosen.choice((0, 3, 137))
+        last = f"exit {status}" if status < 128 else "kill -9 $$"
+        end = chosen.choice(("wait", "wait", "wait", "close", "kill"))
+        after = chosen.random() * 0.1
+        harm = self.harm
+        tab = await self.terminals.create_tab(command=["sh", "-c", f"{command}; {last}"], name=name)
+        self.figures.tabs += 1
+        if truth.file is None and end == "wait":
+            self._followed.append((tab, name, harm))
+        if end == "close":
+            await anyio.sleep(after)
+            await tab.close(force=True)
+        elif end == "kill":
+            await anyio.sleep(after)
+            for pid in session_processes(tab.pane.leader_pid, tab.pane.tty):
+                if pid != tab.pane.leader_pid:
+                    with suppress(ProcessLookupError):  # it came to its end by itself
+                        os.kill(pid, signal.SIGKILL)
+        await self._closed(tab)
+        whole = end == "wait" and self._unharmed(harm)
+        if whole and tab.pane.session.exit_status != status:
+            self.figures.wrong.append(f"{name}: status {tab.pane.session.exit_status}, not {status}")
+        await self._judge(tab, Truth(name, truth.lines, wide=truth.wide, file=truth.file, whole=whole))
+
+    # -- panes with a shell
+
+    async def _shell(self, name: str, chosen: random.Random) -> None:
+        harm = self.harm
+        tab = await self.terminals.create_tab(shell=chosen.choice(("bash", "sh")), name=name)
+        self.figures.tabs += 1
+        printed = 0
+        try:
+            for turn in range(chosen.randrange(1, 8)):
+                count = chosen.choice((0, 1, chosen.randrange(LINES_MAX)))
+                printed += await self._command(tab, name, printed, count, chosen, turn, harm)
+            await tab.close(force=True)
+        finally:
+            if not self._unharmed(harm) and not tab.pane.session.closed:
+                with anyio.move_on_after(END_SECONDS):
+                    await tab.close(force=True)
+            await self._judge(tab, Truth(name, printed, whole=self._unharmed(harm)))
+
+    async def _command(
+        self, tab: muxwire.Tab, name: str, printed: int, count: int, chosen: random.Random, turn: int, harm: int
+    ) -> int:
+        """Run one command that prints so many lines more; return how many."""
+        status, text = chosen.randrange(256), expected(name, printed + 1, printed + count)
+        command = f"turn={turn}; {printing(name, printed + 1, printed + count)}"
+        kind = chosen.choice(("plain", "plain", "timeout", "leave", "state"))
+        if kind == "timeout":
+            result = await tab.execute(f"{command}; sleep 1000", timeout=10 if count > 1000 else 1)
+            status = result.exit_code or 0
+        elif kind == "leave":
+            result = await tab.execute(f"{command}; (exit {status})", wait=False)
+            while result.running:
+                result = await self.terminals.command_result(result.command_id, wait=END_SECONDS)
+            text = text[-len(result.output) :] if result.output else ""
+        else:
+            result = await tab.execute(f"{command}; (exit {status})", timeout=END_SECONDS)
+            if kind == "state" and self._unharmed(harm):
+                said = await tab.execute("echo $turn")
+                if said.output != f"{turn}\n" and self._unharmed(harm):
+                    self.figures.wrong.append(f"{name}: $turn is {said.output!r}, not {turn}")
+        self.figures.commands += 1
+        output, tail = result.output[: len(text)], result.output[len(text) :]
+        right = output == text and result.exit_code == status and result.timed_out == (kind == "timeout")
+        right = right and (ENDED_BY_KEY.fullmatch(tail) is not None if kind == "timeout" else not tail)
+        if not right and self._unharmed(harm):
+            got = f"{len(result.output)} of {len(text)} characters, status {result.exit_code}, not {status}"
+            got += f", ends in {result.output[-40:]!r}"
+            self.figures.wrong.append(f"{name} {kind} {command!r}: {got}, {result.state} {result.note}")
+        return count
+
+    # -- looking
+
+    async def _closed(self, tab: muxwire.Tab) -> None:
+        while not tab.pane.session.closed:
+            await tab.pane.stream.changed()
+
+    async def _judge(self, tab: muxwire.Tab, truth: Truth) -> None:
+        for _ in range(END_SECONDS):
+            if await tab.pane.stream.log.flushed():
+                break
+            await anyio.sleep(DISK_SECONDS)
+        found = await anyio.to_thread.run_sync(judge, tab.log_path, truth)
+        if found.lost or found.doubled:
+            self.figures.wrong.append(f"{truth}: {found} in {tab.log_path}")
+        self.figures.add(found)
+
+    async def _follow(self, chosen: random.Random) -> None:
+        """Follow one log after another in pieces of any size, while it grows: no line may be missing or come twice."""
+        while not self.over:
+            if not self._followed:
+                await anyio.sleep(0.01)
+                continue
+            tab, name, harm = self._followed.pop()
+            self._followed.clear()
+            offset, text = 0, ""
+            while True:
+                size = chosen.choice((100, 5000, 65536, 1 << 20))
+                piece = await self.terminals.stream_logs(tab.address, from_byte=offset, max_bytes=size, wait=1)
+                offset, text = piece.next_byte, text + piece.chunk
+                if (piece.closed and piece.eof) or not self._unharmed(harm):
+                    break
+            numbers = [int(line.split(" ")[1]) for line in text.split("\r\n")[:-1] if line.startswith(f"{name} ")]
+            if self._unharmed(harm) and numbers != list(range(1, len(numbers) + 1)):
+                self.figures.wrong.append(f"{name}: a reader saw {len(numbers)} lines that do not follow each other")
+
+    # -- harm
+
+    async def _do_harm(self, chosen: random.Random) -> None:
+        while True:
+            await anyio.sleep(chosen.uniform(*PAUSE_SECONDS))
+            fault = chosen.choice(FAULTS)
+            seconds = chosen.uniform(*STOP_SECONDS)
+            if self.over:
+                return
+            self.figures.faults[fault] += 1
+            await getattr(self, f"_fault_{fault}")(seconds)
+
+    async def _fault_stop(self, seconds: float) -> None:
+        subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -CONT {os.getpid()}"])
+        os.kill(os.getpid(), signal.SIGSTOP)
+
+    async def _fault_tmux(self, seconds: float) -> None:
+        pid = await self._server_pid()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            await anyio.sleep(seconds)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+
+    async def _fault_client(self, _seconds: float) -> None:
+        await self._kill((await self.terminals.server()).process.pid)
+
+    async def _fault_server(self, _seconds: float) -> None:
+        await self._kill(await self._server_pid())
+
+    async def _server_pid(self) -> int:
+        (answer,) = await (await self.terminals.server()).client.command("display-message", "-p", "#{pid}")
+        return int(answer)
+
+    async def _kill(self, pid: int) -> None:
+        before = await self.terminals.server()
+        client_pid = before.process.pid
+        self.harm += 1
+        os.kill(pid, signal.SIGKILL)
+        # Until there is a connection again every call may fail, those that begin now too.
+        seen = False
+        while not seen:
+            await anyio.sleep(0.01)
+            with suppress(muxwire.MuxwireError):
+                await (await self.terminals.server()).client.command("display-message", "-p", "")
+                seen = before.client.closed or before.process.pid != client_pid
+        self.harm += 1
+
+    async def _fault_disk(self, _seconds: float) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (DISK_BYTES, hard))
+        try:
+            await anyio.sleep(DISK_SECONDS)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    async def _fault_garbage(self, _seconds: float) -> None:
+        heap: list[object] = []
+        heap.extend([number, heap] for number in range(GARBAGE_OBJECTS))
+        gc.collect()
+
+
+@asynccontextmanager
+async def opened(seed: int) -> AsyncIterator[Soak]:
+    """An instance of its own in a folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="mws"))
+    (folder / "run").mkdir(mode=0o700)
+    environ = {
+        "HOME": str(folder),
+        "PATH": os.environ.get("PATH", os.defpath),
+        "XDG_RUNTIME_DIR": str(folder / "run"),
+        "MUXWIRE_STATE_DIR": str(folder / "state"),
+        "MUXWIRE_LOG_SEGMENT_BYTES": str(SEGMENT_BYTES),
+        "SHELL": shutil.which("bash") or "/bin/sh",
+        "LANG": "C.UTF-8",
+    }
+    try:
+        async with muxwire.open_terminals(environ=environ) as terminals:
+            yield Soak(terminals, folder, seed)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+async def soak(seconds: float, seed: int) -> Figures:
+    """Run it."""
+    async with opened(seed) as one:
+        await one.run(seconds)
+        return one.figures
+
+
+def main(argv: list[str]) -> int:
+    """Run it from the command line; 1 if anything was lost, doubled or wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.nightly.soak", description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--seed", type=int, default=20261121)
+    given = parser.parse_args(argv)
+    figures = anyio.run(soak, given.seconds, given.seed)
+    print(figures.text())
+    for line in figures.wrong:
+        print(f"wrong: {line}")
+    return 0 if figures.good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
