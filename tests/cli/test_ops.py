@@ -22,7 +22,7 @@ def test_a_dry_run_shows_the_commands(place: Place) -> None:
     assert '-t "<ref:w>" -h' in shown[1]
     told = place.document("ops", "list.json", "--dry-run", "--json")
     assert told["steps"][2]["status"] == "planned"
-    assert "status" not in told["dispatches"][0]
+    assert told["steps"][2]["commands"] == ['execute -t "<ref:side>" -- "echo out; (exit 3)"']
 
 
 def test_steps_are_told_and_the_exit_code_says_it(place: Place) -> None:
@@ -41,12 +41,7 @@ def test_a_rollback_leaves_nothing(place: Place) -> None:
     told = place.document("ops", "list.json", "--rollback", "--json", code=1)
     assert told["rolled_back_panes"] == [told["created_panes"]["side"], told["created_panes"]["w"]]
     assert len(told["rollback_errors"]) == 1
-    assert [(one["mode"], one["status"]) for one in told["dispatches"]] == [
-        ("chain", "succeeded"),
-        ("chain", "succeeded"),
-        ("own", "failed"),
-    ]
-    assert told["dispatches"][2]["error"] == told["steps"][2]["error"]
+    assert [one["status"] for one in told["steps"]] == ["succeeded", "succeeded", "failed", "skipped"]
     after = place.run("ls")
     # The instance has become older meanwhile.
     tabs_before, tabs_after = (shown.stdout.partition(b"\n\n")[2] for shown in (before, after))
@@ -64,11 +59,11 @@ def test_a_document_translates_what_muxwire_says_and_nothing_else() -> None:
     says, spoken = "see `list_tabs`, `df -h`", "see muxwire ls, `df -h`"
     fields = {
         "note": says, "output": says, "lines": (says,), "rollback_errors": (says,),
-        "dispatches": ({"error": says, "commands": (says,)},), "findings": [{"remedy": says, "said": says}],
+        "steps": ({"error": says, "commands": (says,)},), "findings": [{"remedy": says, "said": says}],
     }  # fmt: skip
     assert json.loads(packed(fields)) == {
         "schema_version": 1, "note": spoken, "output": says, "lines": [says], "rollback_errors": [spoken],
-        "dispatches": [{"error": spoken, "commands": [says]}], "findings": [{"remedy": spoken, "said": says}],
+        "steps": [{"error": spoken, "commands": [says]}], "findings": [{"remedy": spoken, "said": says}],
     }  # fmt: skip
 
 

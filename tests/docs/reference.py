@@ -55,7 +55,7 @@ def tools() -> Iterator[str]:
             for one in taken:
                 yield f"| `{one.json_name}` | {_type(one)} | {_default(one)} | {one.help} |"
             yield ""
-        result = output_schema(tool.returns)
+        result = output_schema(tool.returns, tool.omits)
         at_times = ", ".join(name for name in result["properties"] if name not in result["required"])
         yield "```text"
         yield f"returns       {', '.join(result['required'])}"

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.operations.kinds import Execute
+from muxwire.operations import Execute
 from muxwire.pane import state
 from muxwire.shell import examine, ready as listening
 from tests.library.opened import known_prompt, seen, tab_for

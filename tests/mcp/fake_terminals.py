@@ -233,7 +233,7 @@ class FakeTerminals:
         self.asked.append({"operations": operations, **options})
         return OperationsResult(
             succeeded=True, dry_run=False, steps=(), created_panes={"w": "%2"}, rolled_back_panes=(),
-            rollback_errors=(), dispatches=(),
+            rollback_errors=(),
         )  # fmt: skip
 
     async def set_history_limit(self, limit: int) -> None:

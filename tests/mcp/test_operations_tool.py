@@ -97,10 +97,8 @@ async def test_a_failure_is_a_result_and_a_wrong_list_an_error() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_model_is_told_of_a_kind_is_what_is_read(kind: str) -> None:
-    [told] = [line.partition("(")[2] for line in WORDS.splitlines() if line.startswith(f"{kind}(")]
+def test_what_a_kind_takes_can_be_read_and_is_said_of_a_wrong_step(kind: str) -> None:
     known = json_names(KINDS[kind])
-    assert told.removesuffix(")").split(", ") == [name if one.required else f"?{name}" for name, one in known.items()]
     with pytest.raises(muxwire.InvalidArgument) as caught:
         read_operation({"kind": kind, "no such field": 1}, "it")
     assert caught.value.remedy == f"it takes {', '.join(known)}"

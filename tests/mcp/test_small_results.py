@@ -35,9 +35,9 @@ async def test_captured_panes_have_no_blank_rows_at_their_end() -> None:
         lines = told["steps"][0]["lines"]
         assert "three" in lines
         assert lines[-1].strip(), lines
-        assert "dispatches" not in told
+        assert "commands" not in told["steps"][0]
         planned = await agent.call("run_tmux_operations", operations=list_of_one, dry_run=True)
-        assert planned["dispatches"]
+        assert planned["steps"][0]["commands"]
         assert planned["steps"][0]["status"] == "planned"
 
 

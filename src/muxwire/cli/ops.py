@@ -72,8 +72,8 @@ def _operations(name: str) -> list[Any]:
 
 def _say(result: OperationsResult) -> None:
     if result.dry_run:
-        for dispatch in result.dispatches:
-            for line in dispatch.commands:
+        for step in result.steps:
+            for line in step.commands:
                 say(shown(line))
         return
     for step in result.steps:

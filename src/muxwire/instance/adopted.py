@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.rows import PaneRow
     from muxwire.tmux.server import Access
-    from muxwire.verbs.catalogue import CreateTab
+    from muxwire.verbs.catalogue import TabRequest
 
 _SESSIONS = ("list-sessions", "-F", "#{session_id} #{session_attached} #{version}")
 _WHICH_SOCKET = "in that tmux, `tmux display-message -p '#{socket_path}'` prints the path of its socket"
@@ -302,7 +302,7 @@ class Adopted:
         if ours is not None:
             self._book.spawn(lambda: notice_lost_end(tab, "muxwire was detached", tab.next_byte))
 
-    async def make(self, request: CreateTab) -> Tab:
+    async def make(self, request: TabRequest) -> Tab:
         """Open a tab in the session of that name, or in the one where a person is; NoSuchTarget.
 
         No session is made: a person would find it among his own.

@@ -77,7 +77,6 @@ class Reconnect:
         self._book.spawn(lambda: self._settle(attached, asked))
 
     def _ask(self, tab: Tab) -> Pending:
-        tab.renamings = 0  # tmux does not report any more those that it had not reported yet
         self.client.attach_pane(pane_id(tab.pane_id), lambda _: None)
         asked = self.client.submit_list(*capture_commands(self.version, tab.pane_id, ()))
         asked.then(lambda: self._go_on(tab, asked))

@@ -6,9 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from muxwire.operations.lists import check_list, check_patterns, programs_and_folders
-from muxwire.operations.operation import RunContext
-from muxwire.operations.run_list import OperationsRun
-from muxwire.tabs.maker import TabMaker
+from muxwire.operations.run import OperationsRun
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
-    from muxwire.operations.operation import RunOptions
+    from muxwire.operations.run import RunOptions
     from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
 
@@ -44,5 +42,4 @@ async def run_here(
     options.check()
     await life.look(options.timeout or inf)
     server = None if dry_run else await life.server()
-    maker = TabMaker(server, life.book, seat) if server is not None else None
-    return await OperationsRun(operations, options, RunContext(server, maker, life.book, seat, tab, host)).run()
+    return await OperationsRun(operations, options, life.book, seat, host, tab, server).run()

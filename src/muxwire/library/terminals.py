@@ -35,7 +35,7 @@ from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.past import past_screen
-from muxwire.verbs.catalogue import CreateTab
+from muxwire.verbs.catalogue import CreateTab, TabRequest
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Terminals:
             return await self._hosts.create(wanted.host, self.seat, lambda machine: machine._make_tab(there))  # noqa: SLF001 - of our own kind
         return await self._make_tab(wanted)
 
-    async def _make_tab(self, wanted: CreateTab) -> Tab:
+    async def _make_tab(self, wanted: TabRequest) -> Tab:
         """Open the tab that is described, on this machine; as `create_tab`."""
         if not self.host.is_local:
             await self.server()
@@ -553,7 +553,7 @@ class Terminals:
         # Late: what few programs use takes a fifth of what all of the library takes to import.
         from muxwire.library.operations import run_here
         from muxwire.operations.lists import on_one_machine, read_operations, targets_of
-        from muxwire.operations.operation import RunOptions
+        from muxwire.operations.run import RunOptions
 
         given = read_operations(operations)
         places = {target: await self._hosts.place(target, self.seat) for target in targets_of(given)}

@@ -201,6 +201,7 @@ class Progress:
 
 
 A = TypeVar("A", bound=Verb)
+_NOTHING: Mapping[str, Callable[[], str]] = {}
 R = TypeVar("R")
 Toolset = Literal["core", "screen", "scripts", "ops"]
 
@@ -293,6 +294,7 @@ class Tool(Generic[A]):
     finds_room: bool  # where the tab used last is busy, a call that names none goes to another
     omits: tuple[str, ...]  # fields of `returns` that say nothing to a model
     draws: bool  # its result may have pictures, which clients show only without a structured result
+    told: Mapping[str, Callable[[], str]]  # what a model is told of a parameter, where its type does not say it
     run: Callable[[Call, A], Awaitable[Any]]
 
     def validated(self, given: Mapping[str, object]) -> A:
@@ -341,12 +343,14 @@ class Tool(Generic[A]):
         """The tool as `tools/list` names it; the keys are in the order in which the SDK writes them."""
         # Destructive means something only for a tool that changes something.
         destructive = {} if self.hints.read_only else {"destructiveHint": self.hints.destructive}
-        meta = self._meta()
+        meta, schema = self._meta(), input_schema(self.arguments)
+        for name, words in self.told.items():
+            schema["properties"][name]["description"] = words()
         return {
             **({"_meta": meta} if meta else {}),
             "annotations": destructive | {"openWorldHint": self.hints.open_world, "readOnlyHint": self.hints.read_only},
             "description": self.description,
-            "inputSchema": input_schema(self.arguments),
+            "inputSchema": schema,
             "name": self.name,
             **({} if self.returns is Text or (self.draws and can_draw()) else {"outputSchema": self._output_schema()}),
             "title": self.name.replace("_", " ").capitalize(),
@@ -390,13 +394,14 @@ def tool(
     finds_room: bool = False,
     omits: tuple[str, ...] = (),
     draws: bool = False,
+    told: Mapping[str, Callable[[], str]] = _NOTHING,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
     `returns` is a dataclass: the fields that it has no default for are always there. `page` is the URI of what clients
     with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `finds_room`:
     a call that names no tab goes to one that is free. `omits`: fields that say nothing to a model. `draws`: it may add
-    to `Call.pictures`.
+    to `Call.pictures`. `told`: what a model is told of a parameter, made at the first list.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -413,6 +418,7 @@ def tool(
             finds_room,
             omits,
             draws,
+            told,
             run,
         )
 

@@ -13,8 +13,8 @@ from muxwire.errors import NoSuchTarget
 from muxwire.mcp.pages import TERMINAL_PAGE
 from muxwire.mcp.registry import WORDS, Call, Hints, tool
 from muxwire.operations import KillPane
-from muxwire.operations.lists import read_operations
-from muxwire.operations.operation import StepResult  # noqa: TC001 - the type of a field
+from muxwire.operations.lists import kinds_in_words, read_operations
+from muxwire.operations.operation import OperationsResult
 from muxwire.results import (
     Cursor,
     KeysSent,
@@ -501,16 +501,6 @@ async def show_terminal(call: Call, given: ShowTerminal) -> HandOver:
 # The tool that runs several tmux operations in one call.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListOutcome:
-    succeeded: bool
-    steps: tuple[StepResult, ...]
-    created_panes: dict[str, str]
-    rolled_back_panes: tuple[str, ...] = ()
-    rollback_errors: tuple[str, ...] = ()
-    dispatches: tuple[dict[str, Any], ...] = ()
-
-
 async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
     """The panes there now that a list kills; one that a step before makes or renames is not known yet."""
     killed = []
@@ -523,15 +513,17 @@ async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
 
 @tool(
     RunTmuxOperations,
-    returns=ListOutcome,
+    returns=OperationsResult,
     hints=Hints(destructive=True, open_world=True),
     toolset="ops",
+    omits=("dry_run",),
+    told={"operations": kinds_in_words},
 )
-async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutcome:
+async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> OperationsResult:
     operations = read_operations(given.operations)
     if not given.dry_run:
         await _agree_to_end(call, await _killed(call, operations))
-    result = await call.progress.during(
+    return await call.progress.during(
         call.terminals.run_operations(
             operations,
             on_error=given.on_error,
@@ -541,14 +533,6 @@ async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> ListOutco
             rollback_on_error=given.rollback_on_error,
             max_chars=DEFAULT_MAX_CHARS,
         )
-    )
-    return ListOutcome(
-        succeeded=result.succeeded,
-        steps=result.steps,
-        created_panes=result.created_panes,
-        rolled_back_panes=result.rolled_back_panes,
-        rollback_errors=result.rollback_errors,
-        dispatches=tuple(map(to_dict, result.dispatches)) if given.dry_run else (),
     )
 
 

@@ -11,28 +11,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from muxwire.errors import InvalidArgument, MuxwireError
-from muxwire.operations.kinds import (
+from muxwire.operations.arrangement import RenameWindow, ResizePane, SelectLayout, SelectPane
+from muxwire.operations.operation import TARGETS, Operation, Ref, Target
+from muxwire.operations.panes import (
     BreakPane,
-    CapturePane,
-    DisplayMessage,
-    Execute,
     JoinPane,
     KillPane,
     MakeGrid,
     NewWindow,
-    RenameWindow,
-    ResizePane,
-    SelectLayout,
-    SelectPane,
-    SendKeys,
-    SetOption,
-    ShowOption,
     SplitEvenly,
     SplitPane,
     SwapPane,
-    WaitFor,
 )
-from muxwire.operations.operation import TARGETS, Operation, Ref, Target
+from muxwire.operations.programs import Execute, SendKeys, WaitFor
+from muxwire.operations.settings import CapturePane, DisplayMessage, SetOption, ShowOption
 from muxwire.verbs.describe import json_names
 from muxwire.verbs.read import Misfit, read_json
 
@@ -58,7 +50,23 @@ _REF = "ref:"
 # What clients send for a field that a model left out.
 _ABSENT: tuple[object, ...] = (None, "", [], {})
 
+_TOLD = """\
+Objects: kind, and what it takes (? optional):
+{}
+target, with, into: a tab, a pane, or ref:NAME of an earlier step. count and rows x cols include the divided pane, so \
+refs are one fewer. command: argv, in execute a line. size: [cols, rows], in split_pane "30%" or rows.
+Example: [{{"kind":"new_window","ref":"w"}},{{"kind":"send_keys","target":"ref:w","keys":"htop"}}]"""
+
 There = TypeVar("There")
+
+
+def kinds_in_words() -> str:
+    """What a model is told of the kinds: a line each, with what it takes."""
+    lines = []
+    for kind, made in KINDS.items():
+        taken = sorted(json_names(made).items(), key=lambda one: not one[1].required)
+        lines.append(f"{kind}({', '.join(name if one.required else f'?{name}' for name, one in taken)})")
+    return _TOLD.format("\n".join(lines))
 
 
 def _target(value: object) -> str | Ref:

@@ -6,6 +6,7 @@ import errno
 import math
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, final
@@ -30,14 +31,13 @@ from muxwire.tmux.rows import PANE_FORMAT, RECORD_OPTION, PaneRow
 from muxwire.tmux.sessions import checked_session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from muxwire.client.client import Pending
     from muxwire.host.host import Host
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.seat import Seat
     from muxwire.tmux.server import TmuxServer
-    from muxwire.verbs.catalogue import CreateTab
+    from muxwire.verbs.catalogue import TabRequest
 
 
 # What `create_tab` was asked for.
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _RESTRICTED = ("rbash", "rzsh", "rksh", "rksh93")
 
 
-def checked_request(host: Host, asked: CreateTab) -> CreateTab:
+def checked_request(host: Host, asked: TabRequest) -> TabRequest:
     """What `create_tab` was asked for, checked, with what it leaves to the machine filled in; InvalidArgument."""
     check_text(asked.name, "name")
     if "\0" in asked.name:
@@ -114,7 +114,7 @@ class TabMaker:
 
     def __init__(self, server: TmuxServer, book: TabBook, seat: Seat | None = None) -> None:
         """What is made is the tab that `seat` used last."""
-        self._server = server
+        self.server = server
         self._seat = seat
         self._host = server.host
         self._book = book
@@ -122,14 +122,14 @@ class TabMaker:
         self._tabs_max = whole_setting(settings, "MUXWIRE_TABS", 0)
         self._ring = whole_setting(settings, "MUXWIRE_RING_BYTES", RING_CAPACITY, RING_MIN)
 
-    async def make(self, request: CreateTab, label: str, *, patient: bool = False) -> Tab:
+    async def make(self, request: TabRequest, label: str, *, patient: bool = False) -> Tab:
         """Open the window and hand back its tab; CommandError if tmux refused.
 
         TmuxSilent if it does not answer, unless the caller is `patient`; what it makes later is a tab all the same.
         NotPermitted where a person's tmux would crash.
         """
-        if self._server.access.role == "adopted" and self._server.version < _MANUAL_SIZE_WORKS:
-            (window_size,) = await self._server.client.command("show-options", "-gwv", "window-size")
+        if self.server.access.role == "adopted" and self.server.version < _MANUAL_SIZE_WORKS:
+            (window_size,) = await self.server.client.command("show-options", "-gwv", "window-size")
             if window_size == b"manual":
                 raise NotPermitted(
                     "this tmux crashes when a window is made while the global option window-size is manual",
@@ -137,16 +137,15 @@ class TabMaker:
                 )
         spec = self.prepare(request, label)
         try:
-            async with self._server.changing():
-                (asked,) = self._server.client.submit(self.window_command(spec))
-                made = _Made(self, spec, asked)
+            async with self.server.changing():
+                made = _Made(self, spec, self._window_command(spec))
                 # A window that is in no book would live for ever: from here on it is made whole or not at all.
                 with anyio.CancelScope(shield=True):
                     if not patient:
-                        await asked.wait()
+                        await made.asked.wait()
                     tab = await self._placed(made, request)
         except TmuxSilent:
-            if not asked.done:
+            if not made.asked.done:
                 self._book.spawn(lambda: self._late(made, request))
             raise
         except CommandError as error:
@@ -162,7 +161,7 @@ class TabMaker:
             raise
         return tab
 
-    async def _placed(self, made: _Made, request: CreateTab) -> Tab:
+    async def _placed(self, made: _Made, request: TabRequest) -> Tab:
         """The tab of the window that tmux was asked for, once it is there and has its size and its session."""
         tab = await made.tab()
         try:
@@ -171,13 +170,13 @@ class TabMaker:
             raise
         except MuxwireError as error:
             tab.lost(f"tmux could not give it its size and its session: {error}")
-            await self._server.kill_window(tab.window_id)
+            await self.server.kill_window(tab.window_id)
             raise
         finally:
             self.close_at_end(tab)  # not before: a window that is gone can be neither resized nor linked
         return tab
 
-    async def _late(self, made: _Made, request: CreateTab) -> None:
+    async def _late(self, made: _Made, request: TabRequest) -> None:
         """Finish a tab whose call was given up while tmux did not answer."""
         try:
             await self._placed(made, request)
@@ -186,11 +185,11 @@ class TabMaker:
         except MuxwireError:
             made.spec.discard()
 
-    def prepare(self, request: CreateTab, label: str, *, is_split: bool = False) -> PaneSpec:
+    def prepare(self, request: TabRequest, label: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
         self.check_room()
-        folder, nonce = self._server.folders.tab(label), os.urandom(8).hex()
-        self._server.mend_folders()
+        folder, nonce = self.server.folders.tab(label), os.urandom(8).hex()
+        self.server.mend_folders()
         self._host.make_folder(folder)
         try:
             shell, argv, env = self._program(request, folder, nonce)
@@ -198,7 +197,7 @@ class TabMaker:
                 label=label,
                 nonce=nonce,
                 name=request.name,
-                session=request.session or self._server.sessions.hub_name,
+                session=request.session or self.server.sessions.hub_name,
                 shell=request.shell if shell is not None else "",
                 cwd=request.cwd,
                 sized=request.size is not None,
@@ -208,16 +207,16 @@ class TabMaker:
                 created=time.time(),
             )
             # Before the window is made: a process that is notified of the window can then read its record.
-            if self._server.keeps_records:
-                record.save(self._server.make_record_folder(label))
+            if self.server.keeps_records:
+                record.save(self.server.make_record_folder(label))
         except BaseException:
             self._host.remove_folder(folder)
             raise
         self._book.coming.add(label)
         # On another machine what a tab has started in a session of its own is found by its TMUX (helper.sh).
-        keeps = self._server.access.role == "adopted" or not self._host.is_local
+        keeps = self.server.access.role == "adopted" or not self._host.is_local
         return PaneSpec(
-            record, folder, argv, env, request.size, self._book.coming, self._host, self._server.client.connections,
+            record, folder, argv, env, request.size, self._book.coming, self._host, self.server.client.connections,
             keeps,
         )  # fmt: skip
 
@@ -234,30 +233,36 @@ class TabMaker:
                 remedy="close one with `close_tab`, or start muxwire with a larger MUXWIRE_TABS",
             )
 
-    def window_command(self, spec: PaneSpec) -> tuple[str, ...]:
-        hub, name = f"{self._server.sessions.hub}:", window_name(spec.record.name) or Path(spec.argv[0]).name
+    def _window_command(self, spec: PaneSpec) -> tuple[str, ...]:
+        hub, name = f"{self.server.sessions.hub}:", window_name(spec.record.name) or Path(spec.argv[0]).name
         return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *spec.what_runs)
 
-    @staticmethod
-    def split_command(spec: PaneSpec, pane: str, flags: Sequence[str]) -> tuple[str, ...]:
-        return ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", pane, *flags, *spec.what_runs)
+    async def split(self, request: TabRequest, label: str, beside: Tab, flags: Sequence[str]) -> Tab:
+        """A further pane of a window, split off `beside` as these flags of split-window say; CommandError.
 
-    def register(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
-        """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
-
-        To be called as soon as the answer is here: until then its output is kept, within bounds.
+        It waits for tmux's answer, however long that takes.
         """
-        tab = self.register_in_reader(spec, answer, beside=beside)
+        spec = self.prepare(request, label, is_split=True)
+        split = ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", beside.pane_id, *flags)
+        try:
+            tab = await _Made(self, spec, (*split, *spec.what_runs), beside=beside).tab()
+        except BaseException:
+            spec.discard()
+            raise
         self.close_at_end(tab)
         return tab
 
     def register_in_reader(self, spec: PaneSpec, answer: Sequence[bytes], *, beside: Tab | None = None) -> Tab:
-        """The part of `register` that may be done while a read is processed; `close_at_end` follows."""
+        """The tab of a pane that tmux has made: a window of its own, or a further pane `beside` another one.
+
+        To be called while the answer is read: until then the pane's output is kept, within bounds. `close_at_end`
+        follows.
+        """
         place = PaneRow.parse(b"\n".join(answer))
-        tab = self.build(spec.record, place, self._server.sessions.hub, started_at=time.monotonic())
-        if self._server.lists_records:  # nothing waits for that
+        tab = self.build(spec.record, place, self.server.sessions.hub, started_at=time.monotonic())
+        if self.server.lists_records:  # nothing waits for that
             record = spec.record.packed()
-            self._server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, record))
+            self.server.client.submit(("set-option", "-p", "-t", tab.pane_id, RECORD_OPTION, record))
         if beside is not None:
             tab.name, tab.session, tab.session_id = beside.name, beside.session, beside.session_id
             tab.sized = beside.sized
@@ -272,10 +277,10 @@ class TabMaker:
 
         tmux reports the change as it reports a person's, perhaps after another tab was made, and after the answer.
         """
-        session, keeper = self._server.sessions.hub, self._server.sessions.keeper
+        session, keeper = self.server.sessions.hub, self.server.sessions.keeper
         shows_keeper = f"#{{==:#{{window_id}},{keeper}}}"
         command = ("if-shell", "-F", "-t", f"{session}:", shows_keeper, f"select-window -t '{session}:{window}'")
-        (asked,) = self._server.client.submit((*command, "display-message -p ''"))
+        (asked,) = self.server.client.submit((*command, "display-message -p ''"))
 
         def answered() -> None:
             # select-window prints nothing, display-message an empty line.
@@ -284,9 +289,9 @@ class TabMaker:
 
         asked.then(answered)
 
-    async def _place(self, request: CreateTab, window: str) -> str:
+    async def _place(self, request: TabRequest, window: str) -> str:
         """Give the window its size, and show it where a person would look for it; return its session's id."""
-        server = self._server
+        server = self.server
         self.show_in_place_of_keeper(window)
         if request.size is not None:
             columns, rows = map(str, request.size)
@@ -296,7 +301,7 @@ class TabMaker:
         return await server.sessions.link(window, request.session)
 
     def _program(
-        self, request: CreateTab, folder: Path, nonce: str
+        self, request: TabRequest, folder: Path, nonce: str
     ) -> tuple[Shell | None, tuple[str, ...], dict[str, str]]:
         if request.command:
             return None, request.command, dict(request.env)
@@ -304,12 +309,12 @@ class TabMaker:
         if shell is None:
             return None, (request.shell, *(("-l",) if request.login else ())), dict(request.env)
         environ = {**self._host.environ, **request.env}
-        start = shell.launch(request.shell, self._server.folders.shells, folder, nonce, request.login, environ)
+        start = shell.launch(request.shell, self.server.folders.shells, folder, nonce, request.login, environ)
         return shell, start.argv, {**request.env, **start.env}
 
     def build(self, record: TabRecord, place: PaneRow, session_id: str, *, started_at: float = -math.inf) -> Tab:
         """The tab of a pane that was started for that record; it is in no book yet, and its output goes nowhere."""
-        server = self._server
+        server = self.server
         folder = server.folders.tab(record.label)
         log_path = server.logs / (
             f"pane-{place.window}-{place.pane}.log" if record.is_split else f"pane-{place.window}.log"
@@ -363,7 +368,7 @@ class TabMaker:
 
     def add(self, tab: Tab) -> None:
         """Make the tab known; its output may come later."""
-        self._server.watch_session(tab.pane.leader_pid)
+        self.server.watch_session(tab.pane.leader_pid)
         self._book.add(tab)
         # A window of a person's showed something before.
         tab.pane.stream.log.resized(*tab.size, blank=not tab.is_adopted or tab.next_byte > 0)
@@ -371,14 +376,14 @@ class TabMaker:
     def _add_and_read(self, tab: Tab, *, connections: int | None = None) -> None:
         """The first part of `add_and_read`. `connections`: how often we had reconnected when the pane was asked for."""
         self.add(tab)
-        if self._server.rejoin is not None and connections not in (None, self._server.client.connections):
-            self._server.rejoin(tab)
+        if self.server.rejoin is not None and connections not in (None, self.server.client.connections):
+            self.server.rejoin(tab)
         elif dropped := attach_stream(tab):
             tab.pane.stream.lose(dropped, reason="the pane wrote more than is kept of one that is not known yet")
 
     def close_at_end(self, tab: Tab) -> None:
         """Close the tab when its program has ended."""
-        if self._server.access.role != "follower":
+        if self.server.access.role != "follower":
             tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
             if tab.pane.session.exit_status is not None:  # it ended while no process was attached
                 tab.pane.on_exit()
@@ -386,33 +391,45 @@ class TabMaker:
 
 @final
 class _Made:
-    """A window that tmux was asked for. The reader registers its tab when it processes the answer.
+    """A pane that tmux was asked for. The reader registers its tab when it processes the answer.
 
     So the new size, which tmux reports after the answer, is recorded at the right offset of the pane's output: what
     a shell wrote before that was laid out for the old size.
     """
 
-    def __init__(self, maker: TabMaker, spec: PaneSpec, asked: Pending) -> None:
+    def __init__(self, maker: TabMaker, spec: PaneSpec, command: Sequence[str], *, beside: Tab | None = None) -> None:
         self.spec = spec
         self._tab: Tab | None = None
         self._failure: Exception | None = None
         self._maker = maker
-        self._asked = asked
-        asked.then(self._register)
+        self._beside = beside
+        (self.asked,) = maker.server.client.submit(command)
+        self.asked.then(lambda: self._register(self.asked.result))
 
-    def _register(self) -> None:
+    def _register(self, answer: Callable[[], Sequence[bytes]]) -> None:
         try:
-            self._tab = self._maker.register_in_reader(self.spec, self._asked.result())
+            self._tab = self._maker.register_in_reader(self.spec, answer(), beside=self._beside)
         except Exception as error:  # noqa: BLE001 - it is the caller's, not the reader's: `tab` raises it
             self._failure = error
 
     async def tab(self) -> Tab:
         """The tab, once the answer is here; raises what prevented it."""
-        await self._asked.settled()
-        if self._failure is not None:
+        await self.asked.settled()
+        if self.asked.failed:
+            await self._look_for_it()
+        if self._tab is None:
+            assert self._failure is not None
             raise self._failure
-        assert self._tab is not None
         return self._tab
+
+    async def _look_for_it(self) -> None:
+        """Find a pane that tmux made before the connection was lost, whose answer nobody has heard."""
+        client = self._maker.server.client
+        await client.wait_reconnected()
+        its_own = f"#{{m:*{self.spec.record.label}*,#{{pane_start_command}}}}"
+        with suppress(MuxwireError):
+            if found := await client.command("list-panes", "-a", "-f", its_own, "-F", PANE_FORMAT):
+                self._register(lambda: found)
 
 
 def attach_stream(tab: Tab) -> int:

@@ -41,7 +41,7 @@ from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.processes import note_left, started_process, stop_process
-from muxwire.tabs.record import note_name
+from muxwire.tabs.record import note_name, printed_name, shown_name
 from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
@@ -145,7 +145,6 @@ class Tab:
         self.generation = server.generation
         self.end_reason = ""
         self.is_adopted = False  # it is a window of a person's own tmux server, and muxwire did not make it
-        self.renamings = 0  # by muxwire, which tmux has not reported yet
         self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last asked
         self.events: TabEvents | None = None  # from its registration to its end
         # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
@@ -765,12 +764,10 @@ class Tab:
         sure = sure and is_sure(time.monotonic(), stream.last_output, self.client.patience.answered_at)
         stream.log.resized(columns, rows, sure=sure)
 
-    def was_renamed(self, shown: str) -> None:
+    def was_renamed(self, printed: str) -> None:
         """The window has a new name in tmux. One that muxwire gave is known: tmux may show only its beginning."""
-        if self.renamings:
-            self.renamings -= 1
-        else:
-            self.name = shown
+        if (name := printed_name(printed)) != shown_name(self.name):
+            self.name = name
 
     def keep_name(self, name: str) -> None:
         """It goes by that name now, and in a later process too."""

@@ -85,22 +85,34 @@ class Execution(InTab):
     max_chars: MaxChars = DEFAULT_MAX_CHARS
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreateTab(Verb):
-    """Open a tab with a shell; it lives until closed."""
+class PaneRequest(Verb):
+    """What runs in a new pane, and where."""
 
-    verb: ClassVar[str] = "create_tab"
-    name: TabName = ""
     cwd: Cwd = ""
     env: Environment = field(default_factory=dict)
     login: Login = False
     shell: Shell = ""
     command: Argv = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabRequest(PaneRequest):
+    """What a new tab is."""
+
+    name: TabName = ""
     session: Session = ""
     size: TabSize = None
     strip_ansi: TabStripAnsi = False
     idle_timeout: IdleTimeout = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateTab(TabRequest):
+    """Open a tab with a shell; it lives until closed."""
+
+    verb: ClassVar[str] = "create_tab"
     host: Annotated[
         str,
         Shown("HOST"),
@@ -349,40 +361,13 @@ class ShowTerminal(InTab):
     why: Annotated[str, Shown("TEXT"), Help("what the person is to do there", "what to do there")] = ""
 
 
-# What a model is told of each kind of step; tests compare it with the kinds.
-_KINDS: Final = """\
-Objects: kind, and what it takes (? optional):
-new_window(?ref, ?name, ?cwd, ?env, ?login, ?shell, ?command, ?session, ?size, ?strip_ansi, ?idle_timeout_ms)
-split_pane(target, ?ref, ?horizontal, ?size, ?cwd, ?env, ?login, ?shell, ?command)
-split_evenly(target, count, ?horizontal, ?refs)
-make_grid(target, rows, cols, ?refs)
-send_keys(target, keys, ?enter, ?literal)
-execute(target, command, ?cwd, ?env, ?strip_ansi, ?timeout_ms)
-wait_for(target, ?until, ?regex, ?gone, ?stable_ms, ?idle_ms, ?exit, ?prompt, ?bell, ?timeout_ms)
-resize_pane(target, ?height, ?width, ?zoom)
-select_layout(target, layout)
-select_pane(target)
-rename_window(target, name)
-swap_pane(target, with)
-break_pane(target, ?name)
-join_pane(target, into, ?horizontal)
-kill_pane(target)
-set_option(option, value, ?scope, ?target, ?global)
-show_option(option, ?scope, ?target, ?global)
-display_message(format, ?target)
-capture_pane(target, ?start, ?end)
-target, with, into: a tab, a pane, or ref:NAME of an earlier step. count and rows x cols include the divided pane, so \
-refs are one fewer. command: argv, in execute a line. size: [cols, rows], in split_pane "30%" or rows.
-Example: [{"kind":"new_window","ref":"w"},{"kind":"send_keys","target":"ref:w","keys":"htop"}]"""
-
-
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTmuxOperations(Verb):
     """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
 
     verb: ClassVar[str] = "run_tmux_operations"
-    operations: Annotated[Objects, Help("the steps: docs/operations.md has their kinds", _KINDS)]
+    operations: Annotated[Objects, Help("the steps: docs/operations.md has their kinds")]
     on_error: Annotated[OnError, Help("what to do after a step that fails")] = "stop"
     dry_run: Annotated[bool, Help("send nothing; show what would be sent")] = False
     rollback_on_error: Annotated[bool, Help("if a step fails, close what others made")] = False

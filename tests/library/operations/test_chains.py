@@ -32,16 +32,14 @@ async def option(ask: Ask, name: str) -> list[str]:
     return await ask("show-options", "-gqv", name)
 
 
-async def test_independent_steps_go_in_one_write(terminals: muxwire.Terminals, ask: Ask) -> None:
-    result = await terminals.run_operations([setting("@one", "1"), setting("@two", "2")])
+async def test_steps_are_done_in_their_order(terminals: muxwire.Terminals, ask: Ask) -> None:
+    steps = [setting("@one", str(number)) for number in range(3)]
+    result = await terminals.run_operations([*steps, {"kind": "show_option", "option": "@one", "global": True}])
     assert result.succeeded
-    assert statuses(result) == ["succeeded", "succeeded"]
-    [dispatch] = result.dispatches
-    assert (dispatch.operation_indexes, dispatch.mode) == ((0, 1), "chain")
-    assert dispatch.commands == ("set-option -g -- @one 1 ; set-option -g -- @two 2",)
-    assert (dispatch.status, dispatch.error) == ("succeeded", "")
-    assert dispatch.elapsed_ms == max(step.elapsed_ms or 0 for step in result.steps) > 0
-    assert (await option(ask, "@one"), await option(ask, "@two")) == (["1"], ["2"])
+    assert statuses(result) == ["succeeded"] * 4
+    assert result.steps[3].stdout == "2"
+    assert all((step.elapsed_ms or 0) > 0 for step in result.steps)
+    assert await option(ask, "@one") == ["2"]
 
 
 async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
@@ -61,7 +59,6 @@ async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals
     assert capture.lines is not None
     assert "seen" in capture.lines
     assert (shown.stdout, unset.stdout, message.stdout) == ("x", None, f"{tab.pane_id};a b")
-    assert [one.operation_indexes for one in result.dispatches] == [(0,), (1, 2, 3, 4, 5)]
 
 
 async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
@@ -114,33 +111,9 @@ async def test_a_failing_middle_step_of_twenty(terminals: muxwire.Terminals, ask
     behind = "skipped" if on_error == "stop" else "succeeded"
     assert statuses(result) == ["succeeded"] * 10 + ["failed"] + [behind] * 9
     assert "soon" in result.steps[10].error
-    assert len(result.dispatches) == 1
-    assert len(result.dispatches[0].commands) == (1 if on_error == "stop" else 20)
-    assert (result.dispatches[0].status, result.dispatches[0].error) == ("failed", result.steps[10].error)
     for index in range(20):
         done = index < 10 or (index > 10 and on_error == "continue")
         assert await option(ask, f"@{on_error}-{index}") == (["1"] if done else [])
-
-
-@pytest.mark.parametrize("on_error", ["stop", "continue"])
-async def test_fifty_independent_steps_are_one_write(
-    terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, on_error: Any
-) -> None:
-    client = (await terminals.server()).client
-    writes: list[bytes] = []
-    send = client._send
-
-    def noted(data: bytes) -> None:
-        writes.append(data)
-        send(data)
-
-    monkeypatch.setattr(client, "_send", noted)
-    steps = [{"kind": "set_option", "option": "@fifty", "value": str(index), "global": True} for index in range(50)]
-    result = await terminals.run_operations(steps, on_error=on_error)
-    assert result.succeeded
-    [write] = [data for data in writes if b"@fifty" in data]
-    assert write.count(b"@fifty") == 50
-    assert write.count(b"\n") == (1 if on_error == "stop" else 50)
 
 
 async def test_a_cancelled_list_leaves_no_pane_that_nobody_knows(
@@ -160,7 +133,7 @@ async def test_a_cancelled_list_leaves_no_pane_that_nobody_knows(
         await terminals.run_operations([SplitPane(target=tab.pane_id), SplitPane(target=tab.pane_id)])
     assert scope.cancelled_caught
     with anyio.fail_after(30):
-        while len(terminals._book.panes(tab.window_id)) != 3:
+        while len(terminals._book.panes(tab.window_id)) != 2:
             await ask("display-message", "-p", "")
     panes = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_id}")
     assert sorted(one.pane_id for one in terminals._book.panes(tab.window_id)) == sorted(panes)
@@ -221,28 +194,14 @@ async def test_a_dry_run_sends_nothing_and_shows_everything(
     assert statuses(result) == ["planned"] * 4
     assert result.created_panes == {"child": "<ref:child>"}
     assert result.steps[0].created_pane_id == "<ref:child>"
-    assert f'-t "{tab.pane_id}" -h -l 20 ' in result.dispatches[0].commands[0]
-    assert result.dispatches[1].commands == ('send-keys -t "<ref:child>" -- ls Enter',)
-    assert result.dispatches[2].commands == ('set-option -g -- @dry 1 ; capture-pane -p -t "<ref:child>"',)
+    assert f'-t "{tab.pane_id}" -h -l 20 ' in result.steps[0].commands[0]
+    assert [step.commands for step in result.steps[1:]] == [
+        ('send-keys -t "<ref:child>" -- ls Enter',),
+        ("set-option -g -- @dry 1",),
+        ('capture-pane -p -t "<ref:child>"',),
+    ]
     assert await ask("list-panes", "-a", "-F", "#{pane_id}") == before
     assert await option(ask, "@dry") == []
-
-
-async def test_a_dry_run_is_divided_as_the_list_will_be(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    steps: list[Json] = [
-        {"kind": "split_pane", "target": tab.pane_id, "ref": "a"},
-        {"kind": "split_pane", "target": tab.pane_id, "ref": "b"},
-        {"kind": "select_pane", "target": {"ref": "a"}},
-        setting("@divided"),
-        {"kind": "swap_pane", "target": {"ref": "a"}, "with": {"ref": "b"}},
-        {"kind": "select_pane", "target": {"ref": "b"}},
-        {"kind": "display_message", "target": ".", "format": "x"},
-    ]
-    dry = await terminals.run_operations(steps, dry_run=True)
-    done = await terminals.run_operations(steps)
-    assert done.succeeded, done.steps
-    divided = [one.operation_indexes for one in dry.dispatches]
-    assert divided == [one.operation_indexes for one in done.dispatches] == [(0, 1), (2, 3, 4), (5,), (6,)]
 
 
 async def test_a_dry_run_starts_no_tmux(open_dry: muxwire.Terminals) -> None:

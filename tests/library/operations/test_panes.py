@@ -197,4 +197,4 @@ async def test_keys_get_one_enter(
 ) -> None:
     step = {"kind": "send_keys", "target": tab.pane_id, "keys": given}
     planned = await terminals.run_operations([step], dry_run=True)
-    assert planned.dispatches[0].commands[0].split(" -- ")[1].split() == typed, planned
+    assert planned.steps[0].commands[0].split(" -- ")[1].split() == typed, planned

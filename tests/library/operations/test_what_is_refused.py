@@ -13,8 +13,9 @@ from hypothesis import example, given, strategies as st
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
-from muxwire.operations.kinds import NAMES, OPTIONS, check_format, check_layout, check_option, check_value, checksum_of
+from muxwire.operations.arrangement import NAMES, check_layout, checksum_of
 from muxwire.operations.lists import KINDS, check_list, on_one_machine, read_operation, read_operations
+from muxwire.operations.settings import OPTIONS, check_format, check_option, check_value
 from tests.users import SYSTEM_PATH
 
 TMUX = shutil.which("tmux") or "tmux"
