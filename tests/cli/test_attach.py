@@ -13,6 +13,7 @@ import pytest
 
 from muxwire.cli.attach import _features
 from muxwire.client.transport import clean_environment
+from tests.cli.caller import Caller
 from tests.cli.screen import Screen, at_terminal
 from tests.cli.user import Place
 
@@ -209,11 +210,8 @@ def test_a_person_chooses_the_prefix_the_mouse_and_the_clipboard(place: Place, t
     ("variable", "clipboard", "words"),
     [("", False, ()), ("truecolor", False, ("-T", "RGB")), ("24bit", True, ("-T", "RGB,clipboard"))],
 )
-def test_tmux_is_told_what_the_terminal_can_do(
-    monkeypatch: pytest.MonkeyPatch, variable: str, clipboard: bool, words: tuple[str, ...]
-) -> None:
-    monkeypatch.setenv("COLORTERM", variable)
-    assert _features(Namespace(clipboard=clipboard)) == words
+def test_tmux_is_told_what_the_terminal_can_do(variable: str, clipboard: bool, words: tuple[str, ...]) -> None:
+    assert _features(Caller(environ={"COLORTERM": variable}), Namespace(clipboard=clipboard)) == words
 
 
 def test_programs_in_tabs_know_of_the_colours_that_the_terminal_has() -> None:

@@ -10,6 +10,7 @@ import pytest
 import muxwire
 from muxwire.cli.command_line import command_line
 from muxwire.cli.completion import candidates
+from tests.cli.caller import Caller
 from tests.cli.user import Place
 
 DEADLINE = 50
@@ -86,7 +87,7 @@ async def thrown_away(tab: muxwire.Tab) -> None:
 
 
 def offered(*words: str) -> list[str]:
-    return [value for value, _ in candidates(command_line(), list(words))]
+    return [value for value, _ in candidates(command_line(), list(words), Caller())]
 
 
 def test_what_is_offered() -> None:

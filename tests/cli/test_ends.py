@@ -176,17 +176,6 @@ def test_nothing_to_paste_is_not_waited_for(place: Place, tab: str) -> None:
         os.close(theirs)
 
 
-@pytest.mark.parametrize("word", ["--version", "--help"])
-def test_help_and_version_import_nothing_of_the_library(word: str) -> None:
-    script = "import sys; from muxwire.cli import main\ntry: main([sys.argv[1]])\nexcept SystemExit: pass\n"
-    script += "print({name.split('.')[1] for name in sys.modules if name.startswith('muxwire.')}, file=sys.stderr)"
-    said = subprocess.run([sys.executable, "-c", script, word], capture_output=True, timeout=SECONDS, check=True)
-    assert b"muxwire" in said.stdout
-    assert b"'cli'" in said.stderr
-    for part in (b"'library'", b"'tabs'", b"'pane'", b"'mcp'"):
-        assert part not in said.stderr
-
-
 def test_only_what_a_verb_needs_is_imported(place: Place) -> None:
     script = """
 import sys

@@ -23,8 +23,8 @@ from muxwire.host.folders import Folders, folders_for
 from muxwire.host.hosts_file import Linked, note_link
 from muxwire.host.locks import named_process
 from muxwire.instance import faces
-from muxwire.instance.faces import Face, Running
-from tests.cli.screen import at_terminal
+from muxwire.instance.faces import Running
+from tests.cli.caller import Caller
 from tests.cli.user import Place
 from tests.users import short_folder
 
@@ -91,36 +91,16 @@ def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other_direc
             1,
             "driven",
         )
-        part = face["name"].partition("-")[0]
-        assert "seen" in two.ok("logs", part, "--plain")
-        assert "seen" in two.ok("snapshot", face["name"])
+        assert "seen" in two.ok("snapshot", "--name", face["name"])
         assert "seen" in two.ok("logs", "--name", face["name"], "--plain")
         server.stdin.close()
 
 
-def test_a_word_may_be_an_instances_name_or_a_part_of_it(two: Place) -> None:
-    assert "this is website" in two.ok("logs", "site", "--plain")
-    assert "this is webshop" in two.ok("logs", "webshop", "--plain")
-    assert "this is webshop" in two.ok("logs", "build", "--plain")  # a tab that only one of them has
-    done = two.run("logs", "web")
-    assert done.returncode == 2
-    assert b"several instances run: webshop, website" in done.stderr
-    assert two.run("logs", "nosuch").returncode == 2
-    two.ok("new", "--name", "website", "-n", "webshop")  # a tab's name comes first
-    two.ok("run", "--name", "website", "-t", "webshop", "echo a tab")
-    assert "a tab" in two.ok("logs", "--name", "website", "webshop", "--plain")
-    assert b"no tab is called 'shop'" in two.run("logs", "--name", "website", "shop").stderr  # --name is not overridden
-    tabs = [two.ok("new", "--name", "website", "-n", "site").strip() for _ in range(2)]
-    assert b"names 2 tabs" in two.run("logs", "site", environ={"MUXWIRE_NAME": "website"}).stderr
-    two.ok("kill", "--name", "website", *tabs)
-
-
-def test_a_person_chooses_from_a_list(two: Place) -> None:
-    with at_terminal(two.home, two.environ, "attach", "web") as screen:
-        screen.shows(" 1  webshop", " 2  website", "which one")
-        screen.types("7", "Enter")
-        screen.types("1", "Enter")
-        screen.shows("[muxwire webshop]", status=True)
+def test_of_several_one_has_to_be_named(two: Place) -> None:
+    for words in (("logs",), ("run", "true"), ("send-keys", "x"), ("kill", "--all"), ("snapshot", "build")):
+        done = two.run(*words)
+        assert done.returncode == 2, words
+        assert b"several instances run: webshop, website\n  choose one with --name NAME" in done.stderr
 
 
 def test_a_name_that_does_not_exist_is_made_by_new_only(two: Place) -> None:
@@ -149,40 +129,40 @@ def test_kill_without_a_tab_says_how_to_close_the_one_that_it_names(two: Place) 
     assert b"muxwire kill @1 --name webshop closes it, muxwire kill --all --name webshop closes" in done.stderr
 
 
-def test_kill_all_of_an_instance_that_does_not_run_names_those_that_do(two: Place) -> None:
-    done = two.run("kill", "--all")
-    assert done.returncode != 0
-    assert b"the instance main does not run; these do: webs" in done.stderr
-
-
 @pytest.mark.parametrize(
-    ("words", "running", "chosen"),
+    ("running", "looks", "chosen"),
     [
-        (["run", "-t", "@1", "true"], ["dev"], "dev"),
-        (["send-keys", "-t", "@1", "x"], ["dev", "e1-00aa00"], "dev"),
-        (["wait", "-t", "@1", "--prompt"], ["dev"], "dev"),
-        (["kill", "-t", "@1"], ["dev"], "dev"),
-        (["run", "true"], ["dev"], "main"),  # it opens a tab
-        (["kill", "-t", "@1"], ["e1-00aa00"], "main"),  # an agent's has to be named
-        (["run", "-t", "@1", "true"], ["dev", "other"], "main"),
-        (["run", "-t", "@1", "true"], ["dev", "main"], "main"),
+        ([], False, "main"),
+        (["dev"], False, "dev"),
+        (["dev", "main"], False, "main"),
+        (["dev", "other"], False, ""),
+        (["e1-00aa00"], False, "main"),  # an agent's has to be named
+        (["dev", "e1-00aa00"], False, "dev"),
+        (["e1-00aa00"], True, "e1-00aa00"),
+        (["dev", "e1-00aa00"], True, ""),
         # far: its tabs are all on another machine.
-        (["run", "-t", "box/@1", "true"], ["far"], "far"),
-        (["run", "-t", "box/@1", "true"], ["e1-00aa00", "far"], "far"),
-        (["run", "-t", "@1", "true"], ["dev", "far"], "dev"),
+        (["far"], False, "far"),
+        (["e1-00aa00", "far"], False, "far"),
+        (["dev", "far"], False, "dev"),
     ],
 )
-def test_a_verb_that_names_a_tab_gets_the_only_instance_with_a_name(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str], running: list[str], chosen: str
+def test_the_instance_is_chosen_by_three_rules(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, running: list[str], looks: bool, chosen: str
 ) -> None:
     hosts = {"far": ("box",)}
     found = [Running(name, tmp_path, hosts=hosts.get(name, ())) for name in running]
     monkeypatch.setattr(faces, "all_running", lambda _: found)
-    monkeypatch.setattr(connect, "use", lambda one: one.name)
-    monkeypatch.delenv("MUXWIRE_NAME", raising=False)
-    arguments = command_line(words[0]).parse_args(words)
-    connect.choose_instance(arguments)
-    assert arguments.name == chosen
+    monkeypatch.setattr(connect, "use", lambda _, one: one.name)
+    arguments = argparse.Namespace(name=None, socket=None, socket_name=None)
+    if chosen:
+        connect.choose_instance(Caller(), arguments, looks=looks)
+        assert arguments.name == chosen
+    else:
+        with pytest.raises(InvalidArgument, match="several instances run"):
+            connect.choose_instance(Caller(), arguments, looks=looks)
+    given = argparse.Namespace(name=None, socket=None, socket_name=None)
+    connect.choose_instance(Caller(environ={"MUXWIRE_NAME": "given"}), given, looks=looks)
+    assert given.name == "given"
 
 
 @contextmanager
@@ -218,8 +198,9 @@ def test_an_instance_is_found_where_its_server_had_another_directory_for_tempora
         folders.server.parent.mkdir(parents=True)
         noted = named_process(os.getpid()) | {"socket": str(folders.socket_path)}
         folders.server.write_text(json.dumps(noted))
-        connect.check_instance(name)
-        assert folders_for(name, os.environ).socket_path == folders.socket_path
+        caller = Caller(environ=os.environ)
+        connect.check_instance(caller, name)
+        assert folders_for(name, caller.environ).socket_path == folders.socket_path
 
 
 @pytest.mark.parametrize("words", [["run", "-t", "@1", "true"], ["logs"], ["snapshot", "@1"], ["attach"]])
@@ -245,43 +226,8 @@ def test_an_instance_of_another_state_directory_is_not_chosen(
                 folders.server.parent.mkdir(parents=True)
                 folders.server.write_text(json.dumps(named_process(os.getpid())))
         arguments = command_line(words[0]).parse_args(words)
-        connect.choose_instance(arguments, any_running=words[0] != "run", by_word=words[0] != "run")
+        connect.choose_instance(Caller(environ=os.environ), arguments, looks=words[0] != "run")
         assert arguments.name == chosen
-
-
-@pytest.mark.parametrize(
-    ("word", "chosen"),
-    [
-        ("claude", "e1-00aa00"),
-        ("claude-code 2.1", "e1-00aa00"),
-        ("web", "e1-00aa00"),
-        ("/srv/me/web", "e1-00aa00"),
-        ("/srv/me/web/", "e1-00aa00"),
-        ("codex", "e2-00aa00"),
-        ("me", None),  # not a part of a directory
-        ("api", None),  # of two
-        ("main", "main"),  # a name goes before
-    ],
-)
-def test_an_instance_is_named_by_what_ls_shows_of_it(
-    monkeypatch: pytest.MonkeyPatch, word: str, chosen: str | None
-) -> None:
-    shown = {
-        "main": ("", "/srv/me/api"),
-        "e1-00aa00": ("claude-code 2.1", "/srv/me/web"),
-        "e2-00aa00": ("codex", "/srv/me/api"),
-    }
-    with _user(monkeypatch) as home:
-        monkeypatch.setattr(connect, "all_running", lambda: [Running(name, home) for name in shown])
-        listed = [Face(name, *both, started=0.0, tabs=1, state="driven") for name, both in shown.items()]
-        monkeypatch.setattr(faces, "faces", lambda *_: listed)
-        arguments = command_line("attach").parse_args(["attach", word])
-        if chosen is None and word == "api":
-            with pytest.raises(InvalidArgument, match="main, e2-00aa00"):
-                connect.word_is_instance(arguments)
-        else:
-            assert connect.word_is_instance(arguments) == (chosen is not None)
-            assert getattr(arguments, "name", None) == chosen
 
 
 @pytest.mark.parametrize(
@@ -322,7 +268,7 @@ def test_an_instance_with_tabs_on_other_machines_only(
         assert {(face.state, face.tabs) for face in seen} == {("remote", None)}  # how many it has there is not asked
         work = [str(Path.cwd()), "on", "box", "2h", "-", "remote"]
         assert all(row.split()[1:] == ["claude-code", "2.1", *work] for row in rows_of(seen)[1:])
-        assert connect.only_one(found) == chosen
+        assert connect.only_one(Caller(environ=os.environ), found) == chosen
         assert [one.name for one in connect.known_to_run(found)] == [*here, *(sorted(there) if driven else ())]
 
 
@@ -339,10 +285,10 @@ def test_an_instance_whose_server_ends_while_it_is_listed_has_its_directories(tm
 def test_a_server_of_this_machine_has_no_tabs_on_another_one() -> None:
     given = argparse.Namespace(host="", target="box/@1", socket=None, socket_name="work")
     with pytest.raises(InvalidArgument, match="--socket-name name a server of this machine, which has no tabs on box"):
-        connect.chosen_host(given)
+        connect.chosen_host(Caller(), given)
 
 
 def test_a_program_that_ends_without_a_message_is_named() -> None:
     there = There("box", Carrier(["false"]), Linked("box", "box.1", "main", driven=False))
     with pytest.raises(InstanceUnavailable, match="box: the program that reaches it ended without a message"):
-        tabs_on(there)
+        tabs_on(there, os.environ)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 
 import pytest
 
 from muxwire.cli.command_line import command_line
-from muxwire.cli.options import words_after
+from muxwire.cli.options import WrongUsage, words_after
 from muxwire.cli.run import read_options_after
 from muxwire.verbs.catalogue import (
     VERBS,
@@ -89,10 +90,9 @@ def test_the_help_says_where_a_tab_must_be_named(verb: str) -> None:
         (["new", "--env", "A"], "must be NAME=VALUE, not 'A'"),
     ],
 )
-def test_what_does_not_fit_is_said(words: list[str], said: str, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
+def test_what_does_not_fit_is_said(words: list[str], said: str) -> None:
+    with pytest.raises(WrongUsage, match=re.escape(said)):
         command_line(words[0]).parse_args(words)
-    assert said in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -113,11 +113,11 @@ def test_options_follow_a_command_that_is_one_line(words: list[str], command: li
     assert (words_after(read.command), read.timeout) == (command, timeout)
 
 
-def test_a_word_after_those_options_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_word_after_those_options_is_refused() -> None:
     read = command_line("run").parse_args(["run", "sleep 5", "--timeout", "1", "and", "more"])
-    with pytest.raises(SystemExit):
+    said = "'and' follows a command that is one quoted line: only options of muxwire may"
+    with pytest.raises(WrongUsage, match=said):
         read_options_after(command_line("run").verbs["run"], read)
-    assert "'and' follows a command that is one quoted line: only options of muxwire may" in capfd.readouterr().err
 
 
 def test_what_a_parser_takes_is_in_its_page_and_its_completion() -> None:

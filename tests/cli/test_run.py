@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,29 +17,19 @@ DEADLINE = 30
 
 
 @pytest.mark.parametrize(("running", "pressed", "ended"), [("ours", ["C-c"], False), ("another", [], True)])
-async def test_an_interrupt_is_for_our_command_alone(
-    monkeypatch: pytest.MonkeyPatch, running: str, pressed: list[str], ended: bool
-) -> None:
+async def test_an_interrupt_is_for_our_command_alone(running: str, pressed: list[str], ended: bool) -> None:
     """Ours may have ended while its output is still read, and another's run in the tab by now: then it is for us."""
     keys: list[str] = []
-
-    async def numbers() -> AsyncIterator[signal.Signals]:
-        yield signal.SIGINT
-
-    @contextmanager
-    def receiver(*_: signal.Signals) -> Iterator[AsyncIterator[signal.Signals]]:
-        yield numbers()
 
     async def send_keys(given: list[str]) -> None:
         keys.extend(given)
 
-    monkeypatch.setattr(anyio, "open_signal_receiver", receiver)
     session = SimpleNamespace(running=SimpleNamespace(command_id=running))
     tab: Any = SimpleNamespace(pane=SimpleNamespace(session=session), send_keys=send_keys)
     with anyio.fail_after(DEADLINE):
         async with anyio.create_task_group() as tasks:
             signals = _Signals(tab, tasks)
             signals.started("ours")
-            await signals.pass_on()
+            signals.take(signal.SIGINT)
             cancelled = tasks.cancel_scope.cancel_called
     assert (keys, cancelled) == (pressed, ended)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from argparse import Namespace
 from typing import Any, get_args
 
@@ -11,6 +10,7 @@ import pytest
 from muxwire.cli.printing import Colours, table
 from muxwire.cli.sentences import sentence
 from muxwire.verbs.types import EventKind
+from tests.cli.caller import Caller
 
 SENTENCES: list[tuple[EventKind, dict[str, Any], str]] = [
     ("tab_opened", {"name": "build", "session": "hub"}, "opened: build"),
@@ -63,14 +63,10 @@ def test_every_kind_has_a_sentence() -> None:
     ],
 )
 def test_colours_are_for_a_person_at_a_terminal(
-    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], plain: bool, at_terminal: bool, wanted: bool
+    environ: dict[str, str], plain: bool, at_terminal: bool, wanted: bool
 ) -> None:
-    for name in ("TERM", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setattr(os, "isatty", lambda _: at_terminal)
-    assert Colours.of(Namespace(no_colours=plain))("green", "ok") == ("\x1b[32mok\x1b[0m" if wanted else "ok")
+    caller = Caller(environ=environ, sizes=(None, (80, 24) if at_terminal else None, None))
+    assert Colours.of(caller, Namespace(no_colours=plain))("green", "ok") == ("\x1b[32mok\x1b[0m" if wanted else "ok")
 
 
 def test_a_coloured_table_has_the_same_columns() -> None:

@@ -1,15 +1,16 @@
 """The command line: one module for each group of verbs, and `main`, which runs one of them."""
 
 # General layout:
-#   command_line   which module adds which verb, the parser, what a verb returns, how errors are said
+#   console        what a verb has of the process that called it; own_console: that of this process
+#   command_line   which module adds which verb, the parser, `run_verb`, how errors are said
 #   serve          the verbs that start another front end: serve, repl, demo
-#   interrupts     what C-c does before a verb begins
 #   connect, listing, instances, options, printing, sentences   what the groups of verbs share
 #   every other    a group of verbs; `add(verbs)` adds its parsers, and imports what its verbs need when one is run
 from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 import typing
 
@@ -26,30 +27,32 @@ _OBJECTS_PER_COLLECTION = 100_000
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line.
 
-    Without `argv` the words are those of this process, which is then ended here and not by the caller.
+    Without `argv` the words are those of this process, which is then ended here and not by the caller. A verb that a
+    signal ended ends the process by that signal.
     """
     if argv is None:
         _in_utf8()
-    # The other imports come after this one, so that C-c ends the process during them too.
-    from muxwire.cli.interrupts import end_by_them
-
-    end_by_them()
+    # C-c ends the process, also during the imports below: nothing has begun that would have to be undone. Python would
+    # turn it into a KeyboardInterrupt, and that, raised while a class is being made, into a RuntimeError. (If the
+    # parent had SIGINT ignored, it stays ignored.)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
+    from muxwire.cli.command_line import begin
+    from muxwire.cli.own_console import OwnConsole, leave
+
+    console = OwnConsole(argv)
     try:
-        from muxwire.cli.command_line import run_verb
+        begun = begin(console)
+        if not isinstance(begun, int):
+            import anyio  # late: it takes as long as all else that a wrong command line needs
 
-        code = run_verb(argv)
-    except KeyboardInterrupt:
-        import signal
-
-        from muxwire.cli.printing import die_of
-
-        die_of(signal.SIGINT)
-    if argv is None:
-        from muxwire.cli.printing import leave
-
-        leave(code)
-    return code
+            begun = anyio.run(console.run, begun)
+    except KeyboardInterrupt:  # of a front end
+        begun = -signal.SIGINT
+    if argv is None or begun < 0:
+        leave(begun)
+    return begun
 
 
 def _in_utf8() -> None:

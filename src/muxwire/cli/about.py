@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.options import add_no_colours, add_parser
-from muxwire.cli.printing import FAILED, Colours, document, say, shown, spoken, write
+from muxwire.cli.printing import FAILED, Colours, shown, spoken
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
     import argparse
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
     from muxwire.library.doctor.finding import Finding
 
@@ -52,47 +52,46 @@ def add(verbs: Verbs) -> None:
     version.add_argument("--json", action="store_true", help="print one JSON document")
 
 
-def _clean(arguments: argparse.Namespace) -> int:
+def _clean(console: Console, arguments: argparse.Namespace) -> int:
     from muxwire.host.folders import folders_for
     from muxwire.library.doctor import leftovers
 
-    removed = list(leftovers.clean(folders_for("doctor", os.environ)))
+    removed = list(leftovers.clean(folders_for("doctor", console.environ)))
     if arguments.json:
-        document({"removed": removed})
+        console.document({"removed": removed})
     else:
         for one in removed:
-            say(f"removed: {shown(one)}")
-        say(f"{len(removed)} removed")
+            console.say(f"removed: {shown(one)}")
+        console.say(f"{len(removed)} removed")
     return 0
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
+async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
+    console.claim_process()  # it examines what this process finds
     if arguments.clean:
-        return _clean(arguments)
-    import anyio  # late, as for every verb
-
-    from muxwire.library.doctor import examine
+        return _clean(console, arguments)
+    from muxwire.library.doctor import examine  # late, as for every verb
     from muxwire.library.doctor.shells import examine_host
 
-    async def hosts() -> tuple[Finding, ...]:
-        return tuple([await examine_host(dict(os.environ), name) for name in arguments.host])
-
-    findings = anyio.run(hosts if arguments.host else examine)
+    if arguments.host:
+        findings = tuple([await examine_host(dict(console.environ), name) for name in arguments.host])
+    else:
+        findings = await examine()
     healthy = all(finding.level != "broken" for finding in findings)
     if arguments.json:
-        document({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+        console.document({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
     else:
-        colours = Colours.of(arguments)
+        colours = Colours.of(console, arguments)
         for finding in findings:
-            _print(finding, colours)
-        say(_summary(findings))
+            _print(console, finding, colours)
+        console.say(_summary(findings))
     return 0 if healthy else FAILED
 
 
-def _print(finding: Finding, colours: Colours) -> None:
-    say(f"{colours(_COLOURS[finding.level], _SIGNS[finding.level])}  {finding.check}: {shown(finding.message)}")
+def _print(console: Console, finding: Finding, colours: Colours) -> None:
+    console.say(f"{colours(_COLOURS[finding.level], _SIGNS[finding.level])}  {finding.check}: {shown(finding.message)}")
     if finding.remedy:
-        say(f"         -> {shown(spoken(finding.remedy))}")
+        console.say(f"         -> {shown(spoken(finding.remedy))}")
 
 
 def _summary(findings: tuple[Finding, ...]) -> str:
@@ -103,25 +102,22 @@ def _summary(findings: tuple[Finding, ...]) -> str:
     return "all is well"
 
 
-def _help(arguments: argparse.Namespace) -> int:
-    if arguments.about:
-        return int(arguments.again([arguments.about, "--help"]))
-    write(arguments.whole().format_help().encode())
-    return 0
+def _help(console: Console, arguments: argparse.Namespace) -> int:
+    return int(arguments.again(console, [*filter(None, [arguments.about]), "--help"]))
 
 
-def _version(arguments: argparse.Namespace) -> int:
+def _version(console: Console, arguments: argparse.Namespace) -> int:
     from muxwire import __version__
     from muxwire.host.local import LocalHost
     from muxwire.tmux.program import find_tmux, program_version
 
     try:
-        tmux = program_version(find_tmux(LocalHost(os.environ)))
+        tmux = program_version(find_tmux(LocalHost(console.environ)))
     except MuxwireError:
         tmux = ""
     python = platform.python_version()
     if arguments.json:
-        document({"muxwire": __version__, "python": python, "tmux": tmux})
+        console.document({"muxwire": __version__, "python": python, "tmux": tmux})
     else:
-        say(f"muxwire {__version__}, Python {python}, {f'tmux {tmux}' if tmux else 'no tmux'}")
+        console.say(f"muxwire {__version__}, Python {python}, {f'tmux {tmux}' if tmux else 'no tmux'}")
     return 0

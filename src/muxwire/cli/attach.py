@@ -6,15 +6,14 @@ has the size of their terminal while they show it, unless they ask for --ignore-
 
 from __future__ import annotations
 
-import os
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.connect import chosen_host, on_instance
+from muxwire.cli.connect import choose_instance, chosen_host
+from muxwire.cli.console import STDIN, STDOUT
 from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, terminals_of, tmux_of
 from muxwire.cli.options import add_host, add_target, add_verb
-from muxwire.cli.printing import STDIN, STDOUT
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
 from muxwire.tmux.status_line import PREFIX_KEY, PREFIX_OPTION, doing_format, prefix_bindings
 from muxwire.verbs.types import ACTIVE
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
+    from muxwire.cli.console import Console
     from muxwire.cli.listing import ListedTab
     from muxwire.cli.options import Verbs
 
@@ -41,8 +41,7 @@ def add(verbs: Verbs) -> None:
         summary="show the tabs in this terminal",
         example="muxwire attach build",
         details="The status line marks the tab that an agent uses. C-b n and C-b p go to the next and the previous "
-        "tab, C-b d leaves. With one instance running, that one is meant; TAB may be an instance's name, or a part "
-        "of it, or its client or directory as ls shows them.",
+        "tab, C-b d leaves.",
         document=False,
     )
     add_target(attach)
@@ -58,34 +57,34 @@ def add(verbs: Verbs) -> None:
     )
 
 
-def _attach(arguments: argparse.Namespace) -> int:
-    if not (os.isatty(STDIN) and os.isatty(STDOUT)):
+def _attach(console: Console, arguments: argparse.Namespace) -> int:
+    if console.sizes[STDIN] is None or console.sizes[STDOUT] is None:
         raise InvalidArgument(
             "stdin and stdout must be a terminal", remedy="muxwire snapshot and muxwire logs print what a tab shows"
         )
+
     own = arguments.socket is None and arguments.socket_name is None
-    host, target = chosen_host(arguments)
+    host, target = chosen_host(console, arguments)
     if host:
-        words = _other_machine(arguments, host, target)
+        words = _other_machine(console, arguments, host, target)
     elif own:
-        words = on_instance(arguments, lambda: _own_server(arguments), any_running=True, by_word=True)
+        choose_instance(console, arguments, looks=True)
+        words = _own_server(console, arguments)
     else:
-        words = _persons_server(arguments)
-    # tmux refuses to run inside of tmux, which it knows by these variables. Here that is wanted: the servers differ.
-    environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
-    os.execvpe(words[0], words, environ)  # noqa: S606 - tmux takes the place of this process
+        words = _persons_server(console, arguments)
+    return console.execute(words)
 
 
-def _refuse_itself(tmux: Sequence[str]) -> None:
+def _refuse_itself(console: Console, tmux: Sequence[str]) -> None:
     """Raise InvalidArgument in a pane of the server that `tmux` names: the pane would show itself without end."""
-    if os.ttyname(STDIN) in terminals_of(tmux):
+    if console.terminal in terminals_of(tmux):
         raise InvalidArgument(
             "this terminal is a pane of the same tmux server: it would show itself",
             remedy="call it in another terminal; C-b w chooses a window in this one",
         )
 
 
-def _persons_server(arguments: argparse.Namespace) -> list[str]:
+def _persons_server(console: Console, arguments: argparse.Namespace) -> list[str]:
     """Attach as any tmux does, but leave sizes (while others are attached), variables and current windows as they are.
 
     A further session, as on muxwire's servers, would put the person's session into a group.
@@ -100,14 +99,16 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
         )
     server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
     flags = "ignore-size,read-only" if arguments.read_only else "ignore-size"
-    socket = Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, os.environ)
-    host = LocalHost(os.environ)
+    socket = (
+        Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, console.environ)
+    )
+    host = LocalHost(console.environ)
     tmux = program_for(host.listening_pid(socket), host)
-    _refuse_itself((tmux, *server))
+    _refuse_itself(console, (tmux, *server))
     if arguments.target != ACTIVE:
         session, window = _find_at_persons((tmux, *server), arguments.target)
         # tmux refuses to run in a pane of another server, which it knows by that variable.
-        outside = "TMUX= " if os.environ.get("TMUX") else ""
+        outside = "TMUX= " if console.environ.get("TMUX") else ""
         shown = shlex.join([tmux, *server, "attach-session", "-t", f"={session}:{window}"])
         raise InvalidArgument(
             "attach selects no window at this tmux server: every client attached to the session would switch to it",
@@ -116,13 +117,13 @@ def _persons_server(arguments: argparse.Namespace) -> list[str]:
     return [tmux, "-u", *server, "attach-session", "-E", "-f", flags]
 
 
-def _other_machine(arguments: argparse.Namespace, host: str, target: str) -> list[str]:
+def _other_machine(console: Console, arguments: argparse.Namespace, host: str, target: str) -> list[str]:
     from muxwire.tmux.start import HUB
 
-    there = server_on(arguments, host)
-    session, window = _find([row.tab for row in tabs_on(there)], target, hub=HUB)
-    words = (*_features(arguments), *_shown(arguments, session, window, host))
-    return shown_here(there, " ".join('"{}"'.format(word.replace('"', '\\"')) for word in words))
+    there = server_on(arguments, host, console.environ)
+    session, window = _find([row.tab for row in tabs_on(there, console.environ)], target, hub=HUB)
+    words = (*_features(console, arguments), *_shown(arguments, session, window, host))
+    return shown_here(there, " ".join('"{}"'.format(word.replace('"', '\\"')) for word in words), console.environ)
 
 
 def _flags(arguments: argparse.Namespace) -> str:
@@ -130,22 +131,22 @@ def _flags(arguments: argparse.Namespace) -> str:
     return ",".join(name for name, wanted in flags.items() if wanted)
 
 
-def _own_server(arguments: argparse.Namespace) -> list[str]:
+def _own_server(console: Console, arguments: argparse.Namespace) -> list[str]:
     from muxwire.host.folders import folders_for
     from muxwire.host.hosts_file import links_of
     from muxwire.tmux.start import HUB
 
     name = arguments.name
-    pid, (tmux, *socket) = tmux_of(name)
+    pid, (tmux, *socket) = tmux_of(name, console.environ)
     if pid is None:
-        if links := links_of(folders_for(name, os.environ).state / name):
+        if links := links_of(folders_for(name, console.environ).state / name):
             raise NoSuchTarget(
                 f"the instance {name} has no tab on this machine", remedy=f"muxwire attach --host {links[0].host}"
             )
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
     session, window = _find(listed_tabs((tmux, *socket)), arguments.target, hub=HUB)
-    _refuse_itself((tmux, *socket))
-    return [tmux, "-u", *_features(arguments), *socket, *_shown(arguments, session, window, name)]
+    _refuse_itself(console, (tmux, *socket))
+    return [tmux, "-u", *_features(console, arguments), *socket, *_shown(arguments, session, window, name)]
 
 
 def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) -> list[str]:
@@ -166,9 +167,9 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
     ]  # fmt: skip
 
 
-def _features(arguments: argparse.Namespace) -> tuple[str, ...]:
+def _features(console: Console, arguments: argparse.Namespace) -> tuple[str, ...]:
     """What tmux cannot know of this terminal by its name: 24-bit colours, by the variable that many terminals set."""
-    found = [*(["RGB"] if os.environ.get("COLORTERM") in ("truecolor", "24bit") else []),
+    found = [*(["RGB"] if console.environ.get("COLORTERM") in ("truecolor", "24bit") else []),
              *(["clipboard"] if arguments.clipboard else [])]  # fmt: skip
     return ("-T", ",".join(found)) if found else ()
 

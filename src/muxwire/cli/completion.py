@@ -8,19 +8,18 @@ completes these itself.
 from __future__ import annotations
 
 import argparse
-import os
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from muxwire.cli.options import add_parser, words_after
-from muxwire.cli.printing import write
 from muxwire.errors import MuxwireError
 from muxwire.verbs.types import EventKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Parser, Verbs
 
     Candidate = tuple[str, str]
@@ -44,27 +43,27 @@ def add(verbs: Verbs) -> None:
     words.required = False  # else argparse's message for a missing SHELL would name WORD too
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(console: Console, arguments: argparse.Namespace) -> int:
     if arguments.words:
         words = words_after(arguments.words)
-        found = candidates(arguments.whole(words[0] if words[1:] else ""), words)
+        found = candidates(arguments.whole(words[0] if words[1:] else ""), words, console)
         lines = [f"{value}\t{summary}\n" if summary else f"{value}\n" for value, summary in found]
-        write("".join(lines).encode("utf-8", "surrogateescape"))
+        console.write("".join(lines).encode("utf-8", "surrogateescape"))
     else:
-        write((_FOLDER / f"muxwire.{arguments.shell}").read_bytes())
+        console.write((_FOLDER / f"muxwire.{arguments.shell}").read_bytes())
     return 0
 
 
-def candidates(parser: Parser, words: list[str]) -> list[Candidate]:
+def candidates(parser: Parser, words: list[str], console: Console) -> list[Candidate]:
     """What may stand in place of the last of `words`, which is what is typed so far."""
     *before, typed = words or [""]
     while before and parser.verbs:
         parser = parser.verbs.get(before.pop(0), parser)
-    found = list(_next(parser, before, typed))
+    found = list(_next(parser, before, typed, console))
     return [(value, summary) for value, summary in found if value.startswith((typed, ":"))]
 
 
-def _next(parser: Parser, before: list[str], typed: str) -> Iterator[Candidate]:
+def _next(parser: Parser, before: list[str], typed: str, console: Console) -> Iterator[Candidate]:
     options = {name: action for action in parser.taken for name in action.option_strings}
     positionals = [action for action in parser.taken if not action.option_strings]
     seen = 0  # words that are no options, nor values of one
@@ -77,7 +76,7 @@ def _next(parser: Parser, before: list[str], typed: str) -> Iterator[Candidate]:
         elif not word.startswith("-"):
             seen += 1
     if waiting is not None:
-        yield from _values(waiting, before)
+        yield from _values(waiting, before, console)
         return
     rest = bool(positionals) and positionals[0].nargs == argparse.REMAINDER and seen > 0
     if typed.startswith("-") and "--" not in before and not rest:
@@ -92,16 +91,16 @@ def _next(parser: Parser, before: list[str], typed: str) -> Iterator[Candidate]:
         if rest:
             yield ":files", ""
         elif taken is not None:
-            yield from _values(taken, before)
+            yield from _values(taken, before, console)
             if taken.nargs == "?" and taken is not last:  # it may be left out
-                yield from _values(positionals[seen + 1], before)
+                yield from _values(positionals[seen + 1], before, console)
 
 
 def _summary(action: argparse.Action) -> str:
     return (action.help or "").replace("%%", "%")
 
 
-def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
+def _values(action: argparse.Action, before: list[str], console: Console) -> Iterable[Candidate]:
     if action.choices is not None:
         return [(str(choice), "") for choice in action.choices]
     match action.metavar, action.dest:
@@ -110,9 +109,11 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
 
             return [(verb, "") for verb in VERBS]
         case "TAB", _:
-            return _tabs(before)
+            return _tabs(before, console)
         case "NAME", "name":
-            return _instances()
+            from muxwire.tmux.program import running_instances
+
+            return [(name, "a running instance") for name in running_instances(console.environ)]
         case "KIND", _:
             return [(kind, "") for kind in get_args(EventKind)]
         case ("FILE" | "PATH", _) | ("PROGRAM", _):
@@ -125,31 +126,17 @@ def _values(action: argparse.Action, before: list[str]) -> Iterable[Candidate]:
             return []
 
 
-def _instances() -> list[Candidate]:
-    from muxwire.tmux.program import running_instances
-
-    return [(name, "a running instance") for name in running_instances(os.environ)]
-
-
-def _meant(named: str) -> str:
-    """The instance that a command line means: the one named, $MUXWIRE_NAME, main, or the only one that runs."""
-    from muxwire.cli.connect import DEFAULT_NAME
-    from muxwire.tmux.program import running_instances
-
-    if named or (named := os.environ.get("MUXWIRE_NAME", "")):
-        return named
-    running = running_instances(os.environ)
-    return next(iter(running)) if len(running) == 1 else DEFAULT_NAME
-
-
-def _tabs(before: list[str]) -> list[Candidate]:
+def _tabs(before: list[str], console: Console) -> list[Candidate]:
     """The tabs of the instance that the words name, by name and by id; none if it does not run."""
+    from muxwire.cli.connect import choose_instance
     from muxwire.cli.listing import listed_tabs, tmux_of
     from muxwire.tmux.start import HUB
 
     named = [value for option, value in pairwise(before) if option == "--name"]
+    meant = argparse.Namespace(name=named[-1] if named else None, socket=None, socket_name=None)
     try:
-        tabs = listed_tabs(tmux_of(_meant(named[-1] if named else ""))[1])
+        choose_instance(console, meant, looks=True)
+        tabs = listed_tabs(tmux_of(meant.name, console.environ)[1])
     except MuxwireError:
         return []
     tabs = [tab for tab in tabs if tab.session == HUB]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_all, add_no_colours, add_target, add_verb, named_tabs, positive
-from muxwire.cli.printing import FAILED, Colours, document, packed, say, shown, spoken, warn, write_soon
+from muxwire.cli.printing import FAILED, Colours, packed, shown, spoken
 from muxwire.cli.sentences import sentence
-from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import SendKeys, WaitFor, WatchEvents
 from muxwire.verbs.types import ACTIVE, DEFAULT_WAIT
 
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.results import KeysSent
@@ -78,7 +77,7 @@ def add(verbs: Verbs) -> None:
     watch = add_verb(
         verbs,
         "watch",
-        on_terminals(_watch, any_running=True, by_word=True),
+        on_terminals(_watch, looks=True),
         summary="print what happens in the tabs, as it happens",
         example="muxwire watch --all --kind bell --count 1",
         details="With --json each event is one document on one line.",
@@ -97,7 +96,7 @@ def add(verbs: Verbs) -> None:
     )
 
 
-async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _send_keys(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     # Late: it brings half of the library, and the help of all verbs needs none of it.
     from muxwire.tabs.waits import Wanted
 
@@ -117,40 +116,33 @@ async def _send_keys(terminals: Terminals, arguments: argparse.Namespace) -> int
         arguments.keys, literal=arguments.literal, answers=arguments.answers, wanted=wanted, wait=wait
     )
     if sent.output and not arguments.json:
-        await write_soon(sent.output.encode("utf-8", "surrogateescape"))
-    _report(sent, arguments)
+        await console.write_soon(sent.output.encode("utf-8", "surrogateescape"))
+    _report(console, sent, arguments)
     if sent.outcome == "timed_out":
         if not arguments.json:
-            warn(f"muxwire: no condition was met within {wait:g} s")
+            console.warn(f"muxwire: no condition was met within {wait:g} s")
         return TIMED_OUT
     cannot_come = sent.outcome == "closed" or (sent.outcome == "ended" and wanted is not None)
     return FAILED if cannot_come else 0
 
 
-async def _paste(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _paste(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     text = arguments.text
     if text is None:
-        text = read_stdin(_PASTE_MAX).decode("utf-8", "surrogateescape")
+        text = (await console.piped(_PASTE_MAX)).decode("utf-8", "surrogateescape")
     tab = await terminals.tab(arguments.target)
-    return _report(await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
+    return _report(console, await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
 
 
-def read_stdin(most: int) -> bytes:
-    """What is piped in; InvalidArgument if a person would have to type it without being asked."""
-    if sys.stdin is None or sys.stdin.isatty():
-        raise InvalidArgument("no text was given, and stdin is a terminal", remedy="give it as an argument, or pipe it")
-    return sys.stdin.buffer.read(most)
-
-
-def _report(sent: KeysSent, arguments: argparse.Namespace) -> int:
+def _report(console: Console, sent: KeysSent, arguments: argparse.Namespace) -> int:
     if arguments.json:
-        document(asdict(sent))
+        console.document(asdict(sent))
     elif sent.note:
-        warn(f"muxwire: {spoken(sent.note)}")
+        console.warn(f"muxwire: {spoken(sent.note)}")
     return 0
 
 
-async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _wait(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     outcome = await terminals.wait_for(
         arguments.targets or [ACTIVE],
         until=arguments.until,
@@ -165,36 +157,36 @@ async def _wait(terminals: Terminals, arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
     )
     if arguments.json:
-        document(asdict(outcome))
+        console.document(asdict(outcome))
     elif outcome.outcome == "met":
-        say(outcome.match)
+        console.say(outcome.match)
     elif outcome.outcome == "timed_out":
-        warn(f"muxwire: no condition was met within {arguments.timeout:g} s")
+        console.warn(f"muxwire: no condition was met within {arguments.timeout:g} s")
     else:
-        warn("muxwire: no condition can be met any more: the tab's program has ended")
+        console.warn("muxwire: no condition can be met any more: the tab's program has ended")
     return {"met": 0, "timed_out": TIMED_OUT, "closed": FAILED}[outcome.outcome]
 
 
-async def _watch(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _watch(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
     deadline = anyio.current_time() + arguments.timeout
     # `.` is the tab that was used last now; another one may be used while this one is watched.
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
     if not arguments.on_ask:
-        return await _print_events(terminals, arguments, targets, deadline)
+        return await _print_events(console, terminals, arguments, targets, deadline)
     from muxwire.web.asks import hooked  # late: it is a leaf
 
     async with hooked(terminals, arguments.on_ask, targets):
-        return await _print_events(terminals, arguments, targets, deadline)
+        return await _print_events(console, terminals, arguments, targets, deadline)
 
 
 async def _print_events(
-    terminals: Terminals, arguments: argparse.Namespace, targets: Sequence[str], deadline: float
+    console: Console, terminals: Terminals, arguments: argparse.Namespace, targets: Sequence[str], deadline: float
 ) -> int:
     import anyio
 
-    kinds, still_open, colours = arguments.kind, set(targets), Colours.of(arguments)
+    kinds, still_open, colours = arguments.kind, set(targets), Colours.of(console, arguments)
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(
@@ -206,7 +198,7 @@ async def _print_events(
         )
         cursor = batch.next
         if batch.dropped:
-            warn(f"muxwire: {batch.dropped} events are lost: they came faster than they were read")
+            console.warn(f"muxwire: {batch.dropped} events are lost: they came faster than they were read")
         still_open -= {event.window_id for event in batch.events if event.kind == "tab_closed"}
         # A line that was entered is left out: it is shown when its command starts.
         events = [
@@ -217,10 +209,10 @@ async def _print_events(
         left -= len(events)
         for event in events:
             if arguments.json:
-                await write_soon(packed(asdict(event)))
+                await console.write_soon(packed(asdict(event)))
             else:
                 moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
                 said = shown(sentence(event.kind, event.details))
                 line = f"{colours('dim', moment)} {colours('bold', event.window_id or '-')} {said}"
-                await write_soon(line.encode("utf-8", "surrogateescape") + b"\n")
+                await console.write_soon(line.encode("utf-8", "surrogateescape") + b"\n")
     return 0

@@ -18,11 +18,10 @@ from muxwire.tmux.status_line import ACTIVE_TAB
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from muxwire.host.carriers import Carrier
     from muxwire.host.hosts_file import Linked
-    from muxwire.instance.faces import Running
 
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
@@ -55,24 +54,15 @@ class ListedTab:
     name: str
 
 
-def tmux_of(name: str) -> tuple[int | None, tuple[str, str, str]]:
+def tmux_of(name: str, environ: Mapping[str, str]) -> tuple[int | None, tuple[str, str, str]]:
     """The process of an instance's tmux server, None without one, and the words of a tmux for it; TmuxUnavailable."""
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
     from muxwire.tmux.program import program_for, server_pid
 
-    folders, host = folders_for(name, os.environ), LocalHost(os.environ)
+    folders, host = folders_for(name, environ), LocalHost(environ)
     pid = server_pid(folders, host)
     return pid, (program_for(pid, host), "-S", str(folders.socket_path))
-
-
-def tmux_at(one: Running) -> tuple[str, str, str]:
-    """The words of a tmux for the server of a running instance; TmuxUnavailable."""
-    from muxwire.host.local import LocalHost
-    from muxwire.tmux.program import program_for
-
-    socket, host = one.runtime / f"{one.name}.sock", LocalHost(os.environ)
-    return program_for(host.listening_pid(socket), host), "-S", str(socket)
 
 
 def listed_tabs(tmux: Sequence[str]) -> list[ListedTab]:
@@ -138,14 +128,14 @@ class TabThere(NamedTuple):
     cwd: str
 
 
-def server_on(arguments: argparse.Namespace, host: str) -> There:
+def server_on(arguments: argparse.Namespace, host: str, environ: Mapping[str, str]) -> There:
     """The server on a host that the command line means; HostUnavailable, InstanceUnavailable, InvalidArgument."""
     from muxwire.host.folders import folders_for
     from muxwire.host.hosts_file import links_to, read_hosts
 
-    carrier = read_hosts(os.environ).carrier(host)
-    name = arguments.name or os.environ.get("MUXWIRE_NAME", "")
-    known = links_to(host, folders_for("main", os.environ).state)
+    carrier = read_hosts(environ).carrier(host)
+    name = arguments.name or environ.get("MUXWIRE_NAME", "")
+    known = links_to(host, folders_for("main", environ).state)
     meant = [one for one in known if _DIRECTORY.match(one.name) and name in ("", one.instance)]
     if not meant:
         of = f"the instance {name}" if name else "no instance"
@@ -161,7 +151,7 @@ def server_on(arguments: argparse.Namespace, host: str) -> There:
     return There(host, carrier, meant[0])
 
 
-def tabs_on(there: There) -> list[TabThere]:
+def tabs_on(there: There, environ: Mapping[str, str]) -> list[TabThere]:
     """The tabs there, as tmux lists them; InstanceUnavailable."""
     begin = f"muxwire:{os.urandom(8).hex()}"
     lists = " \\; ".join(f'list-windows -a -F "{kind} {what}"' for kind, what in _LISTS)
@@ -169,7 +159,7 @@ def tabs_on(there: There) -> list[TabThere]:
     try:
         done = subprocess.run(
             there.carrier.command, input=script.replace("\\", "\\\\"), capture_output=True, text=True, errors="replace",
-            timeout=_HANDSHAKE_SECONDS, check=False, env=dict(os.environ),
+            timeout=_HANDSHAKE_SECONDS, check=False, env=dict(environ),
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _unavailable(there, str(error)) from error
@@ -187,9 +177,9 @@ def tabs_on(there: There) -> list[TabThere]:
     return [TabThere(tab, commands.get(tab.window, ""), places.get(tab.window, "")) for tab in tabs]
 
 
-def shown_here(there: There, arguments: str) -> list[str]:
+def shown_here(there: There, arguments: str, environ: Mapping[str, str]) -> list[str]:
     """The words that run tmux there at this terminal; its arguments hold no single quote."""
-    term = os.environ.get("TERM", "")
+    term = environ.get("TERM", "")
     known = term if _DIRECTORY.match(term) else "xterm"
     script = f'{_IN_ITS_DIRECTORY % there.server.name}TERM=${{TERM:-{known}}}; export TERM; exec "$t" -u -S "$d/s" '
     return list(there.carrier.at_terminal(script + arguments))

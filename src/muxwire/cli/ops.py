@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_verb
-from muxwire.cli.printing import FAILED, document, say, shown, spoken
+from muxwire.cli.printing import FAILED, shown, spoken
 from muxwire.errors import InvalidArgument
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import RunTmuxOperations
@@ -17,9 +15,13 @@ from muxwire.verbs.catalogue import RunTmuxOperations
 if TYPE_CHECKING:
     import argparse
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.operations.operation import OperationsResult
+
+# Bytes of a list; the operations that a call takes have room in a hundredth.
+_MOST = 64 << 20
 
 
 def add(verbs: Verbs) -> None:
@@ -40,9 +42,11 @@ def add(verbs: Verbs) -> None:
     ops.option(RunTmuxOperations, "timeout")
 
 
-async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _ops(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
+    name = arguments.file
+    text = await (console.piped(_MOST) if name == "-" else console.read_file(name, _MOST))
     result = await terminals.run_operations(
-        _operations(arguments.file),
+        _operations(name, text),
         on_error=arguments.on_error,
         dry_run=arguments.dry_run,
         dispatch_timeout=arguments.dispatch_timeout,
@@ -50,14 +54,13 @@ async def _ops(terminals: Terminals, arguments: argparse.Namespace) -> int:
         rollback_on_error=arguments.rollback_on_error,
     )
     if arguments.json:
-        document(to_dict(result))
+        console.document(to_dict(result))
     else:
-        _say(result)
+        _say(console, result)
     return 0 if result.succeeded else FAILED
 
 
-def _operations(name: str) -> list[Any]:
-    text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+def _operations(name: str, text: bytes) -> list[Any]:
     name = "standard input" if name == "-" else name
     try:
         found = json.loads(text)
@@ -70,19 +73,19 @@ def _operations(name: str) -> list[Any]:
     return found
 
 
-def _say(result: OperationsResult) -> None:
+def _say(console: Console, result: OperationsResult) -> None:
     if result.dry_run:
         for step in result.steps:
             for line in step.commands:
-                say(shown(line))
+                console.say(shown(line))
         return
     for step in result.steps:
         made = " ".join((step.created_window_id, step.created_pane_id, *step.created_pane_ids)).strip()
         text = " ".join(filter(None, (made, step.stdout or "", spoken(step.error))))
-        say(f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {shown(text)}".rstrip())
+        console.say(f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {shown(text)}".rstrip())
         for line in step.lines or (step.output or "").splitlines():
-            say(f"     | {shown(line)}")
+            console.say(f"     | {shown(line)}")
     for pane in result.rolled_back_panes:
-        say(f"rolled back: {pane}")
+        console.say(f"rolled back: {pane}")
     for error in result.rollback_errors:
-        say(f"not undone: {shown(error)}")
+        console.say(f"not undone: {shown(error)}")

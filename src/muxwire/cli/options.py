@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 
-from muxwire.cli.printing import USAGE, complain
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import InTab
 from muxwire.verbs.describe import parameters
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
+    from muxwire.cli.console import Console
     from muxwire.verbs.describe import Parameter, Verb as Described
 
     Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no other name
-    Verb = Callable[[argparse.Namespace], int]
+    # What a parser has as `run`. A verb that needs an event loop is a coroutine function.
+    Verb = Callable[[Console, argparse.Namespace], "int | Coroutine[Any, Any, int]"]
     Group: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 - groups have no other name in common
 
 
@@ -109,11 +109,37 @@ class Parser(argparse.ArgumentParser):
 
     def refuse(self, message: str, remedy: str = "") -> NoReturn:
         """As `error`; `remedy` says what to do, if that is more than to read the help."""
-        as_json = "--json" in sys.argv
-        if not as_json:
-            self.print_usage(sys.stderr)
-        complain("usage", message, remedy or f"{self.prog} --help shows what it takes", as_json=as_json)
-        sys.exit(USAGE)
+        raise WrongUsage(self, message, remedy or f"{self.prog} --help shows what it takes")
+
+    def print_help(self, file: object = None) -> NoReturn:
+        """What argparse calls for --help."""
+        del file
+        raise HelpAsked(self)
+
+    def fitted(self, columns: int) -> Parser:
+        """Have its help and usage fit into so many columns, and return it; argparse would ask the process for them."""
+        self.formatter_class = partial(argparse.HelpFormatter, width=columns - 2)
+        return self
+
+
+@final
+class WrongUsage(InvalidArgument):
+    """The words make no command line of that parser."""
+
+    code = "usage"
+
+    def __init__(self, parser: Parser, message: str, remedy: str) -> None:
+        super().__init__(message, remedy=remedy)
+        self.parser = parser
+
+
+@final
+class HelpAsked(Exception):
+    """The words ask for the help of that parser."""
+
+    def __init__(self, parser: Parser) -> None:
+        super().__init__()
+        self.parser = parser
 
 
 def meant_verb(word: str, verbs: list[str]) -> str:
@@ -134,7 +160,7 @@ def add_verb(
 ) -> Parser:
     """Add a verb that acts on an instance; `run` gets the parsed arguments and returns the exit code."""
     parser = add_parser(verbs, name, run, summary=summary, example=example, details=details)
-    add_instance(parser, default="$MUXWIRE_NAME, else main")
+    add_instance(parser, default="$MUXWIRE_NAME, else main, else the only one")
     if document:
         parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser

@@ -1,26 +1,18 @@
-"""What reaches stdout and stderr: bytes as they are, documents for programs, errors; and how the process ends.
-
-Everything is written with os.write to the descriptor: nothing is buffered, so nothing is lost or doubled when a reader
-goes away. If the reader is gone, SIGPIPE ends this process, as it ends every program.
-"""
+"""What verbs print: documents for programs, tables and colours for people, exit codes."""
 
 from __future__ import annotations
 
 import json
-import os
-import select
-import signal
-import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
-from muxwire.errors import MuxwireError, remedy_for
 from muxwire.verbs.words import spelled
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
+
+    from muxwire.cli.console import Console
 
 FAILED = 1
 # Shells and argparse use 2 for a command line that is wrong.
@@ -32,9 +24,6 @@ SCHEMA_VERSION = 1
 # Characters of a tab's name that a table shows, as many as the window's name in tmux has: a name of a thousand letters
 # would make every row as long.
 _NAME_MAX, _CUT = 40, "..."
-
-STDIN, STDOUT, STDERR = 0, 1, 2
-_NAMES = {STDOUT: ("stdout",)}
 
 # How the command line spells the verbs that a text names. For a verb that it does not have, the nearest one.
 WORDS: Mapping[str, str] = {
@@ -59,60 +48,6 @@ WORDS: Mapping[str, str] = {
 }
 # The fields of documents that hold texts of muxwire, which may name verbs.
 _SENTENCES = frozenset(("error", "note", "remedy", "rollback_errors"))
-
-
-def guard_descriptors() -> None:
-    """Occupy standard descriptors that are closed: else the next pipe or file that is opened would become stdout.
-
-    Each is opened the wrong way round, so that using it is an error, as it should be.
-    """
-    for descriptor in (STDIN, STDOUT, STDERR):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            # open(2) returns the lowest free descriptor: this one.
-            os.open(os.devnull, os.O_WRONLY if descriptor == STDIN else os.O_RDONLY)
-
-
-def write(data: bytes, descriptor: int = STDOUT) -> None:
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(descriptor, view) :]
-        except BlockingIOError:  # a process that shares the descriptor has set it non-blocking
-            select.select((), (descriptor,), ())
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, *_NAMES.get(descriptor, ())) from None
-
-
-def flush() -> None:
-    """Write what argparse or the demo printed: all else is not buffered. If the reader is gone, end by SIGPIPE."""
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: the descriptor was closed when Python started
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            die_of(signal.SIGPIPE)
-
-
-def leave(code: int) -> NoReturn:
-    """End the process, which has nothing left to do: the interpreter takes 20 ms and more to free all it has."""
-    flush()
-    os._exit(code)
-
-
-async def write_soon(data: bytes, descriptor: int = STDOUT) -> None:
-    """As `write`, in a thread: a slow reader must hold up neither the event loop nor tmux."""
-    import anyio.to_thread
-
-    await anyio.to_thread.run_sync(write, data, descriptor, abandon_on_cancel=True)
-
-
-def say(text: str) -> None:
-    write(text.encode("utf-8", "surrogateescape") + b"\n")
-
-
-def document(fields: Mapping[str, object]) -> None:
-    write(packed(fields))
 
 
 def packed(fields: Mapping[str, object]) -> bytes:
@@ -156,10 +91,11 @@ class Colours:
         self._wanted = wanted
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> Colours:
+    def of(cls, console: Console, arguments: argparse.Namespace) -> Colours:
         """By the conventions of https://no-color.org; none if $TERM names no terminal that has colours."""
-        plain = arguments.no_colours or os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "dumb")
-        return cls(wanted=not plain and os.isatty(STDOUT))
+        environ, size = console.environ, console.sizes[1]
+        plain = arguments.no_colours or environ.get("NO_COLOR") or environ.get("TERM") in (None, "dumb")
+        return cls(wanted=not plain and size is not None)
 
     def __call__(self, colour: str, text: str) -> str:
         """The text in the colour of that name; as it is for a name without a colour."""
@@ -193,45 +129,6 @@ def table(
     return [line(head, ["bold"] * len(head)), *painted]
 
 
-def complain(code: str, message: str, remedy: str, *, as_json: bool) -> None:
-    """Say what went wrong and what to do: on stdout as a document, else on stderr."""
-    remedy = spoken(remedy)
-    if as_json:
-        with suppress(OSError):  # stdout cannot be written (a full device): stderr gets the error
-            document({"error": {"code": code, "message": spoken(message), "remedy": remedy}})
-            return
-    warn(f"muxwire: {spoken(message)}" + (f"\n  {remedy}" if remedy else ""))
-
-
-def explain(error: MuxwireError | OSError, *, as_json: bool) -> None:
-    if isinstance(error, MuxwireError):
-        complain(error.code, str(error), error.remedy, as_json=as_json)
-    else:
-        name = f"{error.filename}: " if error.filename else ""
-        remedy = "" if (error.filename,) in _NAMES.values() else remedy_for(error)
-        complain("os_error", f"{name}{error.strerror or error}", remedy, as_json=as_json)
-
-
 def spoken(text: str) -> str:
     """A text with the command line's spelling of the verbs that it names."""
     return spelled(text, WORDS)
-
-
-def warn(text: str) -> None:
-    """Write a line to stderr, if it is read.
-
-    It may name a path or an argument, in which a terminal would find orders to it: those are shown as Python writes
-    them, `\\x1b`.
-    """
-    signs = (sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text)
-    try:
-        os.write(STDERR, "".join(signs).encode() + b"\n")
-    except OSError:
-        return
-
-
-def die_of(number: signal.Signals) -> NoReturn:
-    """End as the signal would have ended the process, so that its parent knows."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    sys.exit(128 + number)  # if it is blocked

@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 import codecs
 import math
-import os
 import shlex
 import signal
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 from muxwire.cli.connect import on_terminals
+from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
 from muxwire.cli.options import add_host, add_plain, add_verb, words_after
-from muxwire.cli.printing import STDOUT, die_of, document, spoken, warn, write_soon
-from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
+from muxwire.cli.printing import spoken
+from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.shell.quoting import fish_quote, os_bytes
 from muxwire.verbs.catalogue import ExecuteCommand
 from muxwire.verbs.types import ACTIVE
@@ -24,10 +24,11 @@ from muxwire.vt.readable import Readable, continued, lines_before, readable
 from muxwire.vt.screens import on_alternate
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
 
     from anyio.abc import TaskGroup
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Parser, Verb, Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.results import ExecutionResult
@@ -69,11 +70,11 @@ def add(verbs: Verbs) -> None:
     run.option(ExecuteCommand, "command", "command", nargs=argparse.REMAINDER)
     opened: Verb = run.get_default("run")
 
-    def with_command(arguments: argparse.Namespace) -> int:
+    def with_command(console: Console, arguments: argparse.Namespace) -> int | Coroutine[Any, Any, int]:
         read_options_after(run, arguments)
         if not words_after(arguments.command):
             run.refuse("no command was given", "muxwire run COMMAND, or muxwire run - < FILE")
-        return opened(arguments)
+        return opened(console, arguments)
 
     run.set_defaults(failed=NOT_RUN, run=with_command)
 
@@ -93,15 +94,16 @@ def read_options_after(parser: Parser, arguments: argparse.Namespace) -> None:
     arguments.command = [line]
 
 
-async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _run(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     words = words_after(arguments.command)
     if arguments.host and arguments.target is not None:
         raise InvalidArgument("--host and -t cannot be combined", remedy="leave one of them out")
     if not arguments.host:
-        return await _run_in(await _tab(terminals, arguments.target, arguments.timeout), words, arguments)
+        tab, _ = await terminals.tab_or_new(arguments.target or ACTIVE, within=arguments.timeout)
+        return await _run_in(console, tab, words, arguments)
     tab = await terminals.create_tab(host=arguments.host)
     try:
-        return await _run_in(tab, words, arguments)
+        return await _run_in(console, tab, words, arguments)
     finally:
         if arguments.on_timeout != "leave" or tab.pane.session.running is None:
             # If the connection is lost, the tab ends on that machine after the seconds of `Carrier.keep`.
@@ -109,12 +111,15 @@ async def _run(terminals: Terminals, arguments: argparse.Namespace) -> int:
                 await terminals.close_tab(tab, force=True)
 
 
-async def _run_in(tab: Tab, words: list[str], arguments: argparse.Namespace) -> int:
+async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argparse.Namespace) -> int:
     import anyio
 
-    command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
+    if words == ["-"]:
+        command = await console.piped(_COMMAND_MAX)
+    else:
+        command = command_text(words, shell=tab.pane.shell.name if tab.pane.shell is not None else "")
     result: ExecutionResult | None = None
-    plain = PlainOutput(tab.size, write_soon)
+    plain = PlainOutput(tab.size, console.write_soon)
     as_read = tab.strip_ansi if arguments.strip_ansi is None else arguments.strip_ansi
 
     display = Display()
@@ -123,19 +128,19 @@ async def _run_in(tab: Tab, words: list[str], arguments: argparse.Namespace) -> 
     async def show(data: bytes) -> None:
         """At a terminal: what may go to it."""
         drew = display.on_alternate
-        await write_soon(display.take(data))
+        await console.write_soon(display.take(data))
         if display.on_alternate and not drew:
-            warn(f"muxwire: the command draws a screen, which is not shown here: {tab.attach_words}")
+            console.warn(f"muxwire: the command draws a screen, which is not shown here: {tab.attach_words}")
 
     async def say_it_waits(what: str) -> None:
         await plain.flush()
         said.append(what)
-        warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys, or {tab.attach_words}")
+        console.warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys, or {tab.attach_words}")
 
-    exact = show if os.isatty(STDOUT) else write_soon
+    exact = console.write_soon if console.sizes[STDOUT] is None else show
     async with anyio.create_task_group() as tasks:
         signals = _Signals(tab, tasks)
-        tasks.start_soon(signals.pass_on)
+        console.on_signal = signals.take
         result = await tab.execute(
             command,
             timeout=arguments.timeout,
@@ -148,32 +153,19 @@ async def _run_in(tab: Tab, words: list[str], arguments: argparse.Namespace) -> 
             on_input=say_it_waits,
         )
         await plain.flush()
-        await write_soon(display.end())
+        await console.write_soon(display.end())
         tasks.cancel_scope.cancel()
     if result is None:  # cancelled by a signal while it waited for its turn
-        die_of(signals.last)
+        return -signals.last
     if plain.note:
-        warn(f"muxwire: {plain.note}")
+        console.warn(f"muxwire: {plain.note}")
     if said and result.running:  # its note says once more that it waits
         result = replace(result, note="")
-    return _report(result, arguments)
-
-
-async def _tab(terminals: Terminals, target: str | None, within: float) -> Tab:
-    if target is not None:
-        return await terminals.tab(target, within=within)
-    try:
-        return await terminals.tab(ACTIVE)
-    except NoSuchTarget:
-        return await terminals.create_tab()
+    return _report(console, result, arguments)
 
 
 def command_text(words: list[str], *, shell: str) -> bytes:
     """What the shell is given: one word is its line as it stands, several are the words of one simple command."""
-    if words == ["-"]:
-        from muxwire.cli.driving import read_stdin  # late: it imports what shows events
-
-        return read_stdin(_COMMAND_MAX)
     if len(words) == 1:
         return words[0].encode("utf-8", "surrogateescape")
     return b" ".join(_quoted(word, shell) for word in words)
@@ -186,7 +178,7 @@ def _quoted(word: str, shell: str) -> bytes:
 
 @final
 class _Signals:
-    """What signals do: the first C-c is typed for the command, the next signal ends the command, the third muxwire."""
+    """What signals do: the first C-c is typed for the command, the next signal ends the command."""
 
     def __init__(self, tab: Tab, tasks: TaskGroup) -> None:
         self.last = signal.SIGINT
@@ -205,32 +197,26 @@ class _Signals:
         running = self._tab.pane.session.running
         return running is not None and running.command_id == self._command_id
 
-    async def pass_on(self) -> None:
-        import anyio
-
-        with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as received:
-            async for number in received:
-                self.last = number
-                self._count += 1
-                if not self._runs:
-                    self._tasks.cancel_scope.cancel()
-                elif self._count == 1 and number == signal.SIGINT:
-                    await self._tab.send_keys(["C-c"])
-                elif self._count <= 2:
-                    self._tasks.start_soon(self._tab.stop_process)
-                else:
-                    die_of(number)
+    def take(self, number: signal.Signals) -> None:
+        self.last = number
+        self._count += 1
+        if not self._runs:
+            self._tasks.cancel_scope.cancel()
+        elif self._count == 1 and number == signal.SIGINT:
+            self._tasks.start_soon(self._tab.send_keys, ["C-c"])
+        else:
+            self._tasks.start_soon(self._tab.stop_process)
 
 
-def _report(result: ExecutionResult, arguments: argparse.Namespace) -> int:
+def _report(console: Console, result: ExecutionResult, arguments: argparse.Namespace) -> int:
     if arguments.json:
-        document(asdict(result))
+        console.document(asdict(result))
     elif result.note:
-        warn(f"muxwire: {spoken(result.note)}")
+        console.warn(f"muxwire: {spoken(result.note)}")
     if result.timed_out:
         if not arguments.json:
             what = "it still runs" if result.running else f"it was ended by {result.signal_sent}"
-            warn(f"muxwire: the command did not end within {arguments.timeout:g} s; {what}")
+            console.warn(f"muxwire: the command did not end within {arguments.timeout:g} s; {what}")
         return TIMED_OUT
     return NOT_RUN if result.exit_code is None else result.exit_code
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import gc
-import os
 from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import choose_instance, given_instance
 from muxwire.cli.options import add_instance, add_parser, duration
-from muxwire.cli.printing import STDERR, STDIN, write
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
 
 
@@ -56,7 +55,7 @@ def add(verbs: Verbs) -> None:
     _add_repl(verbs)
 
 
-def _serve(arguments: argparse.Namespace) -> int:
+def _serve(console: Console, arguments: argparse.Namespace) -> int:
     if arguments.read_only and not given_instance(arguments):
         raise InvalidArgument(
             "with --read-only no tool opens a tab, so an instance of its own would always be empty",
@@ -66,10 +65,9 @@ def _serve(arguments: argparse.Namespace) -> int:
         raise InvalidArgument(
             "--profile cannot be combined with --toolsets or --read-only", remedy="leave one of them out"
         )
-    if os.isatty(STDIN):
-        write(
-            b"muxwire: this waits for an MCP client, which is to start it (muxwire help serve); C-d ends it\n", STDERR
-        )
+    console.claim_process()
+    if console.terminal:
+        console.warn("muxwire: this waits for an MCP client, which is to start it (muxwire help serve); C-d ends it")
     # These modules make a hundred thousand objects, and all of them stay. To collect garbage while they are imported
     # takes a third of the start; later collections would take 20 ms of a call each, so these objects are frozen.
     gc.disable()
@@ -98,8 +96,9 @@ def _serve(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _demo(arguments: argparse.Namespace) -> int:
+def _demo(console: Console, arguments: argparse.Namespace) -> int:
     del arguments
+    console.claim_process()
     from muxwire.demo import main as demo
 
     return demo()
@@ -124,7 +123,8 @@ def _add_repl(verbs: Verbs) -> None:
     repl.add_to(one, "--replay", metavar="FILE", help="a recorded transcript")
 
 
-def _repl(arguments: argparse.Namespace) -> int:
+def _repl(console: Console, arguments: argparse.Namespace) -> int:
+    console.claim_process()
     # Late: no other verb needs it.
     from muxwire.library.opening import open_terminals
     from muxwire.repl.start import main
@@ -132,6 +132,6 @@ def _repl(arguments: argparse.Namespace) -> int:
     if arguments.replay is not None:
         return main(None, arguments.replay)
     if not arguments.ephemeral:
-        choose_instance(arguments)
+        choose_instance(console, arguments)
     given = {} if arguments.ephemeral else given_instance(arguments)
     return main(lambda wrap: open_terminals(**given, wrap=wrap))

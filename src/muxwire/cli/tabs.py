@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -12,18 +11,16 @@ from typing import TYPE_CHECKING
 from muxwire.cli.connect import (
     DEFAULT_NAME,
     all_running,
-    check_instance,
+    choose_instance,
     chosen_host,
-    chosen_name,
     given_instance,
     known_to_run,
-    named_running,
     on_terminals,
     only_one,
 )
 from muxwire.cli.instances import documents_of, rows_of
 from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after
-from muxwire.cli.printing import Colours, document, say, shown, table, warn
+from muxwire.cli.printing import Colours, shown, table
 from muxwire.errors import (
     ConnectionClosed,
     InstanceUnavailable,
@@ -35,8 +32,9 @@ from muxwire.errors import (
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.results import TabInfo, TabList
@@ -85,57 +83,57 @@ def add(verbs: Verbs) -> None:
     kill.option(CloseTab, "session")
 
 
-def _list(arguments: argparse.Namespace) -> int:
-    host, _ = chosen_host(arguments)
+async def _list(console: Console, arguments: argparse.Namespace) -> int:
+    host, _ = chosen_host(console, arguments)
     if host:
-        return _list_there(arguments, host)
+        return _list_there(console, arguments, host)
     arguments.faces = None
-    if given_instance(arguments) or os.environ.get("MUXWIRE_NAME"):
-        return on_terminals(_ls)(arguments)
+    if given_instance(arguments) or console.environ.get("MUXWIRE_NAME"):
+        return await on_terminals(_ls)(console, arguments)
     from muxwire.instance.faces import faces
 
-    running = all_running()
-    arguments.faces = faces(known_to_run(running), os.environ)
-    if name := only_one(running):
+    running = all_running(console)
+    arguments.faces = faces(known_to_run(running), console.environ)
+    if name := only_one(console, running):
         arguments.name = name
-        return on_terminals(_ls, makes=True)(arguments)
+        return await on_terminals(_ls, makes=True)(console, arguments)
     if arguments.json:
-        document({"instances": documents_of(arguments.faces), "tabs": [], "sessions": []})
+        console.document({"instances": documents_of(arguments.faces), "tabs": [], "sessions": []})
     else:
-        _say_instances(arguments)
-        warn("muxwire: choose one with --name NAME to see its tabs")
+        _say_instances(console, arguments)
+        console.warn("muxwire: choose one with --name NAME to see its tabs")
     return 0
 
 
-def _say_instances(arguments: argparse.Namespace) -> None:
-    for line in rows_of(arguments.faces, Colours.of(arguments)) if arguments.faces else ():
-        say(line)
+def _say_instances(console: Console, arguments: argparse.Namespace) -> None:
+    for line in rows_of(arguments.faces, Colours.of(console, arguments)) if arguments.faces else ():
+        console.say(line)
 
 
-def _list_there(arguments: argparse.Namespace, host: str) -> int:
+def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> int:
     from muxwire.cli.listing import server_on, tabs_on  # late: few ask for another machine
     from muxwire.tmux.start import HUB
 
-    there = server_on(arguments, host)
-    rows = [row for row in tabs_on(there) if row.tab.session == (arguments.session or HUB)]
+    there = server_on(arguments, host, console.environ)
+    rows = [row for row in tabs_on(there, console.environ) if row.tab.session == (arguments.session or HUB)]
     if arguments.json:
         tabs = [
             {"window_id": f"{host}/{row.tab.window}", "name": row.tab.name, "session": row.tab.session, "host": host,
              "current_command": row.command, "cwd": row.cwd, "active": row.tab.used}
             for row in rows
         ]  # fmt: skip
-        document({"instance": there.server.instance, "tabs": tabs, "sessions": []})
+        console.document({"instance": there.server.instance, "tabs": tabs, "sessions": []})
         return 0
     lines = []
     for row in rows:
         name = f"{host}/{row.tab.window}" + ("*" if row.tab.used else "")
         lines.append((name, row.tab.name, row.tab.session, row.command, row.cwd))
     for line in table(tuple(column for column in _HEAD if column != "STATE"), lines):
-        say(line)
+        console.say(line)
     return 0
 
 
-async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     listed = await terminals.list_tabs(session=arguments.session)
     tabs = [tab for tab in listed.tabs if arguments.all or not tab.closed]
     if arguments.all and not arguments.session and terminals.role != "adopted":
@@ -143,17 +141,19 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.json:
         instances = {} if arguments.faces is None else {"instances": documents_of(arguments.faces)}
         sessions = [asdict(one) for one in listed.sessions]
-        document({**instances, "tabs": [asdict(tab) for tab in tabs], "sessions": sessions, **_left_out(listed)})
+        console.document(
+            {**instances, "tabs": [asdict(tab) for tab in tabs], "sessions": sessions, **_left_out(listed)}
+        )
         return 0
-    _say_instances(arguments)
+    _say_instances(console, arguments)
     if arguments.faces and tabs:
-        say("")
-    _say_left_out(listed)
+        console.say("")
+    _say_left_out(console, listed)
     if not tabs:
         if listed.unreached:
             return 0
         within = f" in the session {arguments.session!r}" if arguments.session else ""
-        warn(f"muxwire: there is no tab{within}{_where(arguments)}\n  muxwire new makes one")
+        console.warn(f"muxwire: there is no tab{within}{_where(arguments)}\n  muxwire new makes one")
         return 0
     rows = [
         (
@@ -166,11 +166,11 @@ async def _ls(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
         for tab, called in zip(tabs, await _called(terminals, tabs), strict=True)
     ]
-    for line in table(_HEAD, rows, Colours.of(arguments), {"STATE": lambda state: _STATES.get(state, "")}):
-        say(line)
+    for line in table(_HEAD, rows, Colours.of(console, arguments), {"STATE": lambda state: _STATES.get(state, "")}):
+        console.say(line)
     for session in listed.sessions:
         if session.attached_client_count:
-            say(f"attached to {shown(session.name)}: {session.attached_client_count}")
+            console.say(f"attached to {shown(session.name)}: {session.attached_client_count}")
     return 0
 
 
@@ -192,17 +192,17 @@ def _left_out(listed: TabList) -> dict[str, object]:
     return {"unreached": listed.unreached} if listed.unreached else {}
 
 
-def _say_left_out(listed: TabList) -> None:
+def _say_left_out(console: Console, listed: TabList) -> None:
     for host, reason in listed.unreached.items():
-        warn(f"muxwire: {host} is left out: {reason}")
+        console.warn(f"muxwire: {host} is left out: {reason}")
 
 
 def _where(arguments: argparse.Namespace) -> str:
     own = arguments.socket is None and arguments.socket_name is None
-    return f" in the instance {chosen_name(arguments)}" if own else ""
+    return f" in the instance {arguments.name}" if own else ""
 
 
-async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _new(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     if terminals.role == "adopted":
         raise NotPermitted(
             "what muxwire opens at your own tmux server is closed when muxwire ends, and this verb ends at once",
@@ -229,13 +229,15 @@ async def _new(terminals: Terminals, arguments: argparse.Namespace) -> int:
     )
     if arguments.json:
         fields = ("name", "pane_id", "session")
-        document({"window_id": tab.key, **{name: getattr(tab, name) for name in fields}, "log_path": str(tab.log_path)})
+        console.document(
+            {"window_id": tab.key, **{name: getattr(tab, name) for name in fields}, "log_path": str(tab.log_path)}
+        )
     else:
-        say(tab.key)
+        console.say(tab.key)
     return 0
 
 
-def _kill(arguments: argparse.Namespace) -> int:
+async def _kill(console: Console, arguments: argparse.Namespace) -> int:
     if sum(map(bool, (arguments.targets, arguments.all, arguments.session))) > 1:
         raise InvalidArgument(
             "TAB, --session and --all cannot be combined",
@@ -246,48 +248,32 @@ def _kill(arguments: argparse.Namespace) -> int:
             "this tmux server was started by a person, not by muxwire", remedy="tmux kill-server ends it"
         )
     if not (arguments.targets or arguments.all or arguments.session):
-        return on_terminals(_refuse)(arguments)
+        return await on_terminals(_refuse)(console, arguments)
     if not arguments.all:
-        return on_terminals(_close)(arguments)
-    _check_runs(arguments)
+        return await on_terminals(_close)(console, arguments)
+    choose_instance(console, arguments)
+    from muxwire.host.folders import folders_for
+
+    name = arguments.name
+    socket = folders_for(name, console.environ).socket_path  # there is one also of a server that does not answer
+    if not socket.exists() and not any(one.name == name for one in all_running(console)):
+        console.warn(f"muxwire: the instance {name} does not run")
     try:
-        code = on_terminals(_close)(arguments)
+        code = await on_terminals(_close, makes=True)(console, arguments)
     except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
         # What runs in it cannot be known then.
         if not arguments.force:
             error.remedy += "; muxwire kill --all -f (or --force) ends it whatever runs in it"
             raise
-        warn(f"muxwire: {error}; it is ended without closing its tabs first")
+        console.warn(f"muxwire: {error}; it is ended without closing its tabs first")
         if arguments.json:
-            document({"closed": []})
+            console.document({"closed": []})
         code = 0
-    _end_server(chosen_name(arguments))
+    _end_server(name, console.environ)
     return code
 
 
-def _check_runs(arguments: argparse.Namespace) -> None:
-    """Say of an instance that does not run that nothing is ended; NoSuchTarget where another one may be meant."""
-    from muxwire.host.folders import folders_for
-
-    if arguments.name is not None:
-        check_instance(arguments.name)
-    name = chosen_name(arguments)
-    if folders_for(name, os.environ).socket_path.exists():  # also of one that does not answer
-        return
-    if any(one.name == name for one in all_running()):
-        return
-    running = named_running()
-    if given_instance(arguments) or not running:
-        warn(f"muxwire: the instance {name} does not run")
-        return
-    others = ", ".join(running)
-    raise NoSuchTarget(
-        f"the instance {name} does not run; these do: {others}",
-        remedy=f"muxwire kill --all --name {next(iter(running))} ends one with its tabs",
-    )
-
-
-async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _refuse(_: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     """Name the tab that was used last, which a person who names none probably means; it stays. InvalidArgument."""
     listed = await terminals.list_tabs(closed=False)
     used = next((tab for tab in listed.tabs if tab.active), None)
@@ -301,18 +287,18 @@ async def _refuse(terminals: Terminals, arguments: argparse.Namespace) -> int:
     remedy = "tmux kill-window closes a window of yours"
     if terminals.role != "adopted":
         # Without the name the line would close a tab of another instance.
-        there = "" if chosen_name(arguments) == DEFAULT_NAME else f" --name {chosen_name(arguments)}"
+        there = "" if arguments.name == DEFAULT_NAME else f" --name {arguments.name}"
         remedy = f"muxwire kill {tab}{there} closes it, muxwire kill --all{there} closes every tab"
     raise InvalidArgument(f"no tab is named; the one used last{_where(arguments)} is {shown}", remedy=remedy)
 
 
-async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _close(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     targets, left_out = arguments.targets, {}
     if arguments.all or arguments.session:
         listed = await terminals.list_tabs(closed=False, session=arguments.session)
         targets, left_out = await _called(terminals, listed.tabs), _left_out(listed)
         if not arguments.json:
-            _say_left_out(listed)
+            _say_left_out(console, listed)
     if arguments.session:
         await terminals.close_session(arguments.session, force=arguments.force)
     else:
@@ -321,22 +307,22 @@ async def _close(terminals: Terminals, arguments: argparse.Namespace) -> int:
         for target in targets:
             await terminals.close_tab(target, force=arguments.force)
     if arguments.json:
-        document({"closed": targets, **left_out})
+        console.document({"closed": targets, **left_out})
     return 0
 
 
-def _end_server(name: str) -> None:
+def _end_server(name: str, environ: Mapping[str, str]) -> None:
     """End the tmux server of an instance by its process: the instance's owner keeps it up, and it may not answer."""
     from muxwire.client.watchdog import end_server, started_now
     from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
     from muxwire.host.locks import named_server
 
-    folders = folders_for(name, os.environ)
+    folders = folders_for(name, environ)
     noted, there = named_server(folders.server)
     # The server may listen at another path, and that of another state directory at this one; or its socket is gone.
     socket = Path(there) if there else folders.socket_path
-    pid = noted if there else LocalHost(os.environ).listening_pid(socket)
+    pid = noted if there else LocalHost(environ).listening_pid(socket)
     if pid is not None:  # 0: the kernel does not say which process listens; `end_server` asks tmux
         end_server("tmux", str(socket), started_now(pid), {})
     socket.unlink(missing_ok=True)

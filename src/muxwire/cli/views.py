@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import asdict
-from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
+from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
 from muxwire.cli.options import (
     add_all,
@@ -24,19 +22,19 @@ from muxwire.cli.options import (
     positive,
     seconds,
 )
-from muxwire.cli.printing import STDOUT, Colours, document, say, table, warn, write, write_soon
+from muxwire.cli.printing import Colours, packed, table
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import ReadLogs, StreamLogs, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator
 
+    from muxwire.cli.console import Console, Write
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.results import Snapshot
-    from muxwire.tabs.tab import Tab
 
 _CHUNK = 1 << 20
 _LIGHT = "draw on a light background; else on a dark one"
@@ -47,7 +45,7 @@ def add(verbs: Verbs) -> None:
     snapshot = add_verb(
         verbs,
         "snapshot",
-        on_terminals(_snapshot, any_running=True, by_word=True),
+        on_terminals(_snapshot, looks=True),
         summary="print what a tab's screen shows, or has shown",
         example="muxwire snapshot build --scrollback 0",
     )
@@ -66,7 +64,7 @@ def add(verbs: Verbs) -> None:
     logs = add_verb(
         verbs,
         "logs",
-        on_terminals(_logs, any_running=True, by_word=True),
+        on_terminals(_logs, looks=True),
         summary="print what a tab has shown, a closed one too",
         example="muxwire logs build --follow",
     )
@@ -83,7 +81,7 @@ def add(verbs: Verbs) -> None:
     history = add_verb(
         verbs,
         "history",
-        on_terminals(_history, any_running=True),
+        on_terminals(_history, looks=True),
         summary="list the commands that ran: when, where, by whom, how long, exit code, offsets",
         example="muxwire history build -n 20",
         details="MUXWIRE_HISTORY=off keeps none.",
@@ -115,7 +113,7 @@ def _add_rec(verbs: Verbs) -> None:
     rec.add_argument("file", metavar="FILE", help="where it goes; - is stdout")
 
 
-async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     drawn = arguments.image if arguments.svg is None else arguments.svg
     if arguments.image is not None:
         if arguments.svg is not None:
@@ -137,15 +135,15 @@ async def _snapshot(terminals: Terminals, arguments: argparse.Namespace) -> int:
         picture = (
             taken.svg(light=arguments.light).encode("utf-8", "replace") if svg else png(taken, light=arguments.light)
         )
-        with _output(drawn, overwrite=True) as descriptor:
-            write(picture, descriptor)
+        async with _output(console, drawn, overwrite=True) as write:
+            await write(picture)
         if arguments.json and drawn != "-":
-            document({"file": drawn, "pane": taken.pane})
+            console.document({"file": drawn, "pane": taken.pane})
     elif arguments.json:
-        document(_fields(taken))
+        console.document(_fields(taken))
     else:
         for line in (*(taken.scrollback or ()), *taken.lines):
-            say(line)
+            console.say(line)
     return 0
 
 
@@ -159,8 +157,8 @@ def _fields(taken: Snapshot) -> dict[str, object]:
     return fields
 
 
-async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
-    display = Display() if os.isatty(STDOUT) and not arguments.json else None
+async def _logs(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
+    display = Display() if console.sizes[STDOUT] is not None and not arguments.json else None
     next_byte = arguments.from_byte
     if arguments.command and (arguments.follow or next_byte is not None):
         raise InvalidArgument("--command goes with --lines and --grep", remedy="leave --follow and --from-byte out")
@@ -176,21 +174,21 @@ async def _logs(terminals: Terminals, arguments: argparse.Namespace) -> int:
         )
         next_byte = tail.next_byte
         if arguments.json:
-            document(asdict(tail))
+            console.document(asdict(tail))
         else:
-            await _show(tail.content, display)
+            await _show(console, tail.content, display)
             if tail.note:
-                warn(f"muxwire: {tail.note}")
+                console.warn(f"muxwire: {tail.note}")
         if not arguments.follow:
             return 0
-    await _stream(terminals, arguments, next_byte, display)
+    await _stream(console, terminals, arguments, next_byte, display)
     return 0
 
 
-async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _history(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     commands = await terminals.history(named_tabs(arguments), limit=arguments.lines)
     if arguments.json:
-        document({"commands": [asdict(command) for command in commands]})
+        console.document({"commands": [asdict(command) for command in commands]})
         return 0
     from datetime import datetime  # late: no other verb here says a time of day
 
@@ -209,17 +207,19 @@ async def _history(terminals: Terminals, arguments: argparse.Namespace) -> int:
         for command in commands
     ]
     by_column = {"EXIT": lambda code: {"0": "green", "-": ""}.get(code, "red")}
-    for line in table(_HISTORY, rows, Colours.of(arguments), by_column) if rows else ():
-        say(line)
+    for line in table(_HISTORY, rows, Colours.of(console, arguments), by_column) if rows else ():
+        console.say(line)
     return 0
 
 
-async def _show(text: str, display: Display | None) -> None:
+async def _show(console: Console, text: str, display: Display | None) -> None:
     data = text.encode("utf-8", "surrogateescape")
-    await write_soon(data if display is None else display.take(data))
+    await console.write_soon(data if display is None else display.take(data))
 
 
-async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte: int, display: Display | None) -> None:
+async def _stream(
+    console: Console, terminals: Terminals, arguments: argparse.Namespace, next_byte: int, display: Display | None
+) -> None:
     noted = ""
     while True:
         chunk = await terminals.stream_logs(
@@ -231,65 +231,52 @@ async def _stream(terminals: Terminals, arguments: argparse.Namespace, next_byte
         )
         next_byte = chunk.next_byte
         if arguments.json:
-            document(asdict(chunk))
+            await console.write_soon(packed(asdict(chunk)))
         else:
             # Lines end as in `logs -n`; a chunk never cuts the terminal's CR LF.
-            await _show(chunk.chunk.replace("\r\n", "\n"), display)
+            await _show(console, chunk.chunk.replace("\r\n", "\n"), display)
             if chunk.note not in ("", noted):
                 noted = chunk.note
-                warn(f"muxwire: {noted}")
+                console.warn(f"muxwire: {noted}")
         if chunk.eof and (chunk.closed or not arguments.follow):
             return
 
 
-async def _rec(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _rec(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.file == "-" and arguments.json:
         raise InvalidArgument("stdout cannot hold a recording and a document", remedy="name a file")
     if arguments.svg or arguments.at is not None:
         picture = await terminals.snapshot(arguments.target, cells=True, at_byte=arguments.at)
-        with _output(arguments.file, overwrite=arguments.overwrite) as descriptor:
-            await write_soon(picture.svg(light=arguments.light).encode("utf-8", "replace"), descriptor)
+        async with _output(console, arguments.file, overwrite=arguments.overwrite) as write:
+            await write(picture.svg(light=arguments.light).encode("utf-8", "replace"))
         made: dict[str, object] = {"pane": picture.pane, "next_byte": picture.next_byte, "exact": picture.exact}
     else:
+        import anyio
+
+        from muxwire.library.asciicast import Recorder
+
         tab = await terminals.tab(arguments.target)
-        with _output(arguments.file, overwrite=arguments.overwrite) as descriptor:
-            made = await _record(terminals, tab, arguments, descriptor)
+        async with _output(console, arguments.file, overwrite=arguments.overwrite) as write:
+            recorder = Recorder(terminals, tab, write)
+            with anyio.CancelScope() as scope:  # a signal ends it, as its time does
+                console.on_signal = lambda _: scope.cancel()
+                await recorder.record(
+                    title=arguments.title, idle_limit=arguments.idle_limit, duration=arguments.duration
+                )
+        made = {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
     if arguments.json:
-        document({"file": arguments.file, **made})
+        console.document({"file": arguments.file, **made})
     return 0
 
 
-async def _record(terminals: Terminals, tab: Tab, arguments: argparse.Namespace, descriptor: int) -> dict[str, object]:
-    import anyio
-
-    from muxwire.library.asciicast import Recorder
-
-    recorder = Recorder(terminals, tab, partial(write_soon, descriptor=descriptor))
-    async with anyio.create_task_group() as tasks:
-
-        async def end() -> None:
-            with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as received:
-                async for _ in received:
-                    tasks.cancel_scope.cancel()
-
-        tasks.start_soon(end)
-        await recorder.record(title=arguments.title, idle_limit=arguments.idle_limit, duration=arguments.duration)
-        tasks.cancel_scope.cancel()
-    return {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
-
-
-@contextmanager
-def _output(path: str, *, overwrite: bool) -> Iterator[int]:
-    """The file, which only this user can read: a screen may hold secrets. InvalidArgument if it exists; OSError."""
+@asynccontextmanager
+async def _output(console: Console, path: str, *, overwrite: bool) -> AsyncIterator[Write]:
+    """Where a picture or a recording goes. InvalidArgument if the file exists; OSError."""
     if path == "-":
-        yield STDOUT
+        yield console.write_soon
         return
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if overwrite else os.O_EXCL)
     try:
-        descriptor = os.open(path, flags, 0o600)
+        async with console.create(path, overwrite=overwrite) as write:
+            yield write
     except FileExistsError:
         raise InvalidArgument(f"{path} exists already", remedy="choose another name, or add --overwrite") from None
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)

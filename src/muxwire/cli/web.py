@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_target, add_verb
-from muxwire.cli.printing import spoken, write_soon
+from muxwire.cli.printing import spoken
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
     import argparse
 
+    from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
@@ -25,7 +25,7 @@ def add(verbs: Verbs) -> None:
     observe = add_verb(
         verbs,
         "observe",
-        on_terminals(_observe, any_running=True, by_word=True),
+        on_terminals(_observe, looks=True),
         summary="print what a tab shows as lines of JSON, as it changes",
         example="muxwire observe build",
         details=_FRAMES,
@@ -35,7 +35,7 @@ def add(verbs: Verbs) -> None:
     control = add_verb(
         verbs,
         "control",
-        on_terminals(_control, any_running=True, by_word=True),
+        on_terminals(_control, looks=True),
         summary="as observe, and type what lines of JSON on stdin say",
         example="""echo '{"text": "make", "enter": true}' | muxwire control build""",
         details='Lines: {"keys": ["C-c"]}, {"text": "ls", "enter": true}, {"paste": "..."}. ' + _FRAMES,
@@ -44,7 +44,7 @@ def add(verbs: Verbs) -> None:
     add_target(control)
 
 
-async def _observe(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _observe(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
     from muxwire.web.frames import Screens
@@ -52,30 +52,28 @@ async def _observe(terminals: Terminals, arguments: argparse.Namespace) -> int:
     async with anyio.create_task_group() as tasks:
         async with Screens(terminals, tasks).watch(arguments.target) as screen:
             async for line in screen.lines():
-                await write_soon(line.encode("utf-8", "replace"))
+                await console.write_soon(line.encode("utf-8", "replace"))
         tasks.cancel_scope.cancel()
     return 0
 
 
-async def _control(terminals: Terminals, arguments: argparse.Namespace) -> int:
+async def _control(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     import anyio
 
     tab = await terminals.tab(arguments.target)
     arguments.target = tab.key  # `.` may be another tab soon
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_type_lines, tab)
-        await _observe(terminals, arguments)
+        tasks.start_soon(_type_lines, console, tab)
+        await _observe(console, terminals, arguments)
         tasks.cancel_scope.cancel()
     return 0
 
 
-async def _type_lines(tab: Tab) -> None:
+async def _type_lines(console: Console, tab: Tab) -> None:
     """Type what the lines of stdin say, until its end; what is wrong with one is said in a line of its own."""
-    import anyio.to_thread
-
     from muxwire.web.frames import packed
 
-    while line := await anyio.to_thread.run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True):
+    async for line in console.lines():
         try:
             match json.loads(line):
                 case {"keys": [*keys]}:
@@ -87,4 +85,4 @@ async def _type_lines(tab: Tab) -> None:
                 case _:
                     raise ValueError("it has none of keys, text and paste")  # noqa: TRY301 - said like a bad line
         except (MuxwireError, ValueError) as error:
-            await write_soon(packed({"frame": "refused", "why": spoken(str(error))}).encode())
+            await console.write_soon(packed({"frame": "refused", "why": spoken(str(error))}).encode())

@@ -1,0 +1,162 @@
+"""Who calls the command line: the words of one verb, and what the process that typed them can read, write and become.
+
+A verb touches nothing of the process in which its code runs. So that may be the process that a person started
+(`own_console`), or another one, to which the person's process sends its words.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from muxwire.cli.printing import packed, spoken
+from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
+
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from muxwire.library.terminals import Terminals
+    from muxwire.vt.readable import Size
+
+    Write = Callable[[bytes], Awaitable[None]]
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+# The names of these in errors, where those of files have a path.
+STREAMS = ("stdin", "stdout", "stderr")
+# Bytes of stdin that are asked for at once.
+_PIECE = 1 << 20
+
+
+class RunsThere(Exception):
+    """The verb has to run in the process that called it, which is not this one."""
+
+
+class Console(ABC):
+    """What one call of the command line has of the process that made it.
+
+    `words` are those behind `muxwire`. `environ` is that process's environment; a verb may change it for itself.
+    `sizes` has for stdin, stdout and stderr the columns and rows of the terminal that each is, None for no terminal.
+    `terminal` is the path of the terminal that is its stdin, "" if that is none.
+
+    `on_signal` is called in the event loop when SIGINT, SIGTERM or SIGHUP was sent to that process; a process that was
+    killed, or has closed the connection, counts as SIGHUP. `run_verb` sets it so that the verb ends; a verb may set
+    another one. It must not block.
+    """
+
+    words: Sequence[str]
+    environ: MutableMapping[str, str]
+    sizes: tuple[Size | None, Size | None, Size | None]
+    terminal: str
+    on_signal: Callable[[signal.Signals], None]
+
+    @abstractmethod
+    def write(self, data: bytes, *, error: bool = False) -> None:
+        """Write to stdout, or with `error` to stderr: all of it, in order with what was written before.
+
+        For what has an end: it may all be held in memory. BrokenPipeError if the reader is gone, and other OSErrors
+        with the stream's name as `filename`, where that is known here: the other process may end itself instead.
+        """
+
+    @abstractmethod
+    async def write_soon(self, data: bytes) -> None:
+        """As `write` to stdout, for output of any length: a slow reader makes the verb wait, and nothing else."""
+
+    @abstractmethod
+    async def read(self, most: int) -> bytes:
+        """What stdin has next: up to so many bytes as soon as there are some, none at its end; OSError.
+
+        Nothing is read before, nor more than that: the rest belongs to what runs after this call. Whatever else the
+        verb does goes on meanwhile.
+        """
+
+    @abstractmethod
+    async def read_file(self, file: str, most: int) -> bytes:
+        """What a file holds, up to so many bytes, as the calling process finds it (`/dev/fd/63`); OSError."""
+
+    @abstractmethod
+    def create(self, file: str, *, overwrite: bool) -> AbstractAsyncContextManager[Write]:
+        """A file that the calling process opens for writing, in its directory, readable for its user alone.
+
+        What is given to the function that this gives is written there, as by `write_soon`. FileExistsError without
+        `overwrite`, OSError. The file is closed at the end of the block.
+        """
+
+    @abstractmethod
+    def execute(self, words: Sequence[str]) -> int:
+        """Have a program take the place of the calling process: $PATH is searched for the first word.
+
+        The program gets that process's descriptors, directory and environment, but neither $TMUX nor $TMUX_PANE, by
+        which tmux would refuse to run inside of tmux. It is the last thing that a verb does; it returns what
+        the verb is to return, where this process goes on. OSError if that is known here.
+        """
+
+    @abstractmethod
+    def claim_process(self) -> None:
+        """Called by a verb whose code has to run in the calling process itself, as it uses its descriptors and signals.
+
+        C-c is a KeyboardInterrupt from here on. Raises RunsThere in another process.
+        """
+
+    @abstractmethod
+    def opened(self, given: Mapping[str, str]) -> AbstractAsyncContextManager[Terminals]:
+        """The instance that the verb acts on, as `open_terminals` gives it for `name`, `socket` or `socket_name`."""
+
+    # What follows is made of these.
+
+    async def piped(self, most: int) -> bytes:
+        """What is piped in; InvalidArgument if a person would have to type it without being asked."""
+        if self.sizes[STDIN] is not None:
+            raise InvalidArgument(
+                "no text was given, and stdin is a terminal", remedy="give it as an argument, or pipe it"
+            )
+        parts = list[bytes]()
+        while most > 0 and (data := await self.read(min(most, _PIECE))):
+            parts.append(data)
+            most -= len(data)
+        return b"".join(parts)
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """The lines of stdin as they come, each without its end."""
+        rest = b""
+        while data := await self.read(_PIECE):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                yield line
+        if rest:
+            yield rest
+
+    def say(self, text: str) -> None:
+        self.write(text.encode("utf-8", "surrogateescape") + b"\n")
+
+    def document(self, fields: Mapping[str, object]) -> None:
+        self.write(packed(fields))
+
+    def warn(self, text: str) -> None:
+        """Write a line to stderr, if it is read.
+
+        It may name a path or an argument, in which a terminal would find orders to it: those are shown as Python
+        writes them, `\\x1b`.
+        """
+        signs = (one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
+        with suppress(OSError):
+            self.write("".join(signs).encode() + b"\n", error=True)
+
+    def complain(self, code: str, message: str, remedy: str, *, as_json: bool) -> None:
+        """Say what went wrong and what to do: on stdout as a document, else on stderr."""
+        message, remedy = spoken(message), spoken(remedy)
+        if as_json:
+            with suppress(OSError):  # stdout cannot be written (a full device): stderr gets the error
+                self.document({"error": {"code": code, "message": message, "remedy": remedy}})
+                return
+        self.warn(f"muxwire: {message}" + (f"\n  {remedy}" if remedy else ""))
+
+    def explain(self, error: MuxwireError | OSError, *, as_json: bool) -> None:
+        if isinstance(error, MuxwireError):
+            self.complain(error.code, str(error), error.remedy, as_json=as_json)
+        else:
+            name = f"{error.filename}: " if error.filename else ""
+            remedy = "" if error.filename in STREAMS else remedy_for(error)
+            self.complain("os_error", f"{name}{error.strerror or error}", remedy, as_json=as_json)

@@ -1,0 +1,83 @@
+"""A console without a process: what a verb is given, and what it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from signal import Signals
+from typing import Any, final
+
+from muxwire.cli.console import Console, RunsThere
+from muxwire.library.opening import open_terminals
+from muxwire.library.terminals import Terminals
+from muxwire.vt.readable import Size
+
+NO_TERMINAL: tuple[Size | None, Size | None, Size | None] = (None, None, None)
+
+
+@final
+class Caller(Console):
+    """Keeps what is written to stdout (`out`), to stderr (`err`) and into `files`; `executed` is what replaces it.
+
+    Verbs act on `terminals`, or on the instance that is opened for them if there are none.
+    """
+
+    def __init__(
+        self,
+        *words: str,
+        environ: Mapping[str, str] | None = None,
+        sizes: tuple[Size | None, Size | None, Size | None] = NO_TERMINAL,
+        given: bytes = b"",
+        terminals: Any = None,
+    ) -> None:
+        self.words = words
+        self.environ = dict(environ or {})
+        self.sizes = sizes
+        self.terminal = ""
+        self.on_signal: Callable[[Signals], None] = lambda _: None
+        self.given, self.out, self.err = given, b"", b""
+        self.files: dict[str, bytes] = {}
+        self.executed: Sequence[str] = ()
+        self._terminals = terminals
+
+    def write(self, data: bytes, *, error: bool = False) -> None:
+        if error:
+            self.err += data
+        else:
+            self.out += data
+
+    async def write_soon(self, data: bytes) -> None:
+        self.out += data
+
+    async def read_file(self, file: str, most: int) -> bytes:
+        return self.files[file][:most]
+
+    async def read(self, most: int) -> bytes:
+        read, self.given = self.given[:most], self.given[most:]
+        return read
+
+    @asynccontextmanager
+    async def create(self, file: str, *, overwrite: bool) -> AsyncIterator[Any]:
+        if file in self.files and not overwrite:
+            raise FileExistsError(17, "File exists", file)
+        self.files[file] = b""
+
+        async def write(data: bytes) -> None:
+            self.files[file] += data
+
+        yield write
+
+    def execute(self, words: Sequence[str]) -> int:
+        self.executed = words
+        return 0
+
+    def claim_process(self) -> None:
+        raise RunsThere
+
+    @asynccontextmanager
+    async def opened(self, given: Mapping[str, str]) -> AsyncIterator[Terminals]:
+        if self._terminals is not None:
+            yield self._terminals
+        else:
+            async with open_terminals(given["name"], environ=self.environ) as terminals:
+                yield terminals

@@ -1,0 +1,84 @@
+"""Verbs as another process runs them: several at once, each for its own console, and nothing else of that process."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from muxwire import Terminals
+from muxwire.cli.command_line import run_verb
+from muxwire.cli.console import RunsThere
+from tests.cli.caller import Caller
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50.0
+ENVIRON = {"MUXWIRE_NAME": "given"}  # so that no instance of this machine is looked for
+
+
+@pytest.fixture
+def caller(terminals: Terminals) -> Callable[..., Caller]:
+    return lambda *words, **given: Caller(*words, environ=ENVIRON, terminals=terminals, **given)
+
+
+async def test_twenty_at_once_make_one_tab(terminals: Terminals, caller: Callable[..., Caller]) -> None:
+    callers = [caller("run", f"echo {number}") for number in range(20)]
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            for one in callers:
+                tasks.start_soon(run_verb, one)
+        assert [one.out for one in callers] == [b"%d\n" % number for number in range(20)]
+        assert len((await terminals.list_tabs()).tabs) == 1
+
+
+async def test_each_console_has_its_own(caller: Callable[..., Caller]) -> None:
+    """Words, environment, stdin, files, signals and exit code."""
+    with anyio.fail_after(DEADLINE):
+        made = caller("new", "--json")
+        assert await run_verb(made) == 0
+        tab = json.loads(made.out)["window_id"]
+        waiting, codes = caller("wait", tab, "--until", "never"), list[int]()
+
+        async def wait() -> None:
+            codes.append(await run_verb(waiting))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            given = caller("run", "-t", tab, "-", given=b"echo read; exit_code() { return 3; }; exit_code")
+            assert (await run_verb(given), given.out, given.given) == (3, b"read\n", b"")
+            left = caller("run", "-t", tab, "true", given=b"not read")
+            assert (await run_verb(left), left.given) == (0, b"not read")
+            waiting.on_signal(signal.SIGTERM)
+        assert (codes, waiting.out, waiting.err) == ([-signal.SIGTERM], b"", b"")
+        drawn = caller("snapshot", tab, "--svg", "screen.svg")
+        assert await run_verb(drawn) == 0
+        assert drawn.files["screen.svg"].startswith(b"<svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [
+        (["lst", "--json"], 2, b'"code":"usage"', b""),
+        (["wait", "--until"], 2, b"", b"usage: muxwire wait"),
+        (["wait", "--help"], 0, b"usage: muxwire wait", b""),
+        (["help", "wait"], 0, b"usage: muxwire wait", b""),
+        ([], 2, b"", b"usage: muxwire [-h]"),
+        (["--version"], 0, b"muxwire ", b""),
+    ],
+)
+async def test_what_the_parser_says_goes_to_the_console(words: list[str], code: int, out: bytes, err: bytes) -> None:
+    one = Caller(*words, sizes=(None, (200, 20), None))
+    assert await run_verb(one) == code
+    assert (out in one.out, err in one.err) == (True, True)
+    assert (bool(one.out), bool(one.err)) == (bool(out), bool(err))
+    assert "wait" not in words or max(map(len, one.out.splitlines() + one.err.splitlines())) > 80
+
+
+@pytest.mark.parametrize("verb", ["serve", "demo", "repl", "doctor"])
+async def test_what_needs_the_calling_process_says_so(verb: str) -> None:
+    with pytest.raises(RunsThere):
+        await run_verb(Caller(verb))
