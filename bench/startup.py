@@ -98,7 +98,7 @@ async def run(scale: Scale) -> Report:
         ("what", "ms"),
         tuple(found.items()),
         (
-            Target("`serve`, spawn to the first result, over a bare SDK server's handshake", result / bare, 1),
+            Target("`serve`, spawn to the first result, over a bare SDK server's handshake", result / bare, 1.3),
             Target("`serve --name`, spawn to handshake", handshake, HANDSHAKE_MS, "ms"),
             Target("`serve --name`, spawn to the first result", named_result, RESULT_MS, "ms"),
             Target("first create_tab to a ready prompt, beyond the shell's own start", tab - shell, PROMPT_MS, "ms"),

@@ -23,7 +23,6 @@ HERE = {
     "library/doctor/": "examines this machine",
     "instance/orphans.py": "ends what processes of this machine have left",
     "tabs/record.py": "records of tabs stay with the process that makes them",
-    "mcp/stdio.py": "signals its own process",
     "cli/own_console.py": "signals its own process",
     "testing/plugin.py": "tests run on this machine",
 }

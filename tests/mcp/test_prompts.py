@@ -8,7 +8,8 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import TextContent
 
-from muxwire.mcp.instructions import INSTRUCTIONS, Prompts
+from muxwire.mcp.instructions import INSTRUCTIONS
+from muxwire.mcp.prompts import Prompts
 from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
 from muxwire.verbs.describe import json_names
@@ -56,7 +57,7 @@ async def test_what_was_typed_stays_as_it_is_and_what_was_not_given_is_not_spoke
 
 
 def test_every_name_in_a_text_exists() -> None:
-    prompts = Prompts(NAMES, NAMES).offered.values()
+    prompts = Prompts(NAMES).offered.values()
     assert len(prompts) == 4
     for text in (INSTRUCTIONS, *(prompt["text"] for prompt in prompts)):
         words = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", text))

@@ -7,7 +7,7 @@ import json
 import pytest
 from mcp import types
 
-from muxwire.mcp import sdk
+from muxwire.mcp import messages
 from tests.mcp.test_wire import serving
 
 pytestmark = pytest.mark.anyio
@@ -55,8 +55,10 @@ async def test_every_string_and_integer_is_an_id(request_id: int | str) -> None:
 
 def test_an_error_that_cannot_be_encoded_is_answered_by_another() -> None:
     error = types.ErrorData(code=types.INVALID_PARAMS, message="no file \udcff")
-    said = json.loads(sdk._encoded(types.JSONRPCError(jsonrpc="2.0", id=3, error=error)))
-    assert (said["id"], said["error"]["code"]) == (3, types.INTERNAL_ERROR)
+    said, _end = messages._encoded(types.JSONRPCError(jsonrpc="2.0", id=3, error=error))
+    assert isinstance(said, bytes)
+    answer = json.loads(said)
+    assert (answer["id"], answer["error"]["code"]) == (3, types.INTERNAL_ERROR)
 
 
 async def test_a_notification_is_not_answered_because_it_speaks_of_an_id() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import socket
@@ -17,11 +16,11 @@ import muxwire
 import muxwire.mcp.registry
 import muxwire.mcp.resources
 from muxwire.mcp import wire
+from muxwire.mcp.connection import serve_connection
+from muxwire.mcp.encoding import LARGE_CHARS
 from muxwire.mcp.instructions import INSTRUCTIONS
-from muxwire.mcp.jsonrpc import LARGE_CHARS
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.server import offered
-from muxwire.mcp.stdio import run_on_wire
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
 
@@ -39,6 +38,7 @@ class Served(RawClient):
         self.events: list[str] = []
         self.opener = Opener(self.events.append)
         self.returned = anyio.Event()
+        self.scope = anyio.CancelScope()
         self._one_socket = one_socket
 
     def hang_up(self) -> None:
@@ -53,11 +53,8 @@ class Served(RawClient):
 
 
 @asynccontextmanager
-async def serving(*, one_socket: bool = False, direct: bool = True, profile: str = "") -> AsyncIterator[Served]:
-    """A server on two pipes, or on one socket for both directions; closed by its client at the end.
-
-    Without `direct` the SDK answers all that it can.
-    """
+async def serving(*, one_socket: bool = False, profile: str = "") -> AsyncIterator[Served]:
+    """A server on two pipes, or on one socket for both directions; closed by its client at the end."""
     if one_socket:
         ours, theirs = socket.socketpair()
         from_server, reading = ours.detach(), theirs.detach()
@@ -69,8 +66,9 @@ async def serving(*, one_socket: bool = False, direct: bool = True, profile: str
     client = Served(to_server, from_server, one_socket=one_socket)
 
     async def run() -> None:
-        loop = asyncio.get_running_loop()
-        await run_on_wire(offered(profile=profile), LazyTerminals(client.opener), loop, reading, writing, direct=direct)
+        lazy = LazyTerminals(client.opener)
+        with client.scope:
+            await serve_connection(offered(profile=profile), lazy, reading, writing)
         os.close(reading)
         os.close(writing)
         client.returned.set()
@@ -247,6 +245,18 @@ async def test_a_running_call_does_not_keep_a_server_whose_stdin_ended() -> None
     assert client.events == ["opened", "began", "interrupted", "closed"]
 
 
+async def test_who_cancels_a_connection_ends_it_in_order() -> None:
+    async with serving() as client:
+        await client.initialize()
+        await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
+        await client.until("began")
+        client.scope.cancel()
+        answer = await client.receive()
+        assert answer["error"]["message"] == "Connection closed"
+        await client.returned.wait()
+    assert client.events == ["opened", "began", "interrupted", "closed"]
+
+
 async def test_a_client_that_stops_reading_is_noticed_at_once() -> None:
     async with serving() as client:
         await client.initialize()
@@ -335,7 +345,7 @@ async def test_progress_goes_to_those_who_asked(monkeypatch: pytest.MonkeyPatch,
 
 
 async def test_an_answer_that_cannot_be_encoded_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("muxwire.mcp.calls._readable", lambda value: value)
+    monkeypatch.setattr("muxwire.mcp.encoding._readable", lambda value: value)
     async with serving() as client:
         await client.initialize()
         arguments = {"window_id": "@1", "command": "surrogate"}

@@ -68,10 +68,8 @@ def _serve(console: Console, arguments: argparse.Namespace) -> int:
     console.claim_process()
     if console.terminal:
         console.warn("muxwire: this waits for an MCP client, which is to start it (muxwire help serve); C-d ends it")
-    # These modules make a hundred thousand objects, and all of them stay. To collect garbage while they are imported
-    # takes a third of the start; later collections would take 20 ms of a call each, so these objects are frozen.
-    gc.disable()
-    # Late: the MCP SDK takes 0.4 s to import, and no other verb needs it.
+    gc.disable()  # for as long as modules are imported: `serve` enables it, and says why
+    # Late: no other verb needs them.
     import anyio
 
     from muxwire.library.opening import checked_instance, open_terminals
@@ -81,8 +79,6 @@ def _serve(console: Console, arguments: argparse.Namespace) -> int:
     if "name" in chosen:  # else the first call would report a wrong name to an agent, which cannot correct it
         checked_instance(chosen["name"])
     toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
-    gc.freeze()
-    gc.enable()
     opening = partial(open_terminals, **chosen, close_idle=arguments.close_idle)
     anyio.run(
         lambda: serve(

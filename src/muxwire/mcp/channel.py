@@ -35,26 +35,23 @@ COMMAND_CHARS: Final = 80
 GRACE_SECONDS: Final = 0.5
 
 
+@asynccontextmanager
+async def following(send: Callable[[str, dict[str, Any]], None]) -> AsyncIterator[Channel]:
+    """Follow commands for the time of the block; `send` sends a notification."""
+    async with anyio.create_task_group() as tasks:
+        yield Channel(send, tasks)
+        tasks.cancel_scope.cancel()
+
+
 @final
 class Channel:
     """Follows the commands whose results said that they still run."""
 
-    def __init__(self, send: Callable[[str, dict[str, Any]], None]) -> None:
+    def __init__(self, send: Callable[[str, dict[str, Any]], None], tasks: TaskGroup) -> None:
         self._send = send
         self._open: set[str] = set()  # whose end the model has not been told
         self._stopped: dict[str, float] = {}  # when the model's own call last ended what ran in a tab, by the tab
-        self._tasks: TaskGroup | None = None
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Follow commands for the time of the block."""
-        async with anyio.create_task_group() as tasks:
-            self._tasks = tasks
-            try:
-                yield
-            finally:
-                self._tasks = None
-                tasks.cancel_scope.cancel()
+        self._tasks = tasks
 
     def note(self, result: dict[str, Any], terminals: Terminals, stopped: Iterable[str] = ()) -> None:
         """Take the result of a call: the model knows by it that a command runs, or has ended.
@@ -68,7 +65,7 @@ class Channel:
         started = bool(result.get("started")) and "exit_code" not in result
         if not (result.get("running") or started):
             self._open.discard(command_id)
-        elif command_id not in self._open and self._tasks is not None:
+        elif command_id not in self._open:
             self._open.add(command_id)
             self._tasks.start_soon(self._follow, command_id, terminals)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.library.terminals import Terminals
-    from muxwire.mcp.channel import Channel
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +44,6 @@ class LazyTerminals:
         self._terminals: Terminals | None = None
         self._next_opening = anyio.Event()
         self._closed = False
-        self.channel: Channel | None = None  # is given every result; None unless ends are sent into the session
         self.client = ""  # name and version of the MCP client, which `muxwire ls` shows
 
     @property

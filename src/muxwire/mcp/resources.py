@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast, final
 from urllib.parse import quote, unquote
 
 import anyio
+from mcp import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 
 from muxwire.errors import MuxwireError, NoSuchTarget
-from muxwire.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, RequestError
 from muxwire.mcp.pages import PAGE_TYPE, TERMINAL_PAGE, terminal_page
 from muxwire.tabs.event_log import EventFilter
 
@@ -65,7 +66,7 @@ class Updates:
         self._listening = 0
 
     async def subscribe(self, uri: str, tell: Tell) -> None:
-        """Push updates of a resource until `unsubscribe`; RequestError if there is no such resource."""
+        """Push updates of a resource until `unsubscribe`; MCPError if there is no such resource."""
         subject = Subject.of(uri)
         terminals = await self._terminals.get()
         wanted = await subject.changes(terminals)
@@ -100,10 +101,10 @@ class Updates:
 
     def _check(self, more: int) -> None:
         if len(self._subscribed) + self._listening + more > MAX_SUBSCRIPTIONS:
-            raise RequestError(INVALID_REQUEST, f"More than {MAX_SUBSCRIPTIONS} subscriptions")
+            raise MCPError(INVALID_REQUEST, f"More than {MAX_SUBSCRIPTIONS} subscriptions")
 
     async def wanted(self, uris: Sequence[str], more: int) -> tuple[Terminals, dict[str, EventFilter]]:
-        """Return which events a listen stream of `uris` and `more` other subjects waits for, by URI. RequestError.
+        """Return which events a listen stream of `uris` and `more` other subjects waits for, by URI. MCPError.
 
         What is there no more, or never was, is left out: it could never fire.
         """
@@ -126,7 +127,7 @@ async def _existing(uris: Sequence[str], terminals: Terminals) -> dict[str, Even
     for uri in uris:
         try:
             found[uri] = await Subject.of(uri).changes(terminals)
-        except RequestError:
+        except MCPError:
             continue
     return found
 
@@ -218,7 +219,7 @@ class Subject:
         except NoSuchTarget as error:
             raise not_found(self.uri, f"{error}. {error.remedy}") from None
         except MuxwireError as error:
-            raise RequestError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
+            raise MCPError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
 
     async def _read(self, terminals: Terminals) -> dict[str, Any]:
         match self.view:
@@ -262,7 +263,7 @@ async def listed(terminals: Terminals | None) -> list[dict[str, Any]]:
         try:
             tabs = (await terminals.list_tabs()).tabs
         except MuxwireError as error:
-            raise RequestError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
+            raise MCPError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
         # Further panes of a split window have the same window id, so they are named by their pane ids.
         windows: set[str] = set()
         for tab in tabs:
@@ -293,5 +294,5 @@ def _of_tab(tab: TabInfo, key: str) -> list[dict[str, Any]]:
     ]
 
 
-def not_found(uri: str, message: str) -> RequestError:
-    return RequestError(INVALID_PARAMS, message, {"uri": uri})
+def not_found(uri: str, message: str) -> MCPError:
+    return MCPError(INVALID_PARAMS, message, {"uri": uri})

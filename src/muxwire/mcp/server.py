@@ -8,14 +8,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from typing import TYPE_CHECKING
 
 from muxwire.mcp.channel import CAPABILITY
-from muxwire.mcp.conversation import Conversation, Offer
-from muxwire.mcp.instructions import INSTRUCTIONS, Prompts, without_unavailable
+from muxwire.mcp.instructions import INSTRUCTIONS, without_unavailable
 from muxwire.mcp.lifespan import LazyTerminals
+from muxwire.mcp.offer import Offer
 from muxwire.mcp.profiles import PROFILES
 from muxwire.mcp.registry import Catalogue, select
-from muxwire.mcp.stdio import connected, run_on_stdio
+from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
-from muxwire.tabs.spans import spans_are_collected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from muxwire.library.terminals import Terminals
-    from muxwire.mcp.conversation import Connection
+    from muxwire.mcp.offer import Connection
 
     OpenTerminals = Callable[[], AbstractAsyncContextManager[Terminals]]
 
@@ -73,21 +72,15 @@ def offered(
     """Return what a server offers. Raises InvalidArgument for an unknown toolset."""
     tools = PROFILES[profile] if profile else select(TOOLS, toolsets=toolsets, read_only=read_only)
     catalogue = Catalogue(tools)
-    known = [tool.name for tool in TOOLS]
-    return Offer(
-        catalogue,
-        Prompts(catalogue, known),
-        None if profile else without_unavailable(INSTRUCTIONS, catalogue, known),
-        {CAPABILITY: {}} if channel else {},
-        only_sdk=spans_are_collected(),
-    )
+    instructions = None if profile else without_unavailable(INSTRUCTIONS, catalogue)
+    return Offer(catalogue, instructions, {CAPABILITY: {}} if channel else {})
 
 
 def build_server(
     open_terminals: OpenTerminals, *, toolsets: Iterable[str] | None = None, read_only: bool = False
 ) -> Server[Connection]:
     """Return the SDK's server without a transport; each of its connections opens the terminals for itself."""
-    from muxwire.mcp import sdk
+    from muxwire.mcp import handlers
 
     offer = offered(toolsets=toolsets, read_only=read_only)
-    return sdk.built(offer, lambda: connected(LazyTerminals(open_terminals), Conversation(offer), None))
+    return handlers.built(offer, lambda: handlers.connected(LazyTerminals(open_terminals)))

@@ -1,173 +1,156 @@
-"""A server on the standard descriptors, and every way of ending it."""
+"""A connection on the standard descriptors, and every way of ending it.
+
+A print, a library's warning or a child that inherits fd 1 would break the stream, and a child that reads fd 0 would
+steal requests. So the wire moves to private descriptors, fd 0 reads nothing and fd 1 is stderr.
+"""
 
 from __future__ import annotations
 
+import asyncio  # signals come as callbacks of its loop
+import fcntl
 import gc
 import os
 import signal
-from contextlib import asynccontextmanager
+import stat
+import sys
+import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
-import anyio.to_thread
 
-from muxwire.client.transport import asyncio_loop
-from muxwire.mcp.channel import Channel
-from muxwire.mcp.conversation import Connection, Conversation
-from muxwire.mcp.resources import updating
-from muxwire.mcp.wire import STDIN, STDOUT, is_pipe, on_ending_signal, open_wire, private_wire
+from muxwire.mcp.connection import load, serve_connection
+from muxwire.mcp.wire import FLUSH_SECONDS, READ_BYTES
 
 if TYPE_CHECKING:
-    import asyncio  # only to name the running loop's type
-    from collections.abc import AsyncIterator, Callable
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
-    from muxwire.mcp.conversation import Offer
     from muxwire.mcp.lifespan import LazyTerminals
-    from muxwire.mcp.wire import OnEnd, WireReader, WireWriter
+    from muxwire.mcp.offer import Offer
+    from muxwire.mcp.wire import OnEnd
 
-# Lines for the SDK that wait while it is imported; beyond these nothing more is read.
-WAITING_LINES = 64
+STDIN, STDOUT, STDERR = 0, 1, 2
 
+# A duplicate must not land on a standard descriptor that happens to be closed.
+FIRST_PRIVATE = 3
 
-@asynccontextmanager
-async def connected(
-    lazy: LazyTerminals, conversation: Conversation, notify: Callable[..., None] | None
-) -> AsyncIterator[Connection]:
-    """What runs as long as a connection: its calls and updates.
-
-    With `notify`, which sends a notification, the ends of commands left running are sent into the session.
-    """
-    ends = Channel(notify or (lambda *_: None))
-    lazy.channel = None if notify is None else ends
-    try:
-        async with (
-            updating(lazy) as updates,
-            conversation.calls.running(lazy),
-            ends.running(),
-            anyio.create_task_group() as tasks,
-        ):
-            connection = Connection(lazy, updates)
-            conversation.connected(connection, tasks)
-            try:
-                yield connection
-            finally:
-                tasks.cancel_scope.cancel()
-    finally:
-        await lazy.aclose()
+# How hosts and people end a server; all of them have the same effect.
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-async def run_on_stdio(offer: Offer, lazy: LazyTerminals, on_end: OnEnd) -> None:
+async def run_on_stdio(offer: Offer, terminals: LazyTerminals, on_end: OnEnd) -> None:
     """Serve until stdin ends, stdout is closed, or a signal comes; then close what runs with the server, in order.
 
     `on_end` is called before the calls that are under way are cancelled.
     """
-    loop = asyncio_loop()
-    if loop is not None and is_pipe(STDIN) and is_pipe(STDOUT):
-        with private_wire() as (reading, writing):
-            await run_on_wire(offer, lazy, loop, reading, writing, on_end)
-    else:
-        await _run_on_anything(offer, lazy, loop, on_end)
+
+    def end() -> None:
+        on_end()
+        serving.cancel()
+
+    with private_wire() as (reading, writing), anyio.CancelScope() as serving, on_ending_signal(end):
+        # Some hundred thousand objects, all to stay: to look for garbage while they are made takes a third of that
+        # time, and to look among them later 20 ms of a call.
+        gc.disable()
+        await load()
+        gc.freeze()
+        gc.enable()
+        await serve_connection(offer, terminals, reading, writing, on_end)
 
 
-async def run_on_wire(
-    offer: Offer,
-    lazy: LazyTerminals,
-    loop: asyncio.AbstractEventLoop,
-    reading: int,
-    writing: int,
-    on_end: OnEnd = lambda: None,
-    *,
-    direct: bool = True,
-) -> None:
-    """Serve on two descriptors that can be awaited. Without `direct`, the SDK answers all that it can."""
-    conversation = Conversation(offer, direct=direct)
-    with (
-        open_wire(reading, writing, on_end) as (reader, writer),
-        on_ending_signal(loop, lambda _number: reader.end()),
-    ):
-        async with connected(lazy, conversation, writer.notify if offer.experimental else None) as connection:
-            await _converse(offer, conversation, connection, reader, writer)
-        await writer.flush()
-
-
-async def _converse(
-    offer: Offer, conversation: Conversation, connection: Connection, reader: WireReader, writer: WireWriter
-) -> None:
-    """Answer lines until they end; the SDK's server is started for the first that needs it, and ends with them."""
-    to_sdk, for_sdk = anyio.create_memory_object_stream[tuple[bytes, object]](WAITING_LINES)
-    is_started, is_there = False, anyio.Event()
-
-    async def run_sdk() -> None:
-        sdk = await anyio.to_thread.run_sync(_import_sdk, abandon_on_cancel=True)
-        gc.freeze()  # some hundred thousand objects, all to stay: to look for garbage among them takes 20 ms of a call
-        is_there.set()
-        reader.release()
-
-        @asynccontextmanager
-        async def lifespan() -> AsyncIterator[Connection]:
-            yield connection
-
-        await sdk.run(sdk.built(offer, lifespan), offer, conversation, for_sdk, writer)
-
-    async with for_sdk, to_sdk, anyio.create_task_group() as tasks:
-        while (line := await reader.line()) is not None:
-            if conversation.take(line, writer):
-                continue
-            if not is_started:
-                is_started = True
-                reader.hold()
-                for said in conversation.opening():
-                    await to_sdk.send((said, None))
-                tasks.start_soon(run_sdk)
-            writer.unanswered.add(token := object())  # until the SDK has parsed the line: it may be a request
-            await to_sdk.send((line, token))
-        if is_started and not is_there.is_set():
-            tasks.cancel_scope.cancel()
-        await to_sdk.aclose()
-
-
-def _import_sdk() -> ModuleType:
-    """Import the SDK in a thread, so that the event loop goes on: it takes 0.4 s."""
-    was_enabled = gc.isenabled()
-    gc.disable()  # to look for garbage among what is made now, again and again, takes a third of that time
+@contextmanager
+def private_wire() -> Iterator[tuple[int, int]]:
+    """Yield private non-blocking descriptors of stdin and stdout; put everything back at the end."""
+    sys.stdout.flush()
+    reading = fcntl.fcntl(STDIN, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
+    writing = fcntl.fcntl(STDOUT, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
+    _divert()
+    can_wait = is_pipe(reading) and is_pipe(writing)
     try:
-        from muxwire.mcp import sdk
+        with _non_blocking(reading, writing) if can_wait else _by_threads(reading, writing) as wire:
+            yield wire
     finally:
-        if was_enabled:
-            gc.enable()
-    return sdk
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()  # what was printed meanwhile goes to stderr, as fd 1 still does
+        os.dup2(reading, STDIN)
+        os.dup2(writing, STDOUT)
+        os.close(reading)
+        os.close(writing)
 
 
-async def _run_on_anything(
-    offer: Offer, lazy: LazyTerminals, loop: asyncio.AbstractEventLoop | None, on_end: OnEnd
-) -> None:
-    """Serve through the SDK's threads: terminals and files cannot be awaited.
+def _divert() -> None:
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, STDIN)
+    try:
+        os.dup2(STDERR, STDOUT)
+    except OSError:  # stderr is closed
+        os.dup2(null, STDOUT)
+    if null > STDERR:
+        os.close(null)
 
-    `on_end` is called only if a signal comes, not at the end of such an input.
 
-    A thread that reads a terminal cannot be stopped. So after a signal the server is closed in order, and then the
-    process dies of that signal as if it had never been caught.
+def is_pipe(fd: int) -> bool:
+    """Tell whether the descriptor can be awaited and made non-blocking: a pipe or a socket.
+
+    A terminal is neither: its blocking mode is shared with the shell that started us.
     """
-    from mcp.server.stdio import stdio_server
+    mode = os.fstat(fd).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
-    from muxwire.mcp import sdk
 
-    caught: list[int] = []
-    server = sdk.built(offer, lambda: connected(lazy, Conversation(offer), None))
-    async with stdio_server() as (reader, writer):
-        with anyio.CancelScope() as serving:
+@contextmanager
+def _non_blocking(reading: int, writing: int) -> Iterator[tuple[int, int]]:
+    blocking = os.get_blocking(reading), os.get_blocking(writing)
+    os.set_blocking(reading, False)
+    os.set_blocking(writing, False)
+    try:
+        yield reading, writing
+    finally:
+        os.set_blocking(reading, blocking[0])  # the mode belongs to the pipe, which others may hold too
+        os.set_blocking(writing, blocking[1])
 
-            def end(number: int) -> None:
-                caught.append(number)
-                on_end()
-                serving.cancel()
 
-            if loop is None:
-                await server.run(reader, writer, sdk.options(server, offer))
-            else:
-                with on_ending_signal(loop, end):
-                    await server.run(reader, writer, sdk.options(server, offer))
-        if caught:
-            signal.signal(caught[0], signal.SIG_DFL)
-            os.kill(os.getpid(), caught[0])
+@contextmanager
+def _by_threads(reading: int, writing: int) -> Iterator[tuple[int, int]]:
+    """Yield pipes that threads fill and empty, where a terminal or a file is read or written.
+
+    A thread that reads a terminal cannot be stopped; it ends with the process.
+    """
+    (from_us, to_server), (from_server, to_us) = os.pipe(), os.pipe()
+    threading.Thread(target=_pass_on, args=(reading, to_server, to_server), daemon=True).start()
+    answers = threading.Thread(target=_pass_on, args=(from_server, writing, from_server), daemon=True)
+    answers.start()
+    os.set_blocking(from_us, False)
+    os.set_blocking(to_us, False)
+    try:
+        yield from_us, to_us
+    finally:
+        os.close(to_us)
+        answers.join(FLUSH_SECONDS)
+        os.close(from_us)
+
+
+def _pass_on(source: int, target: int, pipe: int) -> None:
+    """Write to one descriptor what is read from the other until one of them ends; then close ours of the two."""
+    with suppress(OSError):
+        while data := os.read(source, READ_BYTES):
+            while data:
+                data = data[os.write(target, data) :]
+    os.close(pipe)
+
+
+@contextmanager
+def on_ending_signal(end: Callable[[], None]) -> Iterator[None]:
+    """Call `end` at any signal that means "stop", for the time of the block."""
+    loop, installed = asyncio.get_running_loop(), []
+    if threading.current_thread() is threading.main_thread():
+        for number in ENDING_SIGNALS:
+            if signal.getsignal(number) is signal.SIG_IGN:
+                continue  # nohup: whoever started us wants it ignored
+            loop.add_signal_handler(number, end)
+            installed.append(number)
+    try:
+        yield
+    finally:
+        for number in installed:
+            loop.remove_signal_handler(number)

@@ -1,4 +1,4 @@
-"""Newline-delimited JSON-RPC over two descriptors: lines in, lines out.
+"""The lines of a connection on two descriptors: those that a client sends, and those that it reads.
 
 The SDK's own stdio hands every line through worker threads and queues (more than half of a call's time), dies
 of SIGTERM without closing anything, and hangs on SIGINT or a closed stdout. Here the event loop reads and writes
@@ -8,21 +8,16 @@ the descriptors itself, in the task that wants the message, and every end is one
 from __future__ import annotations
 
 import asyncio  # callbacks that stay registered for a descriptor's readiness have no anyio counterpart
-import fcntl
 import os
-import signal
 import socket
 import stat
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, final
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire.mcp.jsonrpc import INVALID_REQUEST, RequestError, RequestId, encoded
 from muxwire.protocol.lines import LineBuffer
 
 if TYPE_CHECKING:
@@ -30,66 +25,6 @@ if TYPE_CHECKING:
 
     # A part of a line: its bytes, or an iterator that makes them once the client has read what comes before.
     Piece = bytes | Iterator[bytes]
-
-
-# The standard descriptors while a server speaks JSON-RPC on them: a private pair for it, harmless ones for the rest.
-#
-# A print, a library's warning or a child that inherits fd 1 would break the stream, and a child that reads
-# fd 0 would steal requests. So the wire moves to private descriptors, fd 0 reads nothing and fd 1 is stderr.
-
-STDIN, STDOUT, STDERR = 0, 1, 2
-
-# A duplicate must not land on a standard descriptor that happens to be closed.
-FIRST_PRIVATE = 3
-
-# How hosts and people end a server; all of them have the same effect.
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-
-def is_pipe(fd: int) -> bool:
-    """Tell whether the descriptor can be awaited and made non-blocking: a pipe or a socket.
-
-    A terminal is neither: its blocking mode is shared with the shell that started us.
-    """
-    try:
-        mode = os.fstat(fd).st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-@contextmanager
-def private_wire() -> Iterator[tuple[int, int]]:
-    """Yield private non-blocking descriptors of stdin and stdout; put everything back at the end."""
-    sys.stdout.flush()
-    reading = fcntl.fcntl(STDIN, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
-    writing = fcntl.fcntl(STDOUT, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
-    blocking = os.get_blocking(reading), os.get_blocking(writing)
-    _divert()
-    os.set_blocking(reading, False)
-    os.set_blocking(writing, False)
-    try:
-        yield reading, writing
-    finally:
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()  # what was printed meanwhile goes to stderr, as fd 1 still does
-        os.set_blocking(reading, blocking[0])  # the mode belongs to the pipe, which others may hold too
-        os.set_blocking(writing, blocking[1])
-        os.dup2(reading, STDIN)
-        os.dup2(writing, STDOUT)
-        os.close(reading)
-        os.close(writing)
-
-
-def _divert() -> None:
-    null = os.open(os.devnull, os.O_RDWR)
-    os.dup2(null, STDIN)
-    try:
-        os.dup2(STDERR, STDOUT)
-    except OSError:  # stderr is closed
-        os.dup2(null, STDOUT)
-    if null > STDERR:
-        os.close(null)
 
 
 def peer_is_gone(fd: int) -> bool:
@@ -105,25 +40,10 @@ def peer_is_gone(fd: int) -> bool:
             return True
 
 
-@contextmanager
-def on_ending_signal(loop: asyncio.AbstractEventLoop, end: Callable[[int], None]) -> Iterator[None]:
-    """Call `end` with the number of any signal that means "stop", for the time of the block."""
-    installed = []
-    if threading.current_thread() is threading.main_thread():
-        for number in ENDING_SIGNALS:
-            if signal.getsignal(number) is signal.SIG_IGN:
-                continue  # nohup: whoever started us wants it ignored
-            loop.add_signal_handler(number, end, number)
-            installed.append(number)
-    try:
-        yield
-    finally:
-        for number in installed:
-            loop.remove_signal_handler(number)
-
-
 # One line is one message; the largest honest one is a script of some megabytes.
 MAX_LINE_BYTES = 64 << 20
+# Stands for a line that is longer: no message either.
+TOO_LONG = b"too long"
 
 # For a buffer of more than 128 KiB malloc maps new pages at each read, and unmaps them after it: 40 us a call.
 READ_BYTES = 1 << 16
@@ -153,7 +73,7 @@ class WireWriter:
     """Writes at once when the pipe has room; keeps the rest and makes callers wait, never the event loop."""
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop) -> None:
-        self.unanswered: set[object] = set()  # ids of requests, and lines that may turn out to be one
+        self.unanswered: set[object] = set()  # ids of requests
         self.listener: WireReader | None = None  # told of room for answers, and that nobody reads them any more
         self._fd = fd
         self._loop = loop
@@ -175,19 +95,9 @@ class WireWriter:
         if not self._room.is_set():
             await self._room.wait()
 
-    def answer(self, request_id: RequestId | None, *member: Piece) -> None:
-        """Write an answer: `member` is its result or error, as JSON, in pieces that the caller need not join."""
-        self.write(b'{"jsonrpc":"2.0","id":%b,' % encoded(request_id), *member, b"}\n")
-        self.settle(request_id)
-
-    def notify(self, method: str, params: dict[str, Any] | None = None) -> None:
-        """Write a notification."""
-        more = {} if params is None else {"params": params}
-        self.write(encoded({"jsonrpc": "2.0", "method": method} | more) + b"\n")
-
-    def settle(self, asked: object) -> None:
-        """Note that something of `unanswered` needs no answer any more."""
-        self.unanswered.discard(asked)
+    def settle(self, request_id: object) -> None:
+        """Note that a request of `unanswered` needs no answer any more."""
+        self.unanswered.discard(request_id)
         self._tell()
 
     def hurry(self) -> None:
@@ -275,13 +185,12 @@ class WireReader:
         self._writer = writer
         self._open = LineBuffer(MAX_LINE_BYTES)
         self._is_too_long = False  # the line that is open: its bytes are dropped, the next one is intact
-        self._lines: deque[bytes | None] = deque()  # None: one that was too long
+        self._lines: deque[bytes] = deque()
         self._ahead = 0  # bytes of these
         self._news = asyncio.Event()
         self._paused = False
         self._eof = False
         self._ended = False
-        self._held = False
 
     def wake(self) -> None:
         """Look again: room for answers, or the last answer was given."""
@@ -293,48 +202,27 @@ class WireReader:
         self._writer.hurry()
         self._news.set()
 
-    def hold(self) -> None:
-        """Do not let EOF_GRACE_SECONDS begin at EOF: the SDK, which is to answer, is still being imported."""
-        self._held = True
-
-    def release(self) -> None:
-        """Let EOF_GRACE_SECONDS begin at EOF, or now if EOF has come."""
-        self._held = False
-        if self._eof:
-            self._end_soon()
-
-    def _end_soon(self) -> None:
-        if not self._held:
-            self._loop.call_later(EOF_GRACE_SECONDS, self.end)
-
     async def line(self) -> bytes | None:
-        """Return the next line that is not blank; None at the end."""
-        while not self._ended:
-            if not self._writer.congested:
-                line = self._buffered_line()
-                if line:
-                    return line
-                if line is not None:
-                    continue
-                if self._eof and not self._writer.unanswered:
-                    break
-            self._news.clear()
-            await self._news.wait()
+        """Return the next line that is not blank, TOO_LONG in place of a longer one; None at the end."""
+        try:
+            while not self._ended and (self._lines or not self._eof or self._writer.unanswered):
+                if self._lines and not self._writer.congested:
+                    return self._take()
+                self._news.clear()
+                await self._news.wait()
+        except anyio.get_cancelled_exc_class():
+            self._writer.hurry()
+            raise
         self._on_end()
         return None
 
-    def _buffered_line(self) -> bytes | None:
-        if not self._lines:
-            return None
+    def _take(self) -> bytes:
         line = self._lines.popleft()
-        self._ahead -= len(line or b"")
+        self._ahead -= len(line)
         if self._paused and not self._is_far_ahead():
             self._paused = False
             self.start()
-        if line is None:
-            too_long = RequestError(INVALID_REQUEST, f"Message longer than {MAX_LINE_BYTES} bytes")
-            self._writer.answer(None, too_long.member())
-        return b"" if line is None or line.isspace() else line
+        return line
 
     def _is_far_ahead(self) -> bool:
         """Whether to stop reading. Only whole lines count: an open one has to be read until it is whole."""
@@ -357,7 +245,7 @@ class WireReader:
         if not data:
             self.close()
             self._eof = True
-            self._end_soon()
+            self._loop.call_later(EOF_GRACE_SECONDS, self.end)
         elif self._is_far_ahead():
             self._paused = True
             self.close()
@@ -365,9 +253,11 @@ class WireReader:
 
     def _feed(self, data: bytes) -> None:
         for line in self._open.feed(data):
-            self._lines.append(None if self._is_too_long or len(line) > MAX_LINE_BYTES else line)
-            self._ahead += len(self._lines[-1] or b"")
+            whole = TOO_LONG if self._is_too_long or len(line) > MAX_LINE_BYTES else line.strip()
             self._is_too_long = False
+            if whole:
+                self._lines.append(whole)
+                self._ahead += len(whole)
         if self._open.too_long:
             self._open.close()
             self._is_too_long = True

@@ -1,33 +1,32 @@
-"""The SDK's server, imported when the first message comes that nothing else answers (conversation.py).
+"""The answers to a client's requests, as handlers of the SDK's lowlevel server, which speaks MCP in all its revisions.
 
-Its own stdio is not used: it reads the lines that are left to it, and writes through the one writer of the connection.
+This module and those that it alone imports (messages, resources, tasks, confirm, prompts) import the SDK, which takes
+0.3 s: so nothing imports this one before there is a connection (connection.py).
 """
 
 from __future__ import annotations
 
-import json
-import logging
+from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast, final
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import anyio
-from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp import MCPError, types
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
-from mcp.shared.message import SessionMessage
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from muxwire import __version__
-from muxwire.mcp.calls import outcome
+from muxwire.mcp.channel import following
 from muxwire.mcp.confirm import Person, question
-from muxwire.mcp.conversation import ENDLESS, NAME, Connection, Offer
-from muxwire.mcp.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RequestError
+from muxwire.mcp.encoding import as_json, readable
+from muxwire.mcp.messages import Answers, Lines
+from muxwire.mcp.offer import Connection, Offer
 from muxwire.mcp.pages import UI_EXTENSION
-from muxwire.mcp.registry import NeedsAnswer, Progress, Text
+from muxwire.mcp.prompts import Prompts
+from muxwire.mcp.registry import Call, NeedsAnswer, Progress, Text, explained, refused
 from muxwire.mcp.resources import (
     LIST_CHANGES,
     MAX_COMPLETIONS,
@@ -38,6 +37,7 @@ from muxwire.mcp.resources import (
     matching,
     page,
     push,
+    updating,
 )
 from muxwire.mcp.tasks import (
     EXTENSION,
@@ -50,40 +50,55 @@ from muxwire.mcp.tasks import (
     succeeded,
 )
 from muxwire.tabs.event_log import EventFilter
-from muxwire.tabs.spans import EXIT_CODE, TAB, add_to_span
+from muxwire.tabs.spans import EXIT_CODE, TAB, add_to_span, spans_are_collected
+from muxwire.verbs.read import Misfit
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
 
-    from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
-    from muxwire.mcp.conversation import Conversation
+    from muxwire.mcp.lifespan import LazyTerminals
     from muxwire.mcp.resources import Tell
-    from muxwire.mcp.wire import WireWriter
+    from muxwire.mcp.wire import WireReader, WireWriter
 
     Context = ServerRequestContext[Connection, Any]
 
-log = logging.getLogger(__name__)
-
-# A line that is left to the SDK, and the object that stands for it in `WireWriter.unanswered`.
-Left = tuple[bytes, object]
+NAME = "muxwire"
 Lifespan = Callable[[], AbstractAsyncContextManager[Connection]]
 Result = TypeVar("Result")
 
 # Tabs come and go; tools and prompts do not.
 _NOTIFICATIONS = NotificationOptions(resources_changed=True)
-_NO_ID = "The id of a request must be a string or an integer"
 _BYTES = "muxwire.result_bytes"
 
 
-# The server.
+async def answer(offer: Offer, terminals: LazyTerminals, reader: WireReader, writer: WireWriter) -> None:
+    """Answer the requests of one connection, until its lines end."""
+    said = Answers(writer)
+    notify = said.notify if offer.experimental else None
+    server = built(offer, lambda: connected(terminals, notify, writes_later=True))
+    options = server.create_initialization_options(_NOTIFICATIONS, dict(offer.experimental) or None)
+    await server.run(Lines(server, reader, writer), said, options)
+
+
+@asynccontextmanager
+async def connected(
+    terminals: LazyTerminals, notify: Callable[[str, dict[str, Any]], None] | None = None, *, writes_later: bool = False
+) -> AsyncIterator[Connection]:
+    """What runs as long as a connection. With `notify`, the ends of commands left running are sent into the session."""
+    try:
+        async with updating(terminals) as updates, following(notify) if notify else nullcontext() as channel:
+            yield Connection(terminals, updates, channel, writes_later)
+    finally:
+        await terminals.aclose()
 
 
 def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
     """Return the SDK's server of an offer. `lifespan` gives the connection of each `run`."""
-    catalogue, prompts, tasks = offer.catalogue, offer.prompts, Tasks()
+    catalogue, prompts, tasks = offer.catalogue, Prompts(offer.catalogue), Tasks()
+    collects_spans = spans_are_collected()
 
     async def call_tool(
         context: Context, params: types.CallToolRequestParams
@@ -97,8 +112,7 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
         return types.ListPromptsResult.model_validate({"prompts": prompts.listing()})
 
     async def get_prompt(_context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        with _SdkErrors():
-            description, text = prompts.get(params.name, params.arguments or {})
+        description, text = prompts.get(params.name, params.arguments or {})
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=description, messages=[message])
 
@@ -113,7 +127,7 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
         instructions=offer.instructions,
         lifespan=connected,
         on_list_tools=list_tools,
-        on_call_tool=in_span(call_tool) if offer.only_sdk else call_tool,
+        on_call_tool=in_span(call_tool) if collects_spans else call_tool,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
         on_list_resources=_list_resources,
@@ -126,20 +140,9 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
     )
     server.extensions[UI_EXTENSION] = {}
     _add_tasks(server, tasks)
-    if not offer.only_sdk:
+    if not collects_spans:
         server.middleware.clear()  # the SDK's tracing takes a tenth of an empty call
     return server
-
-
-class _SdkErrors:
-    """Raise a RequestError as the SDK's own error."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, RequestError):
-            raise MCPError(code=error.code, message=error.message, data=error.data) from None
 
 
 async def _call_tool(
@@ -149,22 +152,44 @@ async def _call_tool(
     try:
         tool = offer.catalogue[params.name]
     except KeyError:
-        raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}") from None
-    terminals = context.lifespan_context.terminals
+        raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}") from None
+    connection = context.lifespan_context
+    terminals = connection.terminals
     if not terminals.client and (said := context.session.client_params) is not None:
         terminals.client = f"{said.client_info.name} {said.client_info.version}".strip()
     given = params.arguments or {}
     try:
-        result = await outcome(tool, given, terminals, _progress_of(context), Person(context, params))
+        arguments = tool.validated(given)
+    except Misfit as error:
+        return _text(refused(tool, error))
+    try:
+        opened = await terminals.get()
+        call = Call(opened, _progress_of(context), Person(context, params))
+        result = await tool.result(call, arguments)
     except NeedsAnswer as needed:
         return question(needed)
-    if isinstance(result, Text):
-        content: list[types.ContentBlock] = [types.TextContent(type="text", text=result.text)]
-        content += [types.ImageContent(type="image", data=data, mime_type="image/png") for data in result.pictures]
-        return types.CallToolResult(content=content, is_error=result.is_error)
-    if is_declared(context) and (task := await tasks.made_of(given, result, await terminals.get())) is not None:
+    except Exception as error:  # noqa: BLE001 (the one boundary: every error becomes two lines for the model)
+        return _text(explained(tool, error))
+    if connection.channel is not None:
+        connection.channel.note(result, opened, call.stopped)
+    if call.pictures:
+        return _text(Text(as_json(readable(result))), call.pictures)
+    if tool.returns is Text:
+        return _text(Text(result["text"], is_error=result.get("is_error", False)))
+    if is_declared(context) and (task := await tasks.made_of(given, result, opened)) is not None:
         return cast("types.CallToolResult", task)  # the SDK has no model of it, and sends a map as it is
-    return succeeded(result)
+    return succeeded(result, later=connection.writes_later)
+
+
+def _text(result: Text, pictures: Sequence[bytes] = ()) -> types.CallToolResult:
+    """A result without fields: of a call that failed, or of a tool without an output schema. Pictures are PNGs."""
+    text = result.text.encode("utf-8", "replace").decode()
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
+    content += [
+        types.ImageContent(type="image", data=b64encode(picture).decode(), mime_type="image/png")
+        for picture in pictures
+    ]
+    return types.CallToolResult(content=content, is_error=result.is_error)
 
 
 def _progress_of(context: Context) -> Progress:
@@ -202,10 +227,9 @@ def _add_tasks(server: Server[Connection], tasks: Tasks) -> None:
 
 async def _list_resources(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     connection = context.lifespan_context
-    with _SdkErrors():
-        if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            connection.updates.list_was_asked(context.session.send_resource_list_changed)
-        return types.ListResourcesResult.model_validate({"resources": await listed(connection.terminals.opened)})
+    if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        connection.updates.list_was_asked(context.session.send_resource_list_changed)
+    return types.ListResourcesResult.model_validate({"resources": await listed(connection.terminals.opened)})
 
 
 async def _list_resource_templates(
@@ -215,9 +239,8 @@ async def _list_resource_templates(
 
 
 async def _read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-    with _SdkErrors():
-        if (found := page(params.uri)) is None:
-            found = await Subject.of(params.uri).read(await context.lifespan_context.terminals.get())
+    if (found := page(params.uri)) is None:
+        found = await Subject.of(params.uri).read(await context.lifespan_context.terminals.get())
     return types.ReadResourceResult.model_validate({"contents": [found]})
 
 
@@ -232,8 +255,7 @@ async def _complete(context: Context, params: types.CompleteRequestParams) -> ty
 async def _subscribe(context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
     """Push updates, as asked for up to 2025-11-25."""
     tell = partial(context.session.send_resource_updated, params.uri)
-    with _SdkErrors():
-        await context.lifespan_context.updates.subscribe(params.uri, tell)
+    await context.lifespan_context.updates.subscribe(params.uri, tell)
     return types.EmptyResult()
 
 
@@ -250,8 +272,7 @@ async def _listen(
     if asks_for_tasks(asked):
         check_declared(context)
         ends = await tasks.ends(asked, await context.lifespan_context.terminals.get())
-    with _SdkErrors():
-        return await _stream(context.lifespan_context, asked, context.request_id, context.session, ends)
+    return await _stream(context.lifespan_context, asked, context.request_id, context.session, ends)
 
 
 async def _stream(
@@ -263,7 +284,7 @@ async def _stream(
 ) -> types.SubscriptionsListenResult:
     """Serve one listen stream until the client cancels it. `ends` has what waits for the notification of each task."""
     if request_id is None:
-        raise MCPError(code=INVALID_REQUEST, message="subscriptions/listen needs a request id")
+        raise MCPError(code=types.INVALID_REQUEST, message="subscriptions/listen needs a request id")
     uris = list(dict.fromkeys(asked.resource_subscriptions or ()))
     lists = bool(asked.resources_list_changed)
     meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
@@ -324,139 +345,10 @@ def in_span(
 
 def _attributes(given: dict[str, Any], result: types.CallToolResult) -> dict[str, str | int]:
     said = result.structured_content or {}
-    texts = (part.text for part in result.content if isinstance(part, types.TextContent))
-    attributes: dict[str, str | int] = {_BYTES: sum(len(text.encode()) for text in texts)}
+    texts = [part.text for part in result.content if isinstance(part, types.TextContent)]
+    attributes: dict[str, str | int] = {_BYTES: len((as_json(said) if said else "".join(texts)).encode())}
     if tab := given.get("window_id") or said.get("window_id") or said.get("pane"):
         attributes[TAB] = str(tab)
     if isinstance(code := said.get("exit_code"), int):
         attributes[EXIT_CODE] = code
     return attributes
-
-
-# The lines that are left to the SDK's server, as the streams that it reads and writes.
-
-
-async def run(
-    server: Server[Connection],
-    offer: Offer,
-    conversation: Conversation,
-    lines: MemoryObjectReceiveStream[Left],
-    writer: WireWriter,
-) -> None:
-    """Serve the lines of a connection that nothing else answers, until they end."""
-    await server.run(_Reader(lines, conversation, writer), _Writer(conversation, writer), options(server, offer))
-
-
-def options(server: Server[Connection], offer: Offer) -> Any:  # noqa: ANN401 (the SDK does not export its type)
-    """What the SDK's server is run with."""
-    return server.create_initialization_options(_NOTIFICATIONS, dict(offer.experimental) or None)
-
-
-@final
-class _Reader(ObjectReceiveStream[SessionMessage]):
-    """The lines, parsed; what is no message is answered at once."""
-
-    def __init__(self, lines: MemoryObjectReceiveStream[Left], conversation: Conversation, writer: WireWriter) -> None:
-        self._lines = lines
-        self._conversation = conversation
-        self._writer = writer
-
-    async def aclose(self) -> None:
-        """Nothing is owned here."""
-
-    async def receive(self) -> SessionMessage:
-        """Return the next message for the server; raises EndOfStream at the end."""
-        while True:
-            line, token = await self._lines.receive()
-            message = self._parsed(line)
-            self._writer.settle(token)  # if it is a request, its id is among what is unanswered now
-            if message is not None:
-                return SessionMessage(message)
-
-    def _parsed(self, line: bytes) -> types.JSONRPCMessage | None:
-        """Parse one line; None if it was answered here: with the result, or with an error if it is no message."""
-        try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
-        except ValidationError as error:
-            self._refuse(*_what_is_wrong_with(line, error))
-            return None
-        match message:
-            # The SDK's model ignores an id of a wrong type, takes the request for a notification, and answers nothing.
-            case types.JSONRPCNotification() if "id" in json.loads(line):
-                self._refuse(RequestError(INVALID_REQUEST, _NO_ID))
-                return None
-            case types.JSONRPCRequest():
-                early = self._conversation.discovery(message.method, message.params or {})
-                if early is not None:
-                    self._writer.answer(message.id, early)
-                    return None
-                if message.method != ENDLESS and message.id != self._conversation.replay_id:
-                    self._writer.unanswered.add(message.id)
-        return message
-
-    def _refuse(self, error: RequestError, request_id: types.RequestId | None = None) -> None:
-        self._writer.answer(request_id, error.member())
-
-
-@final
-class _Writer(ObjectSendStream[SessionMessage]):
-    """The writer of the connection, as the SDK writes to it."""
-
-    def __init__(self, conversation: Conversation, writer: WireWriter) -> None:
-        self._conversation = conversation
-        self._writer = writer
-
-    async def aclose(self) -> None:
-        """Nothing is owned here either."""
-
-    async def send(self, item: SessionMessage, /) -> None:
-        """Write one message; returns when the client is not too far behind."""
-        message = item.message
-        answered = message.id if isinstance(message, types.JSONRPCResponse | types.JSONRPCError) else None
-        if answered == self._conversation.replay_id:
-            return
-        self._writer.write(_encoded(message))
-        if isinstance(message, types.JSONRPCResponse):
-            self._conversation.answered(message.id, message.result)
-        if answered is not None:
-            self._writer.settle(answered)
-        await self._writer.room()
-
-
-def _what_is_wrong_with(line: bytes, error: ValidationError) -> tuple[RequestError, types.RequestId | None]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return RequestError(PARSE_ERROR, "Parse error: not JSON"), None
-    if isinstance(value, list):
-        return RequestError(INVALID_REQUEST, "Batches are not supported: send one message per line"), None
-    request_id = _usable_id(value.get("id")) if isinstance(value, dict) else None
-    for found in error.errors():
-        if found["type"] == "json_invalid":  # JSON that is no text: half of a surrogate pair
-            return RequestError(PARSE_ERROR, f"Parse error: {found['ctx']['error']}"), request_id
-    return RequestError(INVALID_REQUEST, "Not a JSON-RPC 2.0 message"), request_id
-
-
-def _usable_id(given: object) -> types.RequestId | None:
-    """Return the id if an answer can carry it."""
-    match given:
-        case bool():
-            return None
-        case str() if any("\ud800" <= character <= "\udfff" for character in given):
-            return None
-        case str() | int():
-            return given
-        case _:
-            return None
-
-
-def _encoded(message: types.JSONRPCMessage) -> bytes:
-    try:
-        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
-    except ValueError:  # pydantic's: a lone surrogate, say
-        # One answer that cannot be encoded must not end the connection.
-        log.exception("a message could not be encoded")
-        if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            return b""
-        data = types.ErrorData(code=INTERNAL_ERROR, message="The result could not be encoded")
-        return _encoded(types.JSONRPCError(jsonrpc="2.0", id=message.id, error=data))
