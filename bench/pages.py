@@ -18,7 +18,7 @@ INTRODUCTION = """\
 # Benchmarks
 
 `python -m bench --docs` made this page in one run; nothing here is written by hand. Times depend on the machine and on
-what else it does, so compare the ratios.
+what else it does, so compare the ratios. [Performance](performance.md) says what the tables mean.
 """
 SHORT = """\
 **This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
@@ -26,7 +26,7 @@ SHORT = """\
 # What a picture says of where it comes from; the page says more.
 SOURCE = ("muxwire", "commit", "date", "tmux", "processor")
 # The pages that quote figures of the run: between `<!-- run: NAME -->` and `<!-- -->` stands what was measured.
-QUOTING = ("README.md",)
+QUOTING = ("README.md", "docs/performance.md")
 _QUOTED = re.compile(r"(<!-- run: (.*?) -->)(.*?)(<!-- -->)", re.DOTALL)
 # By name: the report, how the row begins, the column.
 FIGURES = {
@@ -38,10 +38,10 @@ FIGURES = {
     "exact": ("peers", ("muxwire serve",), "output exact"),
     "exact of libtmux-mcp": ("peers", ("libtmux-mcp",), "output exact"),
     "libtmux-mcp contains": ("peers", ("libtmux-mcp",), "contains it"),
+    "exact of tmux-mcp": ("peers", ("tmux-mcp (PyPI)",), "output exact"),
     "exact of Desktop Commander": ("peers", ("Desktop Commander",), "output exact"),
-    "capture-pane": ("peers", ("capture-pane, tight loop",), "`true` p50 ms"),
-    "exact of capture-pane": ("peers", ("capture-pane, tight loop",), "output exact"),
-    "pexpect": ("peers", ("pexpect",), "`true` p50 ms"),
+    "exact of bash": ("peers", ("`bash -c`",), "output exact"),
+    "exact of pexpect": ("peers", ("pexpect",), "output exact"),
     "first tab": ("startup", ("first create_tab",), "ms"),
     "handshake": ("startup", ("`serve`: spawn to handshake",), "ms"),
     "wait": ("waits", ("a line, waited for as a text",), "p50 ms"),

@@ -1,4 +1,4 @@
-"""Draw docs/pictures/at_work.svg: an agent's calls, and the terminal of a person who is attached to the same tab.
+"""Draw at_work.svg: an agent's calls, and the terminal of a person who answers a question in the same tab.
 
 python docs/pictures/at_work.py: both are real, `muxwire serve` on the left and `muxwire attach` on the right.
 """
@@ -22,22 +22,18 @@ from muxwire.vt.svg import svg
 
 PICTURE = Path(__file__).with_name("at_work.svg")
 MUXWIRE = [sys.executable, "-m", "muxwire"]
-COLUMNS, ROWS = 74, 19
+COLUMNS, ROWS = 58, 20
 # Seconds that no step needs.
 LONG = 30
-CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("execute_command", {"command": "cd project && python3 check.py"}),
-    (
-        "execute_command",
-        {"command": "sed -i 's/a - b/a + b/' total.py && python3 check.py && git diff --stat", "strip_ansi": True},
-    ),
-    ("start_process", {"command": "python3 -u -m http.server 8080", "ready": "Serving HTTP"}),
-)
-PROJECT = {
-    "total.py": "def total(a, b):\n    return a - b\n",
-    "check.py": "import sys\nfrom total import total\n\nfound = total(2, 3)\nprint('total(2, 3) is', found)\n"
-    "sys.exit(found != 5)\n",
-}
+FIRST = ("execute_command", {"command": "./deploy staging"})
+THEN = ("command_result", {"wait_ms": 60000})
+DEPLOY = """#!/bin/bash
+echo "deploying to $1"
+read -rsp "Passphrase for the deploy key: " passphrase; echo
+echo "key unlocked"
+for part in api web worker; do echo "$part ... done"; done
+"""
+TYPED = "correct horse"
 
 
 def between_fields(document: str) -> list[str]:
@@ -61,12 +57,14 @@ class Agent:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "agent", "version": "1"}}
         self._ask("initialize", hello)
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> None:
-        """Call a tool, and write down what was asked and answered."""
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool, and write down what was asked and answered, which is returned."""
         (result,) = self._ask("tools/call", {"name": tool, "arguments": arguments})["content"]
         asked = textwrap.wrap(f"{tool}({json.dumps(arguments)})", COLUMNS - 2, subsequent_indent="    ")
         answered = between_fields(result["text"])
         self.lines += [*asked, *(("-> " if number == 0 else "   ") + line for number, line in enumerate(answered)), ""]
+        found: dict[str, Any] = json.loads(result["text"])
+        return found
 
     def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         assert self.server.stdin is not None
@@ -85,25 +83,26 @@ async def draw(home: Path) -> str:
     """The picture."""
     environ = {**os.environ, "HOME": str(home), "XDG_RUNTIME_DIR": str(home), "MUXWIRE_STATE_DIR": str(home / "state")}
     environ |= {"TERM": "xterm-256color", "LANG": "C.UTF-8", "PS1": "$ ", "SHELL": "/bin/bash"}
+    (home / "bin").mkdir()
+    (home / "bin" / "muxwire").symlink_to(Path(sys.executable).with_name("muxwire"))
+    environ["PATH"] = f"{home / 'bin'}:{environ['PATH']}"  # as for a person who has installed it
     (home / ".bashrc").write_text("PS1='\\[\\e[32m\\]\\w $\\[\\e[m\\] '\n")
-    (home / "project").mkdir()
-    for name, text in PROJECT.items():
-        (home / "project" / name).write_text(text)
-    git = "cd project && git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm begin"
-    await anyio.run_process(["sh", "-c", git], cwd=home, env=environ)
+    (home / "deploy").write_text(DEPLOY)
+    (home / "deploy").chmod(0o755)
     os.chdir(home)
     agent = Agent("work", environ)
     try:
-        agent.call(*CALLS[0])
+        command = agent.call(*FIRST)["command_id"]
         async with muxwire.open_terminals(environ=environ) as terminals:
             with anyio.fail_after(LONG):
                 person = await terminals.create_tab(
                     command=[*MUXWIRE, "attach", "--name", "work"], size=(COLUMNS, ROWS), cwd=home
                 )
-                await terminals.wait_for([person.window_id], until="[muxwire work]", timeout=LONG)
-                for tool, arguments in CALLS[1:]:
-                    await anyio.to_thread.run_sync(agent.call, tool, arguments)
-                await terminals.wait_for([person.window_id], until="Serving HTTP", from_byte=0, timeout=LONG)
+                await terminals.wait_for([person.window_id], until="Passphrase", timeout=LONG)
+                await person.send_keys(TYPED, "Enter")
+                tool, arguments = THEN
+                await anyio.to_thread.run_sync(agent.call, tool, {"command_id": command, **arguments})
+                await terminals.wait_for([person.window_id], until="worker ... done", from_byte=0, timeout=LONG)
                 seen = (await person.snapshot(cells=True)).svg()
     finally:
         agent.server.kill()
@@ -122,8 +121,8 @@ def framed(left: str, right: str) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}">',
         '<g font-family="sans-serif" font-size="15" fill="#8c959f">',
-        '<text x="4" y="18">An agent calls tools (muxwire serve)</text>',
-        f'<text x="{width + gap + 4:g}" y="18">A person is attached to the same terminal (muxwire attach)</text></g>',
+        '<text x="4" y="18">The agent calls tools. It never sees the passphrase</text>',
+        f'<text x="{width + gap + 4:g}" y="18">You, in the same terminal (muxwire attach), type it</text></g>',
         left.replace("<svg ", f'<svg x="0" y="{top}" ', 1),
         right.replace("<svg ", f'<svg x="{width + gap:g}" y="{top}" ', 1),
         "</svg>",

@@ -99,7 +99,7 @@ def test_an_agent_that_comes_and_goes_leaves_the_size_of_a_persons_terminal(
             assert place.ok("run", "-t", "alpha", "printf abc") == "abc"
         place.ok("run", "-t", "alpha", "sleep 0.5")
         assert "resized" not in place.ok("logs", "-t", "alpha", "--strip-ansi")
-        # Not `abcb$`: bash draws its prompt anew where a person's line may have to be set aside (measurements.md).
+        # Not `abcb$`: bash draws its prompt anew where a person's line may have to be set aside (shell/scripts).
         screen.shows("b$ sleep 0.5")
 
 

@@ -35,10 +35,6 @@ def test_every_version_is_the_one_of_the_code() -> None:
     assert MANIFEST["version"] == semantic(muxwire.__version__)
 
 
-def test_the_bundle_names_every_tool_and_no_other() -> None:
-    assert [tool["name"] for tool in MANIFEST["tools"]] == [tool.name for tool in TOOLS]
-
-
 def test_what_they_start_is_the_server() -> None:
     (package,) = SERVER["packages"]
     assert [argument["value"] for argument in package["packageArguments"]] == ["serve"]
@@ -141,6 +137,7 @@ def test_the_sdist_has_what_the_tests_import_and_run() -> None:
         ".ci",
         ".github",
         ".claude-plugin",
+        "CONTRIBUTING.md",
         "README.md",
         "SECURITY.md",
         "LICENSE",

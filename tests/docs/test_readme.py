@@ -1,21 +1,13 @@
-"""The README lists exactly the tools that the server has, and its two commands are the ones that CI runs."""
+"""The README's two commands are the ones that CI runs, and its links lead somewhere."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from muxwire.mcp.tools import TOOLS
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 HOME = r"https://(?:github|raw\.githubusercontent)\.com/muxwire/muxwire"
 README = (ROOT / "README.md").read_text()
-
-
-def test_the_table_has_every_tool_and_no_other() -> None:
-    rows = re.findall(r"^\| (`.*?`) \|", README, re.MULTILINE)
-    listed = re.findall(r"`(\w+)`", " ".join(rows))
-    assert sorted(listed) == sorted(tool.name for tool in TOOLS)
 
 
 def test_ci_finds_one_line_for_each_of_its_commands() -> None:
@@ -32,8 +24,3 @@ def test_links_and_pictures_are_absolute_and_lead_to_files_of_this_tree() -> Non
         found = re.fullmatch(rf"{HOME}/(?:blob/)?main/([^#]+)(#.*)?", link)
         assert found is not None, link
         assert (ROOT / found[1]).is_file(), link
-
-
-def test_the_comparison_is_one_table_of_six_rows() -> None:
-    table = README.split("## Why not", 1)[1].split("|---|---|---|---|---|\n", 1)[1].split("\n\n", 1)[0]
-    assert len(table.splitlines()) == 6

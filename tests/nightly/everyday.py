@@ -179,7 +179,7 @@ class Everyday:
         yield from [("half-typed lines", self._half_typed), ("stops", self._stop)] * 2
         yield "stops of jobs", self._stop_jobs
         yield "REPLs", self._repl
-        if prompt.shell != "fish":  # it has no `set -x`; its `fish_trace` shows our words (docs/measurements.md)
+        if prompt.shell != "fish":  # it has no `set -x`; its `fish_trace` shows our words (docs/troubleshooting.md)
             yield "set -x", self._traced
         if prompt.shell in EDITED and not self._host:
             yield "a person's half-typed lines", self._person

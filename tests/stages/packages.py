@@ -83,8 +83,7 @@ def install(package: Package, root: Path) -> Path:
             except (OSError, subprocess.TimeoutExpired) as error:
                 raise Unavailable(f"{package.label}: {error}") from error
             if said.returncode:
-                raise Unavailable(
-                    f"{package.label} cannot be installed: {(said.stderr.strip().splitlines() or ['?'])[-1]}"
-                )
+                complaints = [line.strip() for line in said.stderr.splitlines() if "error" in line.lower()]
+                raise Unavailable(f"{package.label} cannot be installed: {'; '.join(complaints[:2])}")
         done.write_text(package.label)
     return folder

@@ -2,7 +2,7 @@
 
 A pattern such as `^(a+)+$` takes longer than the universe lasts for a text of 40 characters, `(?i)[Ā-\\U0010ffff]` two
 seconds to compile when it is written often enough, and `re` does both with the interpreter's lock held. So none of it
-is done in the process that answers calls. Other libraries were tried: docs/measurements.md, "Patterns of users".
+is done in the process that answers calls. Other libraries were tried: docs/decisions.md, "Patterns of users".
 
 Text without a special character is looked for here: `str.find` is linear.
 """

@@ -2,7 +2,7 @@
 
 An invisible mark R is printed on the pane's terminal. Both streams contain it: up to R we read what was kept, and what
 comes live continues after it. Nothing is counted, stopped or waited for. (To stop the terminal instead, as C-s does,
-loses bytes: Linux drops a CR LF that a program writes just then; docs/measurements.md#spools.)
+loses bytes: Linux drops a CR LF that a program writes just then; docs/decisions.md#spools.)
 """
 
 from __future__ import annotations

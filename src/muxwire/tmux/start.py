@@ -50,8 +50,8 @@ KEEPER = ("sleep", "2147483647")
 # Of the hub, where a person sees it once the last tab has ended. The cursor is hidden: nothing can be typed there.
 _NO_TAB = r"printf '\033[?25l\n  No tab is open. The next one is shown here. C-b d leaves.'"
 _HUB_KEEPER = ("sh", "-c", f"{_NO_TAB}; exec {' '.join(KEEPER)}")
-# Wide enough that few programs wrap their tables, and not more: a model reads all of a screen (docs/measurements.md,
-# "Width"). One size for all tabs of an instance: tmux gives them that of the one control client.
+# Wide enough that few programs wrap their tables, and not more: a model reads all of a screen (docs/decisions.md,
+# "Size of a tab"). One size for all tabs of an instance: tmux gives them that of the one control client.
 COLUMNS, ROWS = 120, 30
 # Rows of scrollback that tmux keeps of a pane, for people: logs hold everything.
 HISTORY_LIMIT = 10_000

@@ -6,7 +6,7 @@ Each field says by its annotation what is to be known of it: type, unit, limits,
   the schemas and the check of the arguments of an MCP tool   mcp/registry.py
   the JSON of an operation, whose kinds use the same fields   operations/lists.py
   the options of the command line, their help, completion     cli/options.py
-  docs/reference.md                                           tests/docs/reference.py
+  docs/reference.md                                           docs/generate.py
   the check that the library agrees                           tests/verbs
 
 Rules:

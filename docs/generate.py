@@ -1,0 +1,306 @@
+"""What the pages say of tools, verbs, states and errors, from the code: `python docs/generate.py` writes all of it.
+
+docs/reference.md is made as a whole. Other pages, and the manifest of the bundle, have tables between
+`<!-- made: NAME -->` and `<!-- made -->`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import inspect
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType  # noqa: TC003 - nothing here is worth a second import block
+from typing import Any, get_args
+
+import muxwire
+import muxwire.library.terminals
+import muxwire.shell.tab_state
+import muxwire.tabs.event_log
+import muxwire.tabs.tab
+from muxwire.cli.command_line import command_line
+from muxwire.mcp.registry import output_schema
+from muxwire.mcp.tools import TOOLS
+from muxwire.results import State
+from muxwire.tabs.event_log import KINDS
+from muxwire.verbs.describe import Parameter, parameters
+from muxwire.verbs.types import Objects, Strings, Texts
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reference.md"
+MANIFEST = ROOT / "docs" / "packages" / "manifest.json"
+# The pages that have tables of the code's.
+WITH_TABLES = ("README.md", "docs/cli.md")
+_MADE = re.compile(r"(<!-- made: (.*?) -->\n)(.*?)(<!-- made -->)", re.DOTALL)
+HEAD = """\
+# Reference
+
+`python docs/generate.py` makes this page from the code. Times are milliseconds in MCP and seconds elsewhere. Offsets
+count the bytes of a tab's output from the beginning of its log. [Read a result](results.md) explains the fields of
+results.
+"""
+
+
+def everything() -> dict[Path, str]:
+    """What each generated file is to hold."""
+    found = {PAGE: page(), MANIFEST: manifest()}
+    for name in WITH_TABLES:
+        text = (ROOT / name).read_text()
+        found[ROOT / name] = _MADE.sub(lambda match: match[1] + TABLES[match[2]]() + match[4], text)
+    return found
+
+
+def page() -> str:
+    """The whole reference."""
+    parts = [HEAD, "## MCP tools\n", *tools(), "## Command line\n", *verbs(), "## Library\n", *library()]
+    parts += ["## States\n", *states(), "## Events\n", *events(), "## Errors\n", *errors()]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def manifest() -> str:
+    """The manifest with a line for each tool."""
+    document = json.loads(MANIFEST.read_text())
+    document["tools"] = [{"name": tool.name, "description": _sentence(tool.description)} for tool in TOOLS]
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def tool_table() -> str:
+    """Every tool, in a sentence."""
+    rows = [f"| `{tool.name}` | {_sentence(tool.description)} |" for tool in TOOLS]
+    return "\n".join(["| tool | what it does |", "|---|---|", *rows, ""])
+
+
+def verb_table() -> str:
+    """Every verb, in a sentence."""
+    rows = [
+        f"| `{name}` | {_sentence(str(parser.description))} |".replace("main job", "main job")
+        for name, parser in command_line().verbs.items()
+    ]
+    return "\n".join(["| verb | what it does |", "|---|---|", *rows, ""])
+
+
+TABLES = {"tools": tool_table, "verbs": verb_table}
+
+
+def _sentence(text: str) -> str:
+    """The first sentence."""
+    return re.split(r"(?<=[.]) ", " ".join(text.split()), maxsplit=1)[0]
+
+
+def tools() -> Iterator[str]:
+    """What tools share, then each tool: what it does, what it takes, what it returns."""
+    taken = Counter(_line(one) for tool in TOOLS for one in parameters(tool.arguments))
+    shared = {line for line, count in taken.items() if count > 1}
+    yield "These parameters mean the same in every tool that takes them:\n"
+    yield from (*sorted(shared), "")
+    returned: dict[tuple[str, ...], str] = {}
+    for tool in TOOLS:
+        every = sorted(parameters(tool.arguments), key=lambda one: not one.required)
+        own = [_line(one) for one in every if _line(one) not in shared]
+        same = ", ".join(f"`{one.json_name}`" for one in every if _line(one) in shared)
+        yield f"### `{tool.name}`\n"
+        changes = " It changes nothing." if tool.hints.read_only else ""
+        yield f"{tool.description}{changes} (`{tool.toolset}`)\n"
+        if own:
+            yield from (*own, "")
+        if same:
+            yield f"{'It also takes' if own else 'It takes'} {same}.\n"
+        result = output_schema(tool.returns)
+        fields = tuple(result["properties"])
+        if fields in returned:
+            yield f"It returns what `{returned[fields]}` returns.\n"
+            continue
+        returned[fields] = tool.name
+        at_times = ", ".join(f"`{name}`" for name in fields if name not in result["required"])
+        always = ", ".join(f"`{name}`" for name in result["required"])
+        yield f"It returns {always}{f'; where they say something, also {at_times}' if at_times else ''}.\n"
+
+
+def _line(one: Parameter) -> str:
+    """A parameter: its name, its meaning, and what else has to be known of it."""
+    more = ", ".join(filter(None, (_type(one), _default(one))))
+    return f"- `{one.json_name}`: {one.help}{f' ({more})' if more else ''}"
+
+
+def _default(one: Parameter) -> str:
+    """What holds where it is left out; nothing for what is then absent."""
+    if one.required:
+        return "required"
+    if one.json_default is not None:
+        return f"default {json.dumps(one.json_default) if one.kind is bool else one.json_default}"
+    return ""
+
+
+_KINDS = {
+    bool: "boolean",
+    int: "integer",
+    float: "integer",
+    Strings: "strings",
+    Texts: "string or strings",
+    Mapping[str, str]: "object, or NAME=VALUE strings",
+    tuple[int, int]: "two integers",
+    Objects: "objects",
+}
+
+
+def _type(one: Parameter) -> str:
+    """Its type in JSON and its limits; nothing of a string."""
+    if one.choices:
+        return " or ".join(f"`{value}`" for value in one.choices)
+    limits = re.sub(r"\d{4,}", lambda found: f"{int(found[0]):,}", one.limits) if one.most is not None else ""
+    return ", ".join(filter(None, (_KINDS.get(one.kind, ""), limits)))
+
+
+# What every verb that acts on an instance takes is listed once.
+COMMON = ("-h", "--json", "--name", "--socket", "--socket-name", "-t")
+
+
+def verbs() -> Iterator[str]:
+    """What each verb takes; `muxwire help VERB` also has an example."""
+    yield (
+        "Every verb that acts on an instance takes `--name NAME`, `--socket PATH`, `--socket-name NAME` and `--json`; "
+        "every verb that acts on a tab takes `-t TAB`.\n"
+    )
+    every = command_line().verbs
+    taken = {
+        name: [action for action in parser.taken if action.option_strings[:1] not in [[one] for one in COMMON]]
+        for name, parser in every.items()
+    }
+    said = {one.help for tool in TOOLS for one in parameters(tool.arguments)}
+    for name, parser in every.items():
+        words = " ".join(_word(one) for one in taken[name] if not one.option_strings and one.dest != "words")
+        options = [action for action in taken[name] if action.option_strings]
+        own = [_option(action) for action in options if action.help not in said]
+        same = ", ".join(f"`{_name(action)}`" for action in options if action.help in said)
+        yield f"### `{f'muxwire {name} {words}'.strip()}`\n"
+        yield f"{' '.join(str(parser.description).split())}\n"
+        if own:
+            yield from (*own, "")
+        if same:
+            yield f"{'Also, as' if own else 'As'} the parameters of the tools: {same}.\n"
+
+
+def _word(action: argparse.Action) -> str:
+    word = str(action.metavar)
+    more = " ..." if action.nargs in ("*", "+", argparse.REMAINDER) else ""
+    return f"[{word}{more}]" if action.nargs in ("?", "*") else word + more
+
+
+def _name(action: argparse.Action) -> str:
+    values = action.metavar or ("|".join(action.choices) if action.choices else action.dest.upper())
+    return ", ".join(action.option_strings) + (f" {values}" if action.nargs != 0 else "")
+
+
+def _option(action: argparse.Action) -> str:
+    return f"- `{_name(action)}`: {(action.help or '').replace('%%', '%')}"
+
+
+def library() -> Iterator[str]:
+    """Everything that `muxwire` offers, and the methods of what is used most."""
+    yield "`...` in a call stands for keywords that the tools take too, with the same names; times are seconds.\n"
+    for name in muxwire.__all__:
+        found = getattr(muxwire, name)
+        if inspect.isclass(found) and issubclass(found, Exception):
+            continue
+        if inspect.isclass(found):
+            yield f"### `{name}`\n"
+            yield from _fields(found) if dataclasses.is_dataclass(found) else _methods(found)
+        elif inspect.isfunction(found):
+            yield f"### `{name}`\n"
+            yield f"```text\n{name}{_signature(found)}\n\n{_paragraph(found)}\n```\n"
+
+
+def _fields(found: Any) -> Iterator[str]:  # noqa: ANN401 - anything that is public
+    """What `help` says about it, and its fields."""
+    yield f"{_paragraph(found)}\n"
+    fields = (f"{one.name}{_kind(str(one.type))}" for one in dataclasses.fields(found))
+    yield f"Fields: {', '.join(fields)}.\n"
+
+
+def _kind(kind: str) -> str:
+    """A field's type in parentheses, where its name does not say it."""
+    return "" if kind in ("str", "int", "bool", "float") else f" (`{kind}`)"
+
+
+# What `dir` shows of them.
+PUBLIC = {muxwire.Tab: muxwire.tabs.tab.PUBLIC, muxwire.Terminals: muxwire.library.terminals.PUBLIC}
+
+
+def _methods(found: type) -> Iterator[str]:
+    """What it is; how each method is called, or an attribute is named, and what it does."""
+    yield f"{_paragraph(found)}\n"
+    rows: list[tuple[str, object]] = []
+    for name, member in vars(found).items():
+        if name.startswith("_") or name not in PUBLIC.get(found, (name,)):
+            continue
+        if isinstance(member, property):
+            rows.append((f"`{name}`", member))
+        elif inspect.isfunction(member):
+            rows.append((f"`{name}{_signature(member)}`", member))
+    yield from (f"- {called}: {_first_line(member)}" for called, member in rows)
+    yield ""
+
+
+# What a tool takes too, by its name in Python.
+_OF_TOOLS = {one.name for tool in TOOLS for one in parameters(tool.arguments)}
+
+
+def _signature(found: Any) -> str:  # noqa: ANN401 - a function
+    """How it is called; `...` stands for keywords that the tools have too."""
+    every = [one.replace(annotation=inspect.Parameter.empty) for one in inspect.signature(found).parameters.values()]
+    named = [one for one in every if one.kind is one.KEYWORD_ONLY and one.name in _OF_TOOLS]
+    said = str(inspect.Signature([one for one in every if one not in named and one.name != "self"]))
+    return (
+        said.removesuffix(")").removesuffix("(")
+        + ("(" if said == "()" else "")
+        + (("..." if said == "()" else ", ...") if named else "")
+        + ")"
+    )
+
+
+def _first_line(found: Any) -> str:  # noqa: ANN401 - anything that is public
+    return (inspect.getdoc(found) or "").split("\n", 1)[0]
+
+
+def _paragraph(found: Any) -> str:  # noqa: ANN401 - anything that is public
+    return (inspect.getdoc(found) or "").strip()
+
+
+def states() -> Iterator[str]:
+    """What a tab can be doing."""
+    yield _table_of(muxwire.shell.tab_state, get_args(State))
+
+
+def events() -> Iterator[str]:
+    """What `watch_events` reports."""
+    yield _table_of(muxwire.tabs.event_log, KINDS)
+    yield "`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire), `person` or `unknown`;\n"
+    yield "`line` is the screen's, with its prompt.\n"
+
+
+def _table_of(module: ModuleType, names: Iterable[str]) -> str:
+    """The table in a module's docstring, which has a row for each of these names."""
+    rows = [line for line in inspect.getdoc(module).splitlines() if line.startswith("|")]  # type: ignore[union-attr]
+    described = {row.split("`")[1] for row in rows[2:]}
+    assert described == set(names), described ^ set(names)
+    return "\n".join(rows) + "\n"
+
+
+def errors() -> Iterator[str]:
+    """Each error with the code that JSON documents carry."""
+    for name in muxwire.__all__:
+        found = getattr(muxwire, name)
+        if inspect.isclass(found) and issubclass(found, muxwire.MuxwireError):
+            yield f"- `{name}` (`{found.code}`): {_first_line(found)}"
+    yield ""
+
+
+if __name__ == "__main__":
+    for path, text in everything().items():
+        path.write_text(text)
+    sys.exit(0)
