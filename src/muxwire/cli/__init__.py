@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     from muxwire.cli.command_line import begin
-    from muxwire.cli.own_console import OwnConsole, leave
+    from muxwire.cli.own_console import OwnConsole
 
     console = OwnConsole(argv)
     try:
@@ -50,8 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             begun = anyio.run(console.run, begun)
     except KeyboardInterrupt:  # of a front end
         begun = -signal.SIGINT
-    if argv is None or begun < 0:
-        leave(begun)
+    if argv is None or begun < 0 or console.successor:
+        console.leave(begun)
     return begun
 
 

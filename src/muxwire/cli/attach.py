@@ -57,22 +57,27 @@ def add(verbs: Verbs) -> None:
     )
 
 
-def _attach(console: Console, arguments: argparse.Namespace) -> int:
+async def _attach(console: Console, arguments: argparse.Namespace) -> int:
+    import anyio.to_thread
+
+    # In a thread, because it asks tmux and other machines by programs of their own.
+    return console.execute(await anyio.to_thread.run_sync(_words, console, arguments))
+
+
+def _words(console: Console, arguments: argparse.Namespace) -> list[str]:
+    """The words of the tmux that shows the tabs; InvalidArgument, NoSuchTarget, InstanceUnavailable."""
     if console.sizes[STDIN] is None or console.sizes[STDOUT] is None:
         raise InvalidArgument(
             "stdin and stdout must be a terminal", remedy="muxwire snapshot and muxwire logs print what a tab shows"
         )
 
-    own = arguments.socket is None and arguments.socket_name is None
     host, target = chosen_host(console, arguments)
     if host:
-        words = _other_machine(console, arguments, host, target)
-    elif own:
-        choose_instance(console, arguments, looks=True)
-        words = _own_server(console, arguments)
-    else:
-        words = _persons_server(console, arguments)
-    return console.execute(words)
+        return _other_machine(console, arguments, host, target)
+    if arguments.socket is not None or arguments.socket_name is not None:
+        return _persons_server(console, arguments)
+    choose_instance(console, arguments, looks=True)
+    return _own_server(console, arguments)
 
 
 def _refuse_itself(console: Console, tmux: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import signal
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from muxwire import __version__
@@ -143,6 +144,7 @@ def verb_first(words: Sequence[str]) -> list[str]:
     return [*words[at : at + 1], *words[:at], *words[at + 1 :]]
 
 
+@cache  # to make the parser takes longer than most verbs, and a process may run many
 def command_line(verb: str = "") -> Parser:
     """The parser of every verb, or with `verb` of those of its module; `run` of what it parses runs the verb."""
     parser = Parser(

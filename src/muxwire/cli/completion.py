@@ -59,8 +59,7 @@ def candidates(parser: Parser, words: list[str], console: Console) -> list[Candi
     *before, typed = words or [""]
     while before and parser.verbs:
         parser = parser.verbs.get(before.pop(0), parser)
-    found = list(_next(parser, before, typed, console))
-    return [(value, summary) for value, summary in found if value.startswith((typed, ":"))]
+    return [one for one in _next(parser, before, typed, console) if one[0].startswith((typed, ":"))]
 
 
 def _next(parser: Parser, before: list[str], typed: str, console: Console) -> Iterator[Candidate]:
@@ -82,7 +81,7 @@ def _next(parser: Parser, before: list[str], typed: str, console: Console) -> It
     if typed.startswith("-") and "--" not in before and not rest:
         for action in dict.fromkeys(options.values()):
             if action.help != argparse.SUPPRESS:
-                yield action.option_strings[-1], _summary(action)
+                yield action.option_strings[-1], (action.help or "").replace("%%", "%")
     elif parser.verbs:
         yield from ((name, verb.summary) for name, verb in parser.verbs.items())
     elif positionals:
@@ -94,10 +93,6 @@ def _next(parser: Parser, before: list[str], typed: str, console: Console) -> It
             yield from _values(taken, before, console)
             if taken.nargs == "?" and taken is not last:  # it may be left out
                 yield from _values(positionals[seen + 1], before, console)
-
-
-def _summary(action: argparse.Action) -> str:
-    return (action.help or "").replace("%%", "%")
 
 
 def _values(action: argparse.Action, before: list[str], console: Console) -> Iterable[Candidate]:

@@ -74,10 +74,11 @@ def choose_instance(
 ) -> None:
     """Set `name` to the instance that is meant; NoSuchTarget, InvalidArgument.
 
-    That is the one named by `--name` or $MUXWIRE_NAME; else `main` if it runs, or if none does; else the only one that
-    runs. An instance without a name of its own belongs to an agent: a verb that only `looks` may mean it so, another
-    one has to name it. An instance whose state is in another state directory is chosen only by its full name. With
-    `makes` the instance that `--name` names need not exist yet.
+    That is the one named by `--name` or $MUXWIRE_NAME; else the one to whose process the words were sent, which was
+    chosen by the same rules: `main`, if it runs or none does; the only one that runs. An instance without a name of
+    its own belongs to an agent: a verb that only `looks` may mean it so, another one has to name it. An instance whose
+    state is in another state directory is chosen only by its full name. With `makes` the instance that `--name` names
+    need not exist yet.
     """
     if arguments.socket is not None or arguments.socket_name is not None:
         return
@@ -85,7 +86,7 @@ def choose_instance(
         if not makes:
             check_instance(console, arguments.name)
         return
-    arguments.name = console.environ.get("MUXWIRE_NAME", "")
+    arguments.name = console.environ.get("MUXWIRE_NAME", "") or console.sent_to
     if not arguments.name:
         running = [one for one in all_running(console) if looks or _has_name(one)]
         arguments.name = only_one(console, running)

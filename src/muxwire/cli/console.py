@@ -41,6 +41,8 @@ class Console(ABC):
     `sizes` has for stdin, stdout and stderr the columns and rows of the terminal that each is, None for no terminal.
     `terminal` is the path of the terminal that is its stdin, "" if that is none.
 
+    `sent_to` is the instance to whose process the words were sent, "" if they run in the process that was started.
+
     `on_signal` is called in the event loop when SIGINT, SIGTERM or SIGHUP was sent to that process; a process that was
     killed, or has closed the connection, counts as SIGHUP. `run_verb` sets it so that the verb ends; a verb may set
     another one. It must not block.
@@ -50,6 +52,7 @@ class Console(ABC):
     environ: MutableMapping[str, str]
     sizes: tuple[Size | None, Size | None, Size | None]
     terminal: str
+    sent_to: str = ""
     on_signal: Callable[[signal.Signals], None]
 
     @abstractmethod
@@ -86,11 +89,10 @@ class Console(ABC):
 
     @abstractmethod
     def execute(self, words: Sequence[str]) -> int:
-        """Have a program take the place of the calling process: $PATH is searched for the first word.
+        """Have a program take the place of the calling process, when the verb has returned what this returns.
 
-        The program gets that process's descriptors, directory and environment, but neither $TMUX nor $TMUX_PANE, by
-        which tmux would refuse to run inside of tmux. It is the last thing that a verb does; it returns what
-        the verb is to return, where this process goes on. OSError if that is known here.
+        $PATH is searched for the first word. The program gets that process's descriptors, directory and environment,
+        but neither $TMUX nor $TMUX_PANE, by which tmux would refuse to run inside of tmux.
         """
 
     @abstractmethod

@@ -175,6 +175,7 @@ async def _watch(console: Console, terminals: Terminals, arguments: argparse.Nam
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
     if not arguments.on_ask:
         return await _print_events(console, terminals, arguments, targets, deadline)
+    console.claim_process()  # the command is to have its environment and directory, and write to its stderr
     from muxwire.web.asks import hooked  # late: it is a leaf
 
     async with hooked(terminals, arguments.on_ask, targets):

@@ -38,6 +38,7 @@ class OwnConsole(Console):
         self.sizes = (_size(STDIN), _size(STDOUT), _size(STDERR))
         self.terminal = os.ttyname(STDIN) if os.isatty(STDIN) else ""
         self.on_signal = die_of
+        self.successor: Sequence[str] = ()  # the words of what is to take the place of this process
 
     def write(self, data: bytes, *, error: bool = False) -> None:
         _write(STDERR if error else STDOUT, data)
@@ -70,8 +71,8 @@ class OwnConsole(Console):
             os.close(descriptor)
 
     def execute(self, words: Sequence[str]) -> int:
-        environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
-        os.execvpe(words[0], list(words), environ)  # noqa: S606 - the program takes the place of this process
+        self.successor = words
+        return 0
 
     def claim_process(self) -> None:
         if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
@@ -103,6 +104,23 @@ class OwnConsole(Console):
             code = await verb
             tasks.cancel_scope.cancel()
         return code
+
+    def leave(self, code: int) -> NoReturn:
+        """End the process, which has nothing left to do: the interpreter takes 20 ms and more to free all it has.
+
+        A negative code is the number of the signal that it is to end by.
+        """
+        if self.successor:
+            environ = {name: value for name, value in os.environ.items() if name not in ("TMUX", "TMUX_PANE")}
+            os.execvpe(self.successor[0], list(self.successor), environ)  # noqa: S606 - it takes our place
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # None: the descriptor was closed when Python started
+            try:
+                stream.flush()  # what another front end printed
+            except BrokenPipeError:
+                die_of(signal.SIGPIPE)
+        if code < 0:
+            die_of(signal.Signals(-code))
+        os._exit(code)
 
 
 def _guard_descriptors() -> None:
@@ -143,21 +161,6 @@ async def _write_soon(descriptor: int, data: bytes) -> None:
     import anyio.to_thread
 
     await anyio.to_thread.run_sync(_write, descriptor, data, abandon_on_cancel=True)
-
-
-def leave(code: int) -> NoReturn:
-    """End the process, which has nothing left to do: the interpreter takes 20 ms and more to free all it has.
-
-    A negative code is the number of the signal that it is to end by.
-    """
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: the descriptor was closed when Python started
-        try:
-            stream.flush()  # what another front end printed
-        except BrokenPipeError:
-            die_of(signal.SIGPIPE)
-    if code < 0:
-        die_of(signal.Signals(-code))
-    os._exit(code)
 
 
 def die_of(number: signal.Signals) -> NoReturn:

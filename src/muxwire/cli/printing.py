@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from muxwire.verbs.words import spelled
@@ -21,9 +22,9 @@ USAGE = 2
 # Raised by one for every change of a document that could break a program which reads it.
 SCHEMA_VERSION = 1
 
-# Characters of a tab's name that a table shows, as many as the window's name in tmux has: a name of a thousand letters
-# would make every row as long.
-_NAME_MAX, _CUT = 40, "..."
+# What "..." stands for in a table, in the name of a tab: 40 characters are shown, as many as the window's name in tmux
+# has. A name of a thousand letters would make every row as long.
+_NAME_END = re.compile(r"(?<=^.{37}).{4,}\Z")
 
 # How the command line spells the verbs that a text names. For a verb that it does not have, the nearest one.
 WORDS: Mapping[str, str] = {
@@ -76,10 +77,6 @@ def _columns(cell: str) -> int:
     return len(cell) if cell.isascii() else sum(map(guessed_width, cell))
 
 
-def _shortened(name: str) -> str:
-    return name if len(name) <= _NAME_MAX else name[: _NAME_MAX - len(_CUT)] + _CUT
-
-
 # SGR (ECMA-48 8.3.117) by name.
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
 
@@ -93,9 +90,8 @@ class Colours:
     @classmethod
     def of(cls, console: Console, arguments: argparse.Namespace) -> Colours:
         """By the conventions of https://no-color.org; none if $TERM names no terminal that has colours."""
-        environ, size = console.environ, console.sizes[1]
-        plain = arguments.no_colours or environ.get("NO_COLOR") or environ.get("TERM") in (None, "dumb")
-        return cls(wanted=not plain and size is not None)
+        plain = arguments.no_colours or console.environ.get("NO_COLOR")
+        return cls(wanted=not plain and console.environ.get("TERM", "dumb") != "dumb" and console.sizes[1] is not None)
 
     def __call__(self, colour: str, text: str) -> str:
         """The text in the colour of that name; as it is for a name without a colour."""
@@ -111,7 +107,10 @@ def table(
 ) -> list[str]:
     """The lines of a table; `by_column` has, by a column's head, the function that names the colour of a cell."""
     cells = [
-        [_shortened(shown(cell)) if column == "NAME" else shown(cell) for column, cell in zip(head, row, strict=True)]
+        [
+            _NAME_END.sub("...", shown(cell)) if column == "NAME" else shown(cell)
+            for column, cell in zip(head, row, strict=True)
+        ]
         for row in rows
     ]
     widths = [max(map(_columns, column)) for column in zip(head, *cells, strict=True)]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
+    from muxwire.instance.faces import Face
     from muxwire.library.terminals import Terminals
     from muxwire.results import TabInfo, TabList
 
@@ -84,18 +85,17 @@ def add(verbs: Verbs) -> None:
 
 
 async def _list(console: Console, arguments: argparse.Namespace) -> int:
+    import anyio.to_thread
+
+    # What asks tmux and other machines by programs of their own does so in a thread.
     host, _ = chosen_host(console, arguments)
     if host:
-        return _list_there(console, arguments, host)
+        return await anyio.to_thread.run_sync(_list_there, console, arguments, host)
     arguments.faces = None
     if given_instance(arguments) or console.environ.get("MUXWIRE_NAME"):
         return await on_terminals(_ls)(console, arguments)
-    from muxwire.instance.faces import faces
-
-    running = all_running(console)
-    arguments.faces = faces(known_to_run(running), console.environ)
-    if name := only_one(console, running):
-        arguments.name = name
+    arguments.faces, arguments.name = await anyio.to_thread.run_sync(_instances, console)
+    if arguments.name:
         return await on_terminals(_ls, makes=True)(console, arguments)
     if arguments.json:
         console.document({"instances": documents_of(arguments.faces), "tabs": [], "sessions": []})
@@ -103,6 +103,14 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
         _say_instances(console, arguments)
         console.warn("muxwire: choose one with --name NAME to see its tabs")
     return 0
+
+
+def _instances(console: Console) -> tuple[list[Face], str]:
+    """The instances that run, and the one whose tabs are to be listed, "" for none."""
+    from muxwire.instance.faces import faces
+
+    running = all_running(console)
+    return faces(known_to_run(running), console.environ), console.sent_to or only_one(console, running)
 
 
 def _say_instances(console: Console, arguments: argparse.Namespace) -> None:
@@ -124,10 +132,10 @@ def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> i
         ]  # fmt: skip
         console.document({"instance": there.server.instance, "tabs": tabs, "sessions": []})
         return 0
-    lines = []
-    for row in rows:
-        name = f"{host}/{row.tab.window}" + ("*" if row.tab.used else "")
-        lines.append((name, row.tab.name, row.tab.session, row.command, row.cwd))
+    lines = [
+        (f"{host}/{tab.window}{'*' if tab.used else ''}", tab.name, tab.session, command, cwd)
+        for tab, command, cwd in rows
+    ]
     for line in table(tuple(column for column in _HEAD if column != "STATE"), lines):
         console.say(line)
     return 0
@@ -251,8 +259,11 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
         return await on_terminals(_refuse)(console, arguments)
     if not arguments.all:
         return await on_terminals(_close)(console, arguments)
-    choose_instance(console, arguments)
+    import anyio.to_thread
+
     from muxwire.host.folders import folders_for
+
+    choose_instance(console, arguments)
 
     name = arguments.name
     socket = folders_for(name, console.environ).socket_path  # there is one also of a server that does not answer
@@ -269,7 +280,7 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
         if arguments.json:
             console.document({"closed": []})
         code = 0
-    _end_server(name, console.environ)
+    await anyio.to_thread.run_sync(_end_server, name, console.environ)
     return code
 
 
