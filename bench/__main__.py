@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,11 @@ from bench.pages import as_text, write
 from bench.peers import compare
 from bench.processes import WORD, Belongings
 from bench.report import Scale
+from bench.timing import PRIORITY, may_be_exclusive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bench.report import Scenario
 
 SCENARIOS: dict[str, Scenario] = {
@@ -39,6 +43,8 @@ SCENARIOS: dict[str, Scenario] = {
     "claims": claims.run,
     "jobs": jobs.run,
 }
+# With --exclusive these run as a whole before all other processes; `timing.py` does it for contenders of its own.
+AS_A_WHOLE = frozenset(("startup", "verbs", "throughput", "tabs", "waits", "remote"))
 # The run that docs/benchmarks.md was made of.
 PUBLISHED = ROOT / "bench" / "published.json"
 # A server that is told to end takes its time; who is still there then is ended, and told of.
@@ -47,12 +53,14 @@ LEAVE_SECONDS = 10.0
 
 def run_all(names: list[str], scale: Scale, kept: Path | None) -> dict[str, Any]:
     """Run scenarios one after the other, printing as they end; return what is to be kept, and keep it as they end."""
-    found: dict[str, Any] = {"machine": machine(), "short": scale.short, "broken": [], "reports": []}
+    where = machine() | ({"scheduler": "SCHED_FIFO"} if scale.exclusive and may_be_exclusive() else {})
+    found: dict[str, Any] = {"machine": where, "short": scale.short, "broken": [], "reports": []}
     for number, name in enumerate(names, 1):
         print(f"[{number}/{len(names)}] {name} ...", file=sys.stderr, flush=True)
         begun = time.monotonic()
         try:
-            report = anyio.run(SCENARIOS[name], scale)
+            with exclusively() if scale.exclusive and name in AS_A_WHOLE else nullcontext():
+                report = anyio.run(SCENARIOS[name], scale)
         except Exception as error:  # noqa: BLE001 - one broken scenario must not hide the others
             print(f"{name} is broken: {error!r}", file=sys.stderr)
             found["broken"].append(f"{name}: {type(error).__name__}")
@@ -63,6 +71,19 @@ def run_all(names: list[str], scale: Scale, kept: Path | None) -> dict[str, Any]
         if kept:
             kept.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     return found
+
+
+@contextmanager
+def exclusively() -> Iterator[None]:
+    """Run this process, and all that it starts, before all ordinary ones, where that is allowed."""
+    allowed = may_be_exclusive()
+    if allowed:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    try:
+        yield
+    finally:
+        if allowed:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def nothing_left(belongings: Belongings) -> int:

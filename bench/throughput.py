@@ -16,7 +16,7 @@ from bench.homes import clean_environment, temporary_home
 from bench.report import Report, Scale, Target
 from muxwire import open_terminals
 
-BYTES, BYTES_SHORT = 256 << 20, 1 << 20
+BYTES, BYTES_SHORT = 64 << 20, 1 << 20
 # Lines of 4 KB are what tmux passes on fastest.
 PROGRAM = "stty -opost; yes {line} | head -c {size}".format(line="x" * 4095, size="{size}")
 PIPELINE = 'tmux -u -S "$1" -f /dev/null -C new-session -- sh -c "$2" | cat >/dev/null'

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 # So many runs of one contender on end: a burst of 100 is over in 30 to 100 ms.
 BURST = 100
 # Any real-time priority is above every ordinary process; the kernel's own threads that matter have higher ones.
-EXCLUSIVE = ("chrt", "--fifo", "5")
+PRIORITY = 5
+EXCLUSIVE = ("chrt", "--fifo", str(PRIORITY))
 # The longest answer is that of a burst of a slow contender; one that says nothing for so long has gone.
 ANSWER_SECONDS = 120.0
 
