@@ -11,7 +11,6 @@ import pytest
 from muxwire.errors import InvalidArgument
 from muxwire.tabs import answers
 from muxwire.tabs.answers import answered
-from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -40,7 +39,7 @@ sys.exit(5)
 async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> None:
     (folder / "asks.py").write_text(ASKS)
     command = f"{sys.executable} -I -S {folder}/asks.py"
-    told = await tab.send_keys(command, "Enter", answers=["foo", "", "MIT", "more"], wait=DEADLINE)
+    told = await tab.send_keys([command, "Enter"], answers=["foo", "", "MIT", "more"], wait=DEADLINE)
     assert told.outcome == "ended"
     assert told.asked == (
         "\nabout the name\nname: ", "<foo>\n\nabout the version\nversion: ", "<>\n\nabout the licence\nlicence: ",
@@ -53,13 +52,13 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
     told = await tab.send_keys(answers=["a", "b"], wait=DEADLINE)
     assert (told.outcome, told.state, len(told.asked), told.note) == ("met", "interactive", 2, "")
     assert told.output.splitlines()[-1] == "licence: "
-    await tab.send_keys("c", "Enter", wait=DEADLINE)
+    await tab.send_keys(["c", "Enter"], wait=DEADLINE)
     rest = await tab.command_result(began.command_id, wait=DEADLINE)
     assert rest.exit_code == 5
     told = await tab.send_keys(answers=["never typed"], wait=0.5)
     assert told.asked == ()
     with pytest.raises(InvalidArgument):
-        await tab.send_keys(answers=["x"], wanted=Wanted.read(until="x"), wait=1)
+        await tab.send_keys(answers=["x"], until="x", wait=1)
     for paste, names_keys in ((False, True), (True, False)):
         with pytest.raises(InvalidArgument) as refused:
             await tab.send_keys("", paste=paste)
@@ -69,12 +68,12 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 async def test_a_line_without_a_command_has_no_exit_code(terminals: Terminals, shell: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell))
-    told = await tab.send_keys("sh -c 'echo out; exit 9'", "Enter", wait=DEADLINE)
+    told = await tab.send_keys(["sh -c 'echo out; exit 9'", "Enter"], wait=DEADLINE)
     assert (told.exit_code, told.output.splitlines()[-1], told.output[-1]) == (9, "out", "\n")  # without the prompt
     for _ in range(2):
         told = await tab.send_keys("Enter", wait=DEADLINE)
         assert (told.outcome, told.state, told.exit_code) == ("ended", "prompt", None)
-    assert (await tab.send_keys("sh -c 'exit 3'", "Enter", "Enter", wait=DEADLINE)).exit_code == 3
+    assert (await tab.send_keys(["sh -c 'exit 3'", "Enter", "Enter"], wait=DEADLINE)).exit_code == 3
 
 
 async def test_answers_that_the_time_did_not_suffice_for(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,16 +112,16 @@ termios.tcsetattr(0, termios.TCSANOW, modes)
 async def test_a_text_and_enter_are_one_submission_once_the_program_shows_the_text(tab: Tab, folder: Path) -> None:
     (folder / "chunks.py").write_text(READS_CHUNKS)
     await tab.start_process(f"{sys.executable} -I -S {folder}/chunks.py", ready="| > ", ready_timeout=DEADLINE)
-    told = await tab.send_keys("fix the bug", "Enter", wanted=Wanted.read(until="got"), wait=DEADLINE)
+    told = await tab.send_keys(["fix the bug", "Enter"], until="got", wait=DEADLINE)
     assert (told.outcome, told.taken) == ("met", True)
     assert "got <fix the bug>" in told.output
     # What ends it is its own word, and no part of a text that Enter was added to.
-    told = await tab.send_keys("exit", "Enter", wait=DEADLINE)
+    told = await tab.send_keys(["exit", "Enter"], wait=DEADLINE)
     assert (told.outcome, told.exit_code, told.taken) == ("ended", 0, True)
     # A terminal in line mode keeps both.
-    told = await tab.send_keys("read line; echo [$line]", "Enter", wait=DEADLINE)
+    told = await tab.send_keys(["read line; echo [$line]", "Enter"], wait=DEADLINE)
     assert told.taken is None
-    told = await tab.send_keys("two words", "Enter", wait=DEADLINE)
+    told = await tab.send_keys(["two words", "Enter"], wait=DEADLINE)
     assert (told.taken, told.outcome) == (None, "ended")
     assert "[two words]" in told.output
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muxwire import Cursor
-from muxwire.tabs.waits import Wanted
 
 if TYPE_CHECKING:
     from muxwire import Tab, Terminals
@@ -35,7 +34,7 @@ async def test_drawing_is_no_output_and_its_rows_are_the_screen(terminals: Termi
         "status",
     )  # the match is in it, though text has none of it
     assert (await tab.wait_for(until="never", timeout=0)).screen == began.screen
-    sent = await tab.send_keys(["x", "Enter"], wanted=Wanted.read(until="more"), wait=DEADLINE)
+    sent = await tab.send_keys(["x", "Enter"], until="more", wait=DEADLINE)
     assert sent.outcome == "met"
     assert sent.output == ""
     assert sent.screen.splitlines()[2:4] == ["  drawn", "  more"]
@@ -67,7 +66,7 @@ async def test_what_was_drawn_for_long_is_no_output_either(tab: Tab) -> None:
     assert began.output.startswith("before\n[... 28")  # that is all that there is
     assert began.output.count("\n") == 2
     assert "drawn" in began.screen
-    sent = await tab.send_keys(["x", "Enter"], wanted=Wanted.read(until="more"), wait=DEADLINE)
+    sent = await tab.send_keys(["x", "Enter"], until="more", wait=DEADLINE)
     assert (sent.outcome, sent.output) == ("met", "")
     assert sent.screen.endswith("more")
     assert (await tab.command_result(began.command_id, drawing=False)).output == ""

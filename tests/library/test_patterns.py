@@ -160,12 +160,9 @@ async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: Callable
 
 
 async def test_keys_that_were_sent_are_told_of(terminals: Terminals, tab: Tab) -> None:
-    from muxwire.tabs.waits import Wanted
-
     with anyio.fail_after(DEADLINE):
-        wanted = await Wanted.read(regex=HOSTILE).checked()
         with pytest.raises(InvalidArgument, match=r"the keys were sent, and .*100 ms"):
-            await tab.send_keys([f"echo {TEXT}", "Enter"], wanted=wanted, wait=DEADLINE)
+            await tab.send_keys([f"echo {TEXT}", "Enter"], regex=HOSTILE, wait=DEADLINE)
         assert TEXT in (await terminals.read_logs(tab.window_id)).content
 
 

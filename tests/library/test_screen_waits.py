@@ -12,6 +12,7 @@ import pytest
 from muxwire.errors import InvalidArgument
 from muxwire.tabs import waits
 from muxwire.tabs.waits import Wanted
+from muxwire.verbs.catalogue import Wait
 
 if TYPE_CHECKING:
     from muxwire import Tab, Terminals
@@ -66,16 +67,13 @@ def drawing(data: bytes) -> list[str]:
 async def test_no_way_of_drawing_is_missed(terminals: Terminals) -> None:
     tab = await painter(terminals)
     for way, data in WAYS.items():
-        wanted = Wanted.read(until="all is done")
-        sent = await tab.send_keys(drawing(data), wanted=wanted, wait=DEADLINE)
+        sent = await tab.send_keys(drawing(data), until="all is done", wait=DEADLINE)
         assert sent.outcome == "met", way
         # The same by a wait that begins when it is there already.
         found = await terminals.wait_for([tab.key], until="all is done", timeout=0)
         assert (found.outcome, found.match, found.matched_at_entry) == ("met", "all is done", True), way
         assert "all is done" in found.tail, way
-        await tab.send_keys(
-            drawing(b"\x1b[?1049l\x1b[H\x1b[2Jcleared\r\n"), wanted=Wanted.read(until="cleared"), wait=9
-        )
+        await tab.send_keys(drawing(b"\x1b[?1049l\x1b[H\x1b[2Jcleared\r\n"), until="cleared", wait=9)
     await tab.close(force=True)
 
 
@@ -84,7 +82,7 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     tab = await painter(terminals)
 
     async def sent(data: bytes, *, wait: float = DEADLINE, **wanted: object) -> str | None:
-        return (await tab.send_keys(drawing(data), wanted=Wanted.read(**wanted), wait=wait)).outcome  # type: ignore[arg-type]
+        return (await tab.send_keys(drawing(data), **wanted, wait=wait)).outcome  # type: ignore[arg-type]
 
     old = b"\x1b[H\x1b[2Jo\x1b[1Bl\x1b[1Ad w\x1b[1Cork\x1b[2;1Hname:\x1b[1C"
     assert await sent(old, until="name: ") == "met"
@@ -99,9 +97,9 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     await tab.send_keys(["hold", "Enter"])
     still = await terminals.wait_for([tab.key], stable=0.2, timeout=DEADLINE)
     assert (still.outcome, still.match) == ("met", "stable")
-    for wrong in ({"gone": True}, {"stable": 0.0}, {"gone": True, "idle": 1.0}):
+    for wrong in (Wait(gone=True), Wait(gone=True, idle=1.0)):
         with pytest.raises(InvalidArgument):
-            Wanted.read(**wrong)
+            Wanted.of(wrong)
     await tab.close(force=True)
 
 
@@ -114,7 +112,7 @@ async def test_what_plays_a_drawing_is_imported_while_a_wait_sleeps(
     tab = await painter(terminals)
     await terminals.wait_for([tab.key], until="never shown", timeout=0.1)
     assert "colorsys" not in sys.modules  # where only lines are written, nothing is played
-    await tab.send_keys(drawing(b"drawn\rover\x1b[1Cthere"), wanted=Wanted.read(until="over there"), wait=DEADLINE)
+    await tab.send_keys(drawing(b"drawn\rover\x1b[1Cthere"), until="over there", wait=DEADLINE)
     await terminals.wait_for([tab.key], until="never shown", timeout=0.1)
     for thread in threading.enumerate():
         if thread.name == "muxwire-import":
@@ -128,15 +126,14 @@ async def test_rows_that_are_drawn_once_more_are_not_new(terminals: Terminals) -
     tab = await painter(terminals)
     await tab.send_keys(drawing(b"\x1b[2J\x1b[Hdone\r\n> "))
     await tab.wait_for(until="done\n> ", timeout=DEADLINE)
-    wanted = Wanted.read(until="done")
     again, new = b"\r\x1b[1A\x1b[Jdone\r\n> ", b"\r\x1b[1A\x1b[Jdone\r\ndone\r\n> "
-    told = await tab.send_keys(drawing(again), wanted=wanted, wait=1.0)
+    told = await tab.send_keys(drawing(again), until="done", wait=1.0)
     assert told.outcome == "timed_out", told
     # What comes once more further down is new, also after what was drawn again.
-    told = await tab.send_keys(drawing(again) + drawing(new), wanted=wanted, wait=DEADLINE)
+    told = await tab.send_keys(drawing(again) + drawing(new), until="done", wait=DEADLINE)
     assert told.outcome == "met", told
     # An erased screen tells nothing of what stood there.
-    told = await tab.send_keys(drawing(b"\x1b[H\x1b[2Jdone\r\ndone\r\n> "), wanted=wanted, wait=DEADLINE)
+    told = await tab.send_keys(drawing(b"\x1b[H\x1b[2Jdone\r\ndone\r\n> "), until="done", wait=DEADLINE)
     assert told.outcome == "met", told
 
 

@@ -11,6 +11,7 @@ import pytest
 from muxwire import ExecutionResult, InvalidArgument, ProcessStart, TabUnavailable
 from muxwire.tabs import processes
 from muxwire.tabs.waits import Wanted, Watch
+from muxwire.verbs.catalogue import Wait
 from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ async def test_what_comes_after_its_end_does_not_make_it_ready(tab: Tab) -> None
         assert ended is not None
         await tab.execute("echo next")
         for word, found in (("out", True), ("next", False)):
-            outcome = await Watch(tab, Wanted.read(until=word), ended.typed_at, command=ended).run()
+            outcome = await Watch(tab, Wanted.of(Wait(until=word)), ended.typed_at, command=ended).run()
             assert (outcome.outcome == "met") == found
 
 

@@ -12,6 +12,7 @@ import pytest
 from muxwire import Tab
 from muxwire.shell.session import Typed
 from muxwire.tabs.waits import ScreenSearch, Wanted
+from muxwire.verbs.catalogue import Wait
 from muxwire.vt.drawn import Picture
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_h
 
     monkeypatch.setattr(tab.runner, "awaits_input", awaits_input)
     with anyio.fail_after(DEADLINE):
-        told = await tab.send_keys("sleep 0.4", "Enter", "sleep 0.4; sh -c 'exit 7'", "Enter", wait=DEADLINE)
+        told = await tab.send_keys(["sleep 0.4", "Enter", "sleep 0.4; sh -c 'exit 7'", "Enter"], wait=DEADLINE)
     assert (told.outcome, told.exit_code) == ("ended", 7)
 
 
@@ -159,5 +160,5 @@ async def test_a_row_that_is_drawn_again_is_not_judged_by_a_picture_from_before(
 
     pane = SimpleNamespace(stream=stream, session=session, shell=SimpleNamespace(has_accept_mark=True))
     tab: Any = SimpleNamespace(pane=pane, picture=picture, columns=80)
-    search = ScreenSearch(tab, Wanted.read(until="up"), first, awaited=None, before=drawn(first), keys=True)
+    search = ScreenSearch(tab, Wanted.of(Wait(until="up")), first, awaited=None, before=drawn(first), keys=True)
     assert await search.drawn_again(first + rows.index(b"up") + 2) is None

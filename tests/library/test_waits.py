@@ -16,6 +16,7 @@ import pytest
 
 from muxwire.errors import InvalidArgument
 from muxwire.tabs.waits import OVERLAP, SLICE, Wanted
+from muxwire.verbs.catalogue import Wait
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -85,12 +86,17 @@ async def printer(terminals: Terminals) -> AsyncIterator[Printer]:
 @pytest.mark.parametrize(
     "wanted",
     [
-        {}, {"until": "a", "regex": "b"}, {"idle": 0.0}, {"regex": "("}, {"regex": "a*"},
+        Wait(until="a", regex="b"), Wait(gone=True), Wait(regex="("), Wait(regex="a*"),
     ],
 )  # fmt: skip
-async def test_what_can_never_be_waited_for_is_refused(wanted: dict[str, object]) -> None:
+async def test_what_can_never_be_waited_for_is_refused(wanted: Wait) -> None:
     with pytest.raises(InvalidArgument):
-        await Wanted.read(**wanted).checked()  # type: ignore[arg-type]
+        await Wanted.of(wanted).checked()
+
+
+async def test_a_wait_without_a_condition_is_for_silence(printer: Printer) -> None:
+    quiet = await printer.tab.wait_for(timeout=DEADLINE)
+    assert (quiet.outcome, quiet.match) == ("met", "idle")
 
 
 async def test_a_line_that_begins_with_a_carriage_return(printer: Printer) -> None:

@@ -380,12 +380,6 @@ def test_progress_comes_at_least_every_five_seconds() -> None:
     assert muxwire.mcp.registry.INTERVAL_SECONDS < 5
 
 
-async def test_a_wait_without_a_condition_is_for_half_a_second_of_silence(session: Session) -> None:
-    for wanted, idle in (({}, 0.5), ({"prompt": True}, None), ({"idle_ms": 40}, 0.04)):
-        await session.call("wait_for", **wanted)
-        assert session.library.asked[-1]["idle"] == idle
-
-
 async def test_read_only_and_toolsets() -> None:
     def names(**filters: Any) -> set[str]:
         return {tool.name for tool in select(TOOLS, **filters)}

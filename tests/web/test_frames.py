@@ -90,7 +90,7 @@ async def test_a_tab_is_followed_to_its_end_and_says_what_it_asks(terminals: Ter
         assert shown["asks"] == ""
         asked = await tab.execute("read -rsp 'Pass: ' x")
         assert (await shown_when(screen.lines(), lambda one: bool(one["asks"])))["asks"] == PASSWORD
-        await tab.send_keys("x", "Enter")
+        await tab.send_keys(["x", "Enter"])
         await tab.command_result(asked.command_id, wait=DEADLINE)
         # Two viewers, of whom one has an older frame, are told the same in the end.
         wanted = (await tab.snapshot()).next_byte
@@ -114,7 +114,7 @@ async def test_who_asks_is_first_and_calls_a_person_once(terminals: Terminals, t
         async with hooked(terminals, command):
             while not called.exists() or not called.read_text():
                 await anyio.sleep(0.05)
-            await asking.send_keys("n", "Enter")
+            await asking.send_keys(["n", "Enter"])
             while asking.state != "prompt":
                 await asking.pane.stream.changed_within(0.1)
             await asking.execute("read -rp 'Sure? ' x", wait=False)

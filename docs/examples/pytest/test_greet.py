@@ -18,7 +18,7 @@ def test_output_and_exit_code_are_exact(tab: Tab) -> None:
 def test_it_asks(tab: Tab) -> None:
     asked = tab.execute(GREET)
     assert asked.state == "interactive"
-    tab.send_keys("Ada", "Enter")
+    tab.send_keys(["Ada", "Enter"])
     done = tab.command_result(wait=10)
     assert done.output.endswith("Hello, Ada.\n")
     assert done.exit_code == 0

@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_all, add_no_colours, add_target, add_verb, named_tabs, positive
+from muxwire.cli.options import add_all, add_no_colours, add_target, add_verb, named_tabs, positive, said
 from muxwire.cli.printing import FAILED, Colours, packed, shown, spoken
 from muxwire.cli.sentences import sentence
-from muxwire.verbs.catalogue import SendKeys, WaitFor, WatchEvents
+from muxwire.verbs.catalogue import Conditions, SendKeys, Typing, Wait, WaitFor, WatchEvents
+from muxwire.verbs.describe import parameters
 from muxwire.verbs.types import ACTIVE, DEFAULT_WAIT
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def add(verbs: Verbs) -> None:
         on_terminals(_wait),
         summary="wait until a tab shows or does something",
         example="muxwire wait build --until passed --timeout 60",
-        details="Exit codes: 0 if a condition was met, 124 if none was met in time, 1 if none can be met any more.",
+        details="Without a condition: for half a second without output. Exit codes: 0 if a condition was met, 124 if "
+        "none was met in time, 1 if none can be met any more.",
     )
     add_target(wait, many=True)
     for name in ("until", "regex", "gone", "stable", "idle", "exit", "prompt", "bell", "from_byte"):
@@ -97,32 +99,18 @@ def add(verbs: Verbs) -> None:
 
 
 async def _send_keys(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    # Late: it brings half of the library, and the help of all verbs needs none of it.
-    from muxwire.tabs.waits import Wanted
-
-    wanted = None
-    if arguments.until or arguments.regex or arguments.gone or arguments.stable or arguments.idle:
-        found = Wanted.read(
-            until=arguments.until,
-            regex=arguments.regex,
-            gone=arguments.gone,
-            stable=arguments.stable or None,
-            idle=arguments.idle or None,
-        )
-        wanted = await found.checked()
-    wait = arguments.wait or (DEFAULT_WAIT if wanted or arguments.answers else 0.0)
+    given = said(Typing, arguments)
     tab = await terminals.tab(arguments.target)
-    sent = await tab.send_keys(
-        arguments.keys, literal=arguments.literal, answers=arguments.answers, wanted=wanted, wait=wait
-    )
+    sent = await tab.send_keys(**given)
     if sent.output and not arguments.json:
         await console.write_soon(sent.output.encode("utf-8", "surrogateescape"))
     _report(console, sent, arguments)
     if sent.outcome == "timed_out":
         if not arguments.json:
-            console.warn(f"muxwire: no condition was met within {wait:g} s")
+            console.warn(f"muxwire: no condition was met within {arguments.wait or DEFAULT_WAIT:g} s")
         return TIMED_OUT
-    cannot_come = sent.outcome == "closed" or (sent.outcome == "ended" and wanted is not None)
+    waits = any(given[one.name] for one in parameters(Conditions))
+    cannot_come = sent.outcome == "closed" or (sent.outcome == "ended" and waits)
     return FAILED if cannot_come else 0
 
 
@@ -143,19 +131,7 @@ def _report(console: Console, sent: KeysSent, arguments: argparse.Namespace) -> 
 
 
 async def _wait(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    outcome = await terminals.wait_for(
-        arguments.targets or [ACTIVE],
-        until=arguments.until,
-        regex=arguments.regex,
-        gone=arguments.gone,
-        stable=arguments.stable or None,
-        idle=arguments.idle or None,
-        exit=arguments.exit,
-        prompt=arguments.prompt,
-        bell=arguments.bell,
-        from_byte=arguments.from_byte,
-        timeout=arguments.timeout,
-    )
+    outcome = await terminals.wait_for(arguments.targets or [ACTIVE], **said(Wait, arguments))
     if arguments.json:
         console.document(asdict(outcome))
     elif outcome.outcome == "met":

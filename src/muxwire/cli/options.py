@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import InTab
 from muxwire.verbs.describe import parameters
-from muxwire.verbs.types import ACTIVE
+from muxwire.verbs.types import ACTIVE, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -249,6 +249,12 @@ def add_no_colours(parser: Parser) -> None:
     parser.add_argument("--plain", action="store_true", dest="no_colours", help="no colours, as with $NO_COLOR")
 
 
+def said(verb: type[Described], arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the options say of a verb, for the library's method that takes it."""
+    given = vars(arguments)
+    return {one.name: given[one.name] for one in parameters(verb) if one.name in given}
+
+
 def words_after(words: list[str]) -> list[str]:
     """The words of a command, without the -- before it; some versions of argparse have removed that already."""
     return words[1:] if words[:1] == ["--"] else words
@@ -270,7 +276,7 @@ def _reading(one: Parameter) -> dict[str, Any]:
         reading |= {"type": assignment, "action": "append", "default": []}
     elif one.kind == tuple[int, int]:
         reading["type"] = size
-    elif one.kind == tuple[str, ...]:
+    elif one.kind == Strings:
         reading |= {"action": "append", "default": []}
     return reading
 

@@ -32,10 +32,11 @@ from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.scrollback import checked_limit, limit_scrollback
 from muxwire.tabs.seat import Seat
 from muxwire.tabs.tab import TURN_SECONDS, Tab
+from muxwire.tabs.takes import takes_of
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.past import past_screen
-from muxwire.verbs.catalogue import CreateTab, TabRequest
+from muxwire.verbs.catalogue import CreateTab, TabRequest, Wait
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
@@ -481,35 +482,20 @@ class Terminals:
             self._book.use(source.tab.key, self.seat)
         return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
 
-    @checks_types
-    async def wait_for(
-        self,
-        targets: Targets,
-        *,
-        until: str = "",
-        regex: str = "",
-        gone: bool = False,
-        stable: float | None = None,
-        idle: float | None = None,
-        exit: bool = False,  # noqa: A002
-        prompt: bool = False,
-        bell: bool = False,
-        from_byte: int | None = None,
-        timeout: float = 30.0,
-    ) -> WaitOutcome:
+    @takes_of(Wait)
+    async def wait_for(self, targets: Targets, asked: Wait) -> WaitOutcome:
         """Wait for the first of `targets` that shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
         Text counts from `from_byte` on, else from the last command or input: in the output, or new on the screen. With
         `gone` it is waited for until it is not on the screen, for `stable` s if that is given; alone, `stable` is a
-        screen that has not changed for so long. NoSuchTarget, InvalidArgument.
+        screen that has not changed for so long. Without a condition it waits for half a second without output.
+        NoSuchTarget, InvalidArgument.
         """
-        wanted = await Wanted.read(
-            until=until, regex=regex, gone=gone, stable=stable, idle=idle, exit=exit, prompt=prompt, bell=bell
-        ).checked()
+        wanted = await Wanted.of(asked).checked()
         names = self._names_of(targets)
-        tabs = [await self.known_tab(name, within=timeout) for name in names]
-        with self._book.awaiting(until or regex or ("silence" if idle is not None else "an end or a prompt")):
-            return await wait_for(tabs, wanted, from_byte=from_byte, timeout=timeout, names=names)
+        tabs = [await self.known_tab(name, within=asked.timeout) for name in names]
+        with self._book.awaiting(asked.until or asked.regex or ("silence" if wanted.idle else "an end or a prompt")):
+            return await wait_for(tabs, wanted, from_byte=asked.from_byte, timeout=asked.timeout, names=names)
 
     @checks_types
     async def watch_events(

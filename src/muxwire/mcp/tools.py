@@ -27,7 +27,6 @@ from muxwire.results import (
     TabList,
     WaitOutcome,
 )
-from muxwire.tabs.waits import Wanted
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import (
     CloseTab,
@@ -49,7 +48,7 @@ from muxwire.verbs.catalogue import (
     WaitFor,
     WatchEvents,
 )
-from muxwire.verbs.types import ACTIVE, DEFAULT_MAX_CHARS, DEFAULT_WAIT
+from muxwire.verbs.types import ACTIVE, DEFAULT_MAX_CHARS
 from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
@@ -399,45 +398,13 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
 
 @tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), omits=("sent", "pane"))
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
-    wanted = None
-    if given.until or given.regex or given.gone or given.stable or given.idle:
-        wanted = await Wanted.read(
-            until=given.until,
-            regex=given.regex,
-            gone=given.gone,
-            stable=given.stable or None,
-            idle=given.idle or None,
-        ).checked()
-    wait = given.wait or (DEFAULT_WAIT if wanted or given.answers else 0.0)
-    tab, _ = await call.terminals.tab_or_new(given.target, within=wait or inf)
-    typed = tab.send_keys(
-        given.keys, paste=given.paste, literal=given.literal, answers=given.answers, wanted=wanted, wait=wait
-    )
-    return await call.progress.during(typed)
-
-
-# Seconds without output, after which a program that answers has done so: what a wait without a condition is for.
-_SILENCE = 0.5
+    tab, _ = await call.terminals.tab_or_new(given.target, within=given.wait or inf)
+    return await call.progress.during(tab.send_keys(**given.words))
 
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")
 async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
-    named = given.until or given.regex or given.gone or given.stable or given.exit or given.prompt or given.bell
-    return await call.progress.during(
-        call.terminals.wait_for(
-            given.window_ids or [ACTIVE],
-            until=given.until,
-            regex=given.regex,
-            gone=given.gone,
-            stable=given.stable or None,
-            idle=given.idle or (None if named else _SILENCE),
-            exit=given.exit,
-            prompt=given.prompt,
-            bell=given.bell,
-            from_byte=given.from_byte,
-            timeout=given.timeout,
-        )
-    )
+    return await call.progress.during(call.terminals.wait_for(given.window_ids or [ACTIVE], **given.words))
 
 
 def _screen(taken: Snapshot) -> Screen:

@@ -11,16 +11,14 @@ from muxwire.operations.operation import Arguments, Operation, Place, Step, Targ
 from muxwire.tabs import waits
 from muxwire.tabs.hand_over import with_note
 from muxwire.tabs.waits import Wanted
+from muxwire.verbs.catalogue import Wait
 from muxwire.verbs.types import (
     DEFAULT_TIMEOUT,
-    DEFAULT_WAIT,
     Cwd,
     Environment,
     Milliseconds,
-    Regex,
     StripAnsi,
     Texts,
-    Until,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +115,7 @@ class Execute(Operation):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitFor(Operation):
+class WaitFor(Operation, Wait):
     """Wait as `Terminals.wait_for`, for text from the step on that last typed into the pane."""
 
     kind: ClassVar[str] = "wait_for"
@@ -125,34 +123,17 @@ class WaitFor(Operation):
     harmless: ClassVar[bool] = True
     of_program: ClassVar[bool] = True
     target: Target
-    until: Until = ""
-    regex: Regex = ""
-    gone: bool = False
-    stable: Milliseconds | None = None
-    idle: Milliseconds | None = None
-    exit: bool = False
-    prompt: bool = False
-    bell: bool = False
-    timeout: Milliseconds | None = None
 
     def check(self, host: Host) -> None:
-        self._wanted()
+        Wanted.of(self)
 
     async def check_pattern(self) -> None:
-        await self._wanted().checked()
-
-    def _wanted(self) -> Wanted:
-        idle = self.idle or None  # strict clients send 0 for no time, as they do to the tool `wait_for`
-        return Wanted.read(
-            until=self.until, regex=self.regex, gone=self.gone, stable=self.stable or None, idle=idle,
-            exit=self.exit, prompt=self.prompt, bell=self.bell,
-        )  # fmt: skip
+        await Wanted.of(self).checked()
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
-        tab = places[0].tab
-        limit, said = run.time_for(DEFAULT_WAIT if self.timeout is None else self.timeout)
-        begin = run.typed_at.get(tab.pane_id)
-        outcome = await waits.wait_for([tab], self._wanted(), from_byte=begin, timeout=limit)
+        tab, (limit, said) = places[0].tab, run.time_for(self.timeout)
+        begin = run.typed_at.get(tab.pane_id) if self.from_byte is None else self.from_byte
+        outcome = await waits.wait_for([tab], Wanted.of(self), from_byte=begin, timeout=limit)
         if outcome.outcome == "met":
             step.say(stdout=outcome.match)
             return

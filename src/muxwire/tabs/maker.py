@@ -304,7 +304,7 @@ class TabMaker:
         self, request: TabRequest, folder: Path, nonce: str
     ) -> tuple[Shell | None, tuple[str, ...], dict[str, str]]:
         if request.command:
-            return None, request.command, dict(request.env)
+            return None, tuple(request.command), dict(request.env)
         shell = self._host.shell_for(request.shell)
         if shell is None:
             return None, (request.shell, *(("-l",) if request.login else ())), dict(request.env)

@@ -42,7 +42,9 @@ from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.processes import note_left, started_process, stop_process
 from muxwire.tabs.record import note_name, printed_name, shown_name
-from muxwire.tabs.waits import Wanted, check_idle_time, wait_for
+from muxwire.tabs.takes import takes
+from muxwire.tabs.waits import Wanted, wait_for
+from muxwire.verbs.catalogue import Typing, Wait
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
 
@@ -412,8 +414,7 @@ class Tab:
     async def until_idle(
         self, execution: Execution, timeout: float, idle: float | None, *, progress: Progress | None = None
     ) -> WaitEnd:
-        """Wait for a command as `Runner.wait`, or until nothing new came for `idle` s; InvalidArgument."""
-        check_idle_time(idle)
+        """Wait for a command as `Runner.wait`, or until nothing new came for `idle` s."""
         begun = time.monotonic()
         while idle is not None:
             left = begun + timeout - time.monotonic()
@@ -478,7 +479,7 @@ class Tab:
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
         until, regex = ("", ready) if ready_regex else (ready, "")
-        wanted = await Wanted.read(until=until, regex=regex).checked() if ready else None
+        wanted = await Wanted.of(Wait(until=until, regex=regex)).checked() if ready else None
         from_byte, execution = self.next_byte, None
         if append_newline:
             execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
@@ -495,67 +496,53 @@ class Tab:
         """
         return await stop_process(self, name, grace)
 
-    @checks_types
+    @takes(Typing)
     @attaching
-    async def send_keys(
-        self,
-        *keys: str | Sequence[str],
-        paste: bool = False,
-        literal: bool = False,
-        enter: bool = False,
-        answers: Sequence[str] = (),
-        wanted: Wanted | None = None,
-        wait: float = 0.0,
-    ) -> KeysSent:
+    async def send_keys(self, asked: Typing) -> KeysSent:
         """Type into whatever runs: each of `keys` is tmux's name of a key (`Enter`, `C-c`, `F5`) or literal text.
 
-        They may be given one by one, or as a list: `send_keys("ls", "Enter")`.
         With `paste`, all go as pasted blocks; with `literal`, all of them are texts; with `enter`, Enter is pressed
-        after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as what is
-        `wanted` is there, or without it the program waits for input, and when the command has ended.
+        after them. With `wait` the answer comes too, after that many seconds at the latest: as soon as a condition is
+        met (`until` and the others, as for `wait_for`) or, without one, the program waits for input, and when the
+        command has ended. A condition without `wait` has 30 seconds.
         `answers` are lines that are entered one by one, after the keys if there are any: each when the program waits
         for input again, as long as it does; `asked` of the result has the questions. Keys are names under `paste` too.
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
-        if not isinstance(wanted, Wanted | None):
-            raise InvalidArgument(f"wanted must be a Wanted, not {wanted!r}", remedy="give what `Wanted.read` returns")
+        named = asked.until or asked.regex or asked.gone or asked.stable or asked.idle
+        wanted = await Wanted.of(asked).checked() if named else None
+        wait = asked.wait or (DEFAULT_WAIT if wanted or asked.answers else 0.0)
         command = self.pane.session.running
-        given = [key for some in keys for key in ([some] if isinstance(some, str) else some)]
-        if answers:
-            return await self._answer([key for key in given if key], answers, paste, literal, wanted, wait)
-        looks = wait > 0 and wanted is not None and wanted.pattern is not None and not wanted.gone
-        before = await self._view.picture() if looks and not self.pane.session.dead else None
-        sent = await self._keys.send(given, paste=paste, literal=literal, enter=enter, within=wait or math.inf)
-        if wait <= 0:
-            return sent
-        answer = await answered(self, sent, command, wanted, wait, before=before)
+        keys = [asked.keys] if isinstance(asked.keys, str) else list(asked.keys)
+        if asked.answers:
+            if wanted is not None:
+                raise InvalidArgument(
+                    "answers cannot be combined with until, regex, gone, stable and idle",
+                    remedy="leave out `answers`, or leave out the others",
+                )
+            keys = [*filter(None, keys)]
+            answer = await answered_each(self, self._typing(asked, keys), keys, asked.answers, wait)
+        else:
+            looks = wanted is not None and wanted.pattern is not None and not wanted.gone
+            before = await self._view.picture() if looks and not self.pane.session.dead else None
+            sent = await self._typing(asked, keys)(keys, wait or math.inf)
+            if wait <= 0:
+                return sent
+            answer = await answered(self, sent, command, wanted, wait, before=before)
         if answer.state in ("interactive", "running"):
             return replace(answer, note=with_note(answer.note, secret_note(self.pane, self.server, self.key)))
         return answer
 
-    async def _answer(
-        self,
-        keys: Sequence[str],
-        answers: Sequence[str],
-        paste: bool,
-        literal: bool,
-        wanted: Wanted | None,
-        wait: float,
-    ) -> KeysSent:
-        if wanted is not None:
-            raise InvalidArgument(
-                "answers cannot be combined with until, regex, gone, stable and idle",
-                remedy="leave out `answers`, or leave out the others",
-            )
+    def _typing(self, asked: Typing, keys: Sequence[str]) -> Callable[[Sequence[str], float], Awaitable[KeysSent]]:
+        """What types the keys as they are to be typed, and other lines than these as text."""
 
         async def send(some: Sequence[str], within: float) -> KeysSent:
-            as_text = literal and some is keys
-            return await self._keys.send(some, paste=paste and some is keys, literal=as_text, within=within)
+            own = some is keys
+            return await self._keys.send(
+                some, paste=asked.paste and own, literal=asked.literal and own, enter=asked.enter and own, within=within
+            )
 
-        answer = await answered_each(self, send, keys, answers, wait or DEFAULT_WAIT)
-        if answer.state in ("interactive", "running"):
-            return replace(answer, note=with_note(answer.note, secret_note(self.pane, self.server, self.key)))
-        return answer
+        return send
 
     @checks_types
     @attaching
@@ -585,29 +572,14 @@ class Tab:
             return True
         return bool(without_join_marks(read_raw(self.log_path, begin, end), self.pane.stream.nonce))
 
-    @checks_types
-    async def wait_for(
-        self,
-        *,
-        until: str = "",
-        regex: str = "",
-        gone: bool = False,
-        stable: float | None = None,
-        idle: float | None = None,
-        exit: bool = False,  # noqa: A002
-        prompt: bool = False,
-        bell: bool = False,
-        from_byte: int | None = None,
-        timeout: float = DEFAULT_WAIT,
-    ) -> WaitOutcome:
+    @takes(Wait)
+    async def wait_for(self, asked: Wait) -> WaitOutcome:
         """Wait until it shows a text or a match, is silent for `idle` s, ends, prompts or rings.
 
         As `Terminals.wait_for` with this tab alone. InvalidArgument.
         """
-        wanted = await Wanted.read(
-            until=until, regex=regex, gone=gone, stable=stable, idle=idle, exit=exit, prompt=prompt, bell=bell
-        ).checked()
-        return await wait_for([self], wanted, from_byte=from_byte, timeout=timeout, names=[self.key])
+        wanted = await Wanted.of(asked).checked()
+        return await wait_for([self], wanted, from_byte=asked.from_byte, timeout=asked.timeout, names=[self.key])
 
     @checks_types
     async def command_result(

@@ -38,6 +38,7 @@ from muxwire.shell.session import echo_end
 from muxwire.shell.tab_state import typed_behind
 from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
 from muxwire.tabs.attached import attached
+from muxwire.verbs.catalogue import Wait
 from muxwire.vt.bells import BellScanner
 from muxwire.vt.drawn import NewMatches
 from muxwire.vt.readable import needs_playing
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from muxwire.pane.stream import PaneStream
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
+    from muxwire.verbs.catalogue import Conditions
     from muxwire.vt.drawn import Picture, Span
     from muxwire.vt.readable import Size
 
@@ -63,6 +65,8 @@ TAIL_CHARACTERS = 600
 _TAIL_BYTES = 4 * TAIL_CHARACTERS
 # A wait that is over does not wait longer than that for what its screen shows.
 _ROWS_WITHIN = 0.5
+# Seconds without output, after which a program that answers has done so: what a wait without a condition is for.
+SILENCE_SECONDS = 0.5
 
 
 def check_idle_time(idle: float | None) -> None:
@@ -85,27 +89,17 @@ class Wanted:
     stable: float | None = None
 
     @classmethod
-    def read(
-        cls, *, until: str = "", regex: str = "", gone: bool = False, stable: float | None = None,
-        idle: float | None = None, exit: bool = False, prompt: bool = False, bell: bool = False,  # noqa: A002
-    ) -> Wanted:  # fmt: skip
-        """Return what is wanted; its regex is still to be `checked`. InvalidArgument."""
-        if not (until or regex or idle is not None or stable is not None or exit or prompt or bell):
-            raise InvalidArgument(
-                "nothing to wait for",
-                remedy="name a text, a regex, an idle time, a time without a change (stable), exit, prompt or bell",
-            )
-        if until and regex:
+    def of(cls, asked: Conditions) -> Wanted:
+        """Return what is wanted, silence if nothing is named; its regex is still to be `checked`. InvalidArgument."""
+        if asked.until and asked.regex:
             raise InvalidArgument("until and regex are both given", remedy="put both into one regex: a|b")
-        if gone and not (until or regex):
+        if asked.gone and not (asked.until or asked.regex):
             raise InvalidArgument("gone needs a text or a regex", remedy="name it with until or regex")
-        check_idle_time(idle)
-        if stable is not None and stable <= 0:
-            raise InvalidArgument(
-                f"stable is {stable} s", remedy="give more than 0: how long the screen is to stay as it is"
-            )
-        pattern = Pattern(regex, re.MULTILINE) if regex else None
-        return cls(Pattern.of_text(until) if until else pattern, idle, exit, prompt, bell, gone, stable)
+        pattern = Pattern(asked.regex, re.MULTILINE) if asked.regex else None
+        pattern = Pattern.of_text(asked.until) if asked.until else pattern
+        ends = (asked.exit, asked.prompt, asked.bell) if isinstance(asked, Wait) else (False, False, False)
+        idle = asked.idle or (None if pattern or asked.stable or any(ends) else SILENCE_SECONDS)
+        return cls(pattern, idle, *ends, asked.gone, asked.stable or None)
 
     async def checked(self) -> Wanted:
         """Return this; InvalidArgument if its regex is not valid, or matches the empty text."""

@@ -7,7 +7,7 @@ Each field says by its annotation what is to be known of it: type, unit, limits,
   the JSON of an operation, whose kinds use the same fields   operations/lists.py
   the options of the command line, their help, completion     cli/options.py
   docs/reference.md                                           docs/generate.py
-  the check that the library agrees                           tests/verbs
+  the library's method, its signature and its checks          tabs/takes.py, check.py
 
 Rules:
 
@@ -23,6 +23,7 @@ Rules:
   catalogue.py   the verbs
   read.py        JSON to a verb, with complaints that say what is wrong
   schema.py      a verb to the JSON Schema of what it takes
+  check.py       a value that a program gives, of its type and in its limits
 """
 
 from __future__ import annotations

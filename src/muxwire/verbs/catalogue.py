@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, final, get_args
 
-from muxwire.verbs.describe import Help, Least, Most, Shown, Unit, Verb
+from muxwire.verbs.describe import Help, Here, Least, Most, Shown, Unit, Verb
 from muxwire.verbs.types import (
     ACTIVE,
     CHUNK_MAX,
@@ -54,8 +54,10 @@ from muxwire.verbs.types import (
     Until,
 )
 
+# Two classes that other verbs have as a second base have no slots: a class can take over those of one base only.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, kw_only=True)
 class InTab(Verb):
     """A verb that acts on one tab."""
 
@@ -65,6 +67,13 @@ class InTab(Verb):
     def target(self) -> str:
         """The tab, which is the active one if none is named."""
         return self.window_id or ACTIVE
+
+
+@dataclass(frozen=True, kw_only=True)
+class InTabs(Verb):
+    """A verb that acts on some tabs."""
+
+    window_ids: Annotated[Targets, Help("the tabs; none: the one used last", "[]: the active tab")] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,51 +275,11 @@ class TakeSnapshot(InTab):
     image: Annotated[bool, Help("a picture too, as PNG", "")] = False
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendKeys(InTab):
-    """Type into what runs in a tab: REPL, editor, agent. With until, regex, idle_ms, wait_ms: new output, state,
-    exit_code too; a command's own: command_result. taken: the text was seen, and Enter drew something.
-    """
+class Conditions(Verb):
+    """What is waited for: what a tab writes or shows."""
 
-    verb: ClassVar[str] = "send_keys"
-    keys: Annotated[
-        Texts,
-        Least(1),
-        Shown("KEY"),
-        Help(
-            "tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text",
-            "key names (Enter, C-c, M-x, Up, F5, Click@COL,ROW) or text",
-        ),
-    ] = ""
-    answers: Annotated[
-        Strings,
-        Shown("LINE"),
-        Help("lines to enter, one each time the program waits for input again", "lines, each when it asks"),
-    ] = ()
-    literal: Annotated[bool, Help("type all as text, also the name of a key", "no key names")] = False
-    paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
-    until: Annotated[Until, Help("wait for a text in the new output or new on the screen", "text to wait for")] = ""
-    regex: Annotated[Regex, Help("wait for a match there")] = ""
-    gone: Gone = False
-    stable: Annotated[Milliseconds, Help("wait until the screen has not changed for that long; 0: do not")] = 0.0
-    idle: Annotated[Milliseconds, Help("wait until nothing was written for that long; 0: do not")] = 0.0
-    wait: Annotated[
-        Milliseconds,
-        Help("wait at most that long; given alone, for the program's answer", "at most; alone: for the answer"),
-    ] = 0.0
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitFor(Verb):
-    """Wait until one of these tabs meets a condition; without one, for 500 ms without output. Text is matched without
-    escape sequences, from the last command on, or from_byte: next_byte of send_keys leaves the echo out.
-    """
-
-    verb: ClassVar[str] = "wait_for"
-    window_ids: Annotated[Targets, Help("the tabs; none: the one used last", "[]: the active tab")] = ()
-    until: Annotated[Until, Help("a text in its output, or new on its screen", "text")] = ""
+    until: Annotated[Until, Help("a text in its output, or new on its screen", "text to wait for")] = ""
     regex: Regex = ""
     gone: Gone = False
     stable: Annotated[
@@ -324,11 +293,64 @@ class WaitFor(Verb):
     idle: Annotated[
         Milliseconds, Shown("SECONDS"), Help("it has written nothing for that long", "no output for so long")
     ] = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typing(Conditions):
+    """What is typed, and what is waited for then."""
+
+    keys: Annotated[
+        Texts,
+        Least(1),
+        Shown("KEY"),
+        Help(
+            "tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text",
+            "key names (Enter, C-c, M-x, Up, F5, Click@COL,ROW) or text",
+        ),
+    ] = field(default=(), kw_only=False)
+    answers: Annotated[
+        Strings,
+        Shown("LINE"),
+        Help("lines to enter, one each time the program waits for input again", "lines, each when it asks"),
+    ] = ()
+    literal: Annotated[bool, Help("type all as text, also the name of a key", "no key names")] = False
+    paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
+    enter: Annotated[bool, Here()] = False
+    wait: Annotated[
+        Milliseconds,
+        Help("wait at most that long; given alone, for the program's answer", "at most; alone: for the answer"),
+    ] = 0.0
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendKeys(Typing, InTab):
+    """Type into what runs in a tab: REPL, editor, agent. With until, regex, idle_ms, wait_ms: new output, state,
+    exit_code too; a command's own: command_result. taken: the text was seen, and Enter drew something.
+    """
+
+    verb: ClassVar[str] = "send_keys"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait(Conditions):
+    """What is waited for in a tab: any one of these is enough."""
+
     exit: Annotated[bool, Help("its program ends", "its program ends")] = False
     prompt: Annotated[bool, Help("its shell is ready for a command", "the shell is ready")] = False
     bell: Annotated[bool, Help("it rings the bell")] = False
     from_byte: Annotated[Offset | None, Help("count output from that offset on")] = None
     timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("give up after that time")] = DEFAULT_WAIT
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitFor(Wait, InTabs):
+    """Wait until one of these tabs meets a condition; without one, for 500 ms without output. Text is matched without
+    escape sequences, from the last command on, or from_byte: next_byte of send_keys leaves the echo out.
+    """
+
+    verb: ClassVar[str] = "wait_for"
 
 
 @final

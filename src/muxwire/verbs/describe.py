@@ -18,6 +18,12 @@ class Verb:
     __slots__ = ()
     verb: ClassVar[str]
 
+    @property
+    def words(self) -> dict[str, Any]:
+        """What it says, for the library's method that takes it: all but which tab, which the method is of or names."""
+        names = (one.name for one in parameters(type(self)))
+        return {name: getattr(self, name) for name in names if name not in ("window_id", "window_ids")}
+
 
 # `eq=False`: `Annotated` hashes these, and no two are compared. To make their comparison methods takes 2 ms of a verb.
 
@@ -64,6 +70,12 @@ class Shown:
 
 
 @final
+@dataclass(frozen=True, slots=True, eq=False)
+class Here:
+    """Only a program that uses the library can give it: neither JSON nor an option has it."""
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One field as its declaration has it.
@@ -82,6 +94,8 @@ class Parameter:
     metavar: str
     required: bool
     default: Any
+    optional: bool  # it may be None
+    is_here: bool
 
     @property
     def json_name(self) -> str:
@@ -109,20 +123,25 @@ class Parameter:
 
 
 # Caches, by class.
-_known: dict[type[Any], tuple[Parameter, ...]] = {}
+_known: dict[type[Any], dict[str, Parameter]] = {}
 _by_json_name: dict[type[Any], dict[str, Parameter]] = {}
 
 
-def parameters(described: type[Any]) -> tuple[Parameter, ...]:
-    """The parameters of a dataclass, in their order."""
+def all_parameters(described: type[Any]) -> dict[str, Parameter]:
+    """What each field of a dataclass says, by its name."""
     if described not in _known:
         hints = get_type_hints(described, include_extras=True)
-        _known[described] = tuple(_parameter(field, hints[field.name]) for field in fields(described))
+        _known[described] = {field.name: _parameter(field, hints[field.name]) for field in fields(described)}
     return _known[described]
 
 
+def parameters(described: type[Any]) -> tuple[Parameter, ...]:
+    """The parameters of a dataclass that every front end has, in their order."""
+    return tuple(one for one in all_parameters(described).values() if not one.is_here)
+
+
 def _parameter(field: Any, hint: Any) -> Parameter:  # noqa: ANN401 (types are values of no common type)
-    kind, said = _unwrapped(hint)
+    kind, said, optional = _unwrapped(hint)
     # The last one counts: a field's own after those of a type that it shares.
     found: dict[type, Any] = {type(one): one for one in said}
     text, unit, least, most = found.get(Help), found.get(Unit), found.get(Least), found.get(Most)
@@ -140,12 +159,15 @@ def _parameter(field: Any, hint: Any) -> Parameter:  # noqa: ANN401 (types are v
         metavar=found[Shown].metavar if Shown in found else "",
         required=field.default is MISSING and field.default_factory is MISSING,
         default=default,
+        optional=optional,
+        is_here=Here in found,
     )
 
 
-def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...]]:  # noqa: ANN401
-    """A type without `Annotated` and `None`, and what the former said."""
+def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...], bool]:  # noqa: ANN401
+    """A type without `Annotated` and `None`, what the former said, and whether the latter was there."""
     said: tuple[object, ...] = ()
+    optional = False
     while True:
         if get_origin(hint) is Annotated:
             hint, *more = get_args(hint)
@@ -154,9 +176,9 @@ def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...]]:  # noqa: ANN401
         if get_origin(hint) in (types.UnionType, Union):
             some = [one for one in get_args(hint) if one is not type(None)]
             if len(some) < len(get_args(hint)):
-                hint = reduce(or_, some)
+                hint, optional = reduce(or_, some), True
                 continue
-        return hint, said
+        return hint, said, optional
 
 
 def json_names(described: type[Any]) -> dict[str, Parameter]:

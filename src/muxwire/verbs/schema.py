@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from muxwire.verbs.describe import Parameter, parameters
-from muxwire.verbs.types import Objects, Texts
+from muxwire.verbs.types import Objects, Strings, Texts
 
 Schema = dict[str, Any]
 
@@ -17,7 +17,7 @@ _SCHEMAS: Mapping[Any, Schema] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
     float: {"type": "integer"},  # milliseconds
-    tuple[str, ...]: _STRINGS,
+    Strings: _STRINGS,
     Texts: {"anyOf": [_STRING, _STRINGS]},
     Mapping[str, str]: {"type": "object"},
     tuple[int, int]: {"items": {"type": "integer"}, "type": "array"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from muxwire.verbs.describe import Help, Least, Shown, Unit
@@ -38,10 +38,10 @@ Positive = Annotated[int, Least(1)]
 Offset = Annotated[int, Unit("bytes"), Least(0), Shown("N")]
 # Columns and rows.
 Size = Annotated[tuple[int, int], Shown("COLSxROWS")]
-Strings = tuple[str, ...]
+Strings = Sequence[str]
 # The steps of a list, each with a schema of its own.
 Objects = tuple[Mapping[str, Any], ...]
-Texts = str | tuple[str, ...]
+Texts = str | Sequence[str]
 # A map, as in other servers; JSON may also have a list of NAME=VALUE, which the schema does not say: clients warn of a
 # parameter that has two types.
 Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environment variables", "{NAME: VALUE}")]
@@ -49,7 +49,7 @@ Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environmen
 Target = Annotated[
     str, Shown("TAB"), Help("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)")
 ]
-Targets = Annotated[tuple[str, ...], Shown("TAB")]
+Targets = Annotated[Strings, Shown("TAB")]
 StripAnsi = Annotated[bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over")]
 Idle = Annotated[Milliseconds, Help("return, and leave it running, when nothing new came for that long")]
 MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]

@@ -1,0 +1,92 @@
+"""Methods whose parameters are the fields of a verb: named, typed and defaulted once, in `verbs/catalogue.py`.
+
+    class Tab:
+        @takes(Wait)
+        async def wait_for(self, asked: Wait) -> WaitOutcome: ...
+
+    await tab.wait_for(until="ready", timeout=60)
+
+A program need not be checked for types, and what Python says of a wrong one (`'<=' not supported between ...`) names
+no parameter. So each value that is given is checked here, by its field.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from muxwire.verbs.check import check
+from muxwire.verbs.describe import all_parameters
+
+P = ParamSpec("P")
+Object = TypeVar("Object")
+Tabs = TypeVar("Tabs")  # what the method acts on: what names a tab, or tabs
+R = TypeVar("R")
+V = TypeVar("V")
+Asks = Coroutine[Any, Any, R]
+
+
+def takes(
+    verb: Callable[P, V],
+) -> Callable[[Callable[[Object, V], Asks[R]]], Callable[Concatenate[Object, P], Asks[R]]]:
+    """Make a method that takes a verb one that takes the verb's fields; InvalidArgument for a value of another type."""
+
+    def made(method: Callable[[Object, V], Asks[R]]) -> Callable[Concatenate[Object, P], Asks[R]]:
+        asked = _reader(verb, method.__name__)
+
+        @functools.wraps(method)
+        async def run(self: Object, /, *given: P.args, **named: P.kwargs) -> R:
+            return await method(self, asked(given, named))
+
+        run.__signature__ = _signature(method, verb)  # type: ignore[attr-defined]
+        return run
+
+    return made
+
+
+def takes_of(
+    verb: Callable[P, V],
+) -> Callable[[Callable[[Object, Tabs, V], Asks[R]]], Callable[Concatenate[Object, Tabs, P], Asks[R]]]:
+    """The same for a method whose first parameter says of which tabs; it checks that one itself."""
+
+    def made(method: Callable[[Object, Tabs, V], Asks[R]]) -> Callable[Concatenate[Object, Tabs, P], Asks[R]]:
+        asked = _reader(verb, method.__name__)
+
+        @functools.wraps(method)
+        async def run(self: Object, targets: Tabs, /, *given: P.args, **named: P.kwargs) -> R:
+            return await method(self, targets, asked(given, named))
+
+        run.__signature__ = _signature(method, verb)  # type: ignore[attr-defined]
+        return run
+
+    return made
+
+
+def _reader(verb: Callable[..., V], called: str) -> Callable[[tuple[Any, ...], Mapping[str, Any]], V]:
+    """What makes the verb that the arguments of a call say: TypeError for a name that it does not have."""
+    taken = inspect.signature(verb).parameters.values()
+    positional = [one.name for one in taken if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+
+    def read(given: tuple[Any, ...], named: Mapping[str, Any]) -> V:
+        try:
+            asked = verb(*given, **named)
+        except TypeError as error:
+            raise TypeError(str(error).replace(f"{verb.__name__}.__init__", called)) from None
+        known = all_parameters(type(asked))
+        for name, value in (*zip(positional, given, strict=False), *named.items()):
+            check(known[name], value)
+        return asked
+
+    return read
+
+
+def _signature(method: Callable[..., object], verb: Callable[..., object]) -> inspect.Signature:
+    """As it is called: the method's own parameters but the verb, then the verb's; without what `Annotated` adds."""
+    *own, _ = inspect.signature(method).parameters.values()
+    fields = [
+        one.replace(annotation=one.annotation.removeprefix("Annotated[").partition(",")[0])
+        for one in inspect.signature(verb).parameters.values()
+    ]
+    return inspect.signature(method).replace(parameters=[*own, *fields])
