@@ -80,20 +80,29 @@ class Browser:
         assert "error" not in answers[0], (method, answers[0]["error"])
         return dict(answers[0]["result"])
 
-    async def open(self, url: str, width: int, height: int) -> None:
+    async def open(self, url: str, width: int, height: int, *, mobile: bool = False) -> None:
         [target] = [one for one in (await self.ask("Target.getTargets"))["targetInfos"] if one["type"] == "page"]
         attached = await self.ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = attached["sessionId"]
         await self.ask("Page.enable")
         await self.ask("Runtime.enable")
         await self.ask("Runtime.addBinding", name="toServer")
-        await self.resize(width, height)
+        await self.resize(width, height, mobile=mobile)
+        await self.ask("Emulation.setTouchEmulationEnabled", enabled=mobile)
         await self.ask("Page.navigate", url=url)
 
-    async def resize(self, width: int, height: int) -> None:
+    async def resize(self, width: int, height: int, *, mobile: bool = False) -> None:
         await self.ask(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=2 if mobile else 1,
+            mobile=mobile,
         )
+
+    async def theme(self, name: str) -> None:
+        """Say that the person wants a `light` or a `dark` one."""
+        await self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
     async def evaluate(self, code: str, *, inside: bool = False) -> Any:
         """What code gives in the host's page, or `inside` the frame that it holds."""

@@ -73,6 +73,7 @@ ONLY_IN = {
     "pydantic_core": "muxwire.mcp",
     "prompt_toolkit": "muxwire.repl",
     "pytest": "muxwire.testing.plugin",
+    "uvicorn": "muxwire.web.server",
     "deepagents": "muxwire.adapters.deepagents",
     "harbor": "muxwire.adapters.harbor",
     "minisweagent": "muxwire.adapters.mini_swe_agent",

@@ -21,9 +21,11 @@ def read(shown: dict[str, Any], line: str) -> dict[str, Any]:
     return {**shown, **told, "lines": lines}
 
 
-async def shown_when(lines: AsyncIterator[str], holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-    """What is shown as soon as that holds."""
-    shown: dict[str, Any] = {}
+async def shown_when(
+    lines: AsyncIterator[str], holds: Callable[[dict[str, Any]], bool], before: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What is shown as soon as that holds; `before` is what the lines before these have shown."""
+    shown = before or {}
     async for line in lines:
         assert '"frame":"end"' not in line, line
         shown = read(shown, line)

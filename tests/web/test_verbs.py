@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import signal
 import subprocess
+import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,3 +58,26 @@ def test_a_command_is_run_when_a_tab_begins_to_ask(place: Place) -> None:
         assert watching.stderr.readline() == b"asks: Pass:\n"
         place.ok("kill", "--force", tab)  # which ends the watch too
     assert watching.returncode == 0
+
+
+def test_a_link_opens_one_browser_and_enter_prints_another(place: Place) -> None:
+    place.ok("new", "-n", "shown")
+    with place.start("web", "--control", stdin=subprocess.PIPE) as serving:
+        assert serving.stdin is not None
+        assert serving.stdout is not None
+        assert serving.stderr is not None
+        [(address, code)] = re.findall(
+            r"(http://127[.]0[.]0[.]1:[0-9]+/)#(.{22})\n", serving.stdout.readline().decode()
+        )
+        with urllib.request.urlopen(address) as page:
+            assert b"<title>muxwire</title>" in page.read()
+        with urllib.request.urlopen(f"{address}session", json.dumps({"code": code}).encode()) as answer:
+            assert "key" in json.load(answer)
+        assert serving.stderr.readline() == b"a browser has opened a link: it may type\n"
+        serving.stdin.write(b"\n")
+        serving.stdin.flush()
+        another = serving.stdout.readline().decode()
+        assert another.startswith(address)
+        assert code not in another
+        serving.send_signal(signal.SIGINT)
+    assert serving.returncode == -signal.SIGINT

@@ -29,7 +29,7 @@ MODULES = {
     "views": ("snapshot", "logs", "history", "rec"),
     "ops": ("ops",),
     "attach": ("attach",),
-    "web": ("observe", "control"),
+    "web": ("web", "observe", "control"),
     "completion": ("completion",),
     "about": ("doctor", "help", "version"),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
@@ -92,6 +93,7 @@ def add(verbs: Verbs) -> None:
     watch.option(WatchEvents, "timeout", default=math.inf)
     watch.add_argument(
         "--on-ask",
+        default="",
         metavar="COMMAND",
         help="run that by sh when a program in a tab begins to wait for a line or a password; $MUXWIRE_TAB, "
         "$MUXWIRE_TAB_NAME, $MUXWIRE_ASKS and $MUXWIRE_QUESTION say which and for what",
@@ -149,12 +151,9 @@ async def _watch(console: Console, terminals: Terminals, arguments: argparse.Nam
     deadline = anyio.current_time() + arguments.timeout
     # `.` is the tab that was used last now; another one may be used while this one is watched.
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
-    if not arguments.on_ask:
-        return await _print_events(console, terminals, arguments, targets, deadline)
-    console.claim_process()  # the command is to have its environment and directory, and write to its stderr
     from muxwire.web.asks import hooked  # late: it is a leaf
 
-    async with hooked(terminals, arguments.on_ask, targets):
+    async with hooked(terminals, arguments.on_ask, console.environ, partial(console.write, error=True), targets):
         return await _print_events(console, terminals, arguments, targets, deadline)
 
 

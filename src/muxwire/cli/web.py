@@ -1,12 +1,13 @@
-"""The verbs that show tabs outside of a terminal: observe, control."""
+"""The verbs that show tabs outside of a terminal: web, observe, control."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_target, add_verb
+from muxwire.cli.options import add_instance, add_parser, add_target, add_verb, natural
 from muxwire.cli.printing import spoken
 from muxwire.errors import MuxwireError
 
@@ -17,11 +18,27 @@ if TYPE_CHECKING:
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
+    from muxwire.web.server import Web
 
+_HOST_NAME = "a name by which a tunnel or a proxy is reached; may be repeated"
 _FRAMES = "The first line has the whole screen, each other line what has changed since; the last one says why it ended."
 
 
 def add(verbs: Verbs) -> None:
+    web = add_parser(
+        verbs,
+        "web",
+        on_terminals(_web, looks=True),
+        summary="show the tabs in a browser",
+        example="muxwire web --control",
+        details="It prints a link that opens one browser of this machine, once, within 10 minutes; Enter prints "
+        "another. For a phone, lead a tunnel here: see the page on security.",
+    )
+    add_instance(web, default="$MUXWIRE_NAME, else the only one that runs")
+    web.add_argument("--control", action="store_true", help="those who open a link may type and answer, not only watch")
+    web.add_argument("--port", metavar="N", type=natural, default=0, help="listen on 127.0.0.1:N; default: a free port")
+    web.add_argument("--host-name", metavar="NAME", action="append", default=[], help=_HOST_NAME)
+    web.add_argument("--on-ask", metavar="COMMAND", default="", help="as for watch")
     observe = add_verb(
         verbs,
         "observe",
@@ -42,6 +59,23 @@ def add(verbs: Verbs) -> None:
         document=False,
     )
     add_target(control)
+
+
+async def _web(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
+    from muxwire.web.asks import hooked
+    from muxwire.web.server import serve  # late: uvicorn takes 0.3 s to import
+
+    async def links(web: Web, port: int) -> None:
+        def link() -> None:
+            console.say(f"http://127.0.0.1:{port}/#{web.code(types=arguments.control)}")
+
+        link()
+        async for _ in console.lines():
+            link()
+
+    async with hooked(terminals, arguments.on_ask, console.environ, partial(console.write, error=True)):
+        await serve(terminals, links, port=arguments.port, names=arguments.host_name, report=console.warn)
+    return 0
 
 
 async def _observe(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from muxwire.library.pages import page_of
+
 # mcp.server.apps has these names too, with a server of its own that takes 25 ms to import.
 UI_EXTENSION: Final = "io.modelcontextprotocol/ui"
 PAGE_TYPE: Final = "text/html;profile=mcp-app"
@@ -16,5 +18,5 @@ _FILE = Path(__file__).parent / "terminal.html"
 
 @cache
 def terminal_page() -> str:
-    """The page: one file that needs no other, and no network."""
-    return _FILE.read_text("utf-8")
+    """The page, as one text."""
+    return page_of(_FILE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, final
@@ -156,10 +156,14 @@ class Tab:
         self.client, self.server = server.client, server
         self._book = book
         self._ending = anyio.Lock()
+        self._persons = 0  # how many blocks of `person_types` last
 
         def on_input() -> None:
             pane.host.forget(pane.leader_pid)
-            if (noted := self.record or self.typists) is not None:
+            if self.events is not None:
+                self.events.pressed(by_person=self._persons > 0)
+            # Keys that no process of muxwire notes are no agent's to the others.
+            if (noted := self.record or self.typists) is not None and not self._persons:
                 noted.note_input(pane.stream.end)
 
         self._view = ScreenView(pane, server.client, server.version)
@@ -543,6 +547,15 @@ class Tab:
             )
 
         return send
+
+    @contextmanager
+    def person_types(self) -> Iterator[None]:
+        """What `send_keys` types while the block lasts is a person's, who uses a page in place of a terminal."""
+        self._persons += 1
+        try:
+            yield
+        finally:
+            self._persons -= 1
 
     @checks_types
     @attaching

@@ -89,6 +89,7 @@ class TabEvents:
         self._is_command = False  # whether it was a command of another process, which notes it in the journal
         self._last: Author | None = None
         self._last_time = 0.0
+        self._by_person = False  # whether the keys that this process typed last were a person's
         self.person_typed = False  # keys or a line, ever
         self.unknown_typed = False  # a line, ever
 
@@ -121,6 +122,15 @@ class TabEvents:
     def _reads(self) -> bool:
         """Whether what comes was written before now: the log, or what tmux kept."""
         return not self.reports or self._tab.pane.stream.rejoining
+
+    def pressed(self, *, by_person: bool) -> None:
+        """Keys are about to be typed by this process, for a person or for an agent."""
+        self._by_person = by_person
+        if by_person:
+            self.person_typed = True
+            running = self._tab.pane.session.running
+            during = {"command_id": running.command_id} if running is not None else {}
+            self._log.record("human_input", self._tab.key, how="keys", **during)
 
     def typed(self, execution: Execution) -> None:
         """We have typed a command; its start mark is still to come."""
@@ -211,7 +221,7 @@ class TabEvents:
                 self._accept("other")
                 return
         elif author := by_keys(self._seen(now)):
-            self._accept(author)
+            self._accept("person" if author == "keys" and self._by_person else author)
             return
         self._unclear = True
         line = self._lines = self._lines + 1

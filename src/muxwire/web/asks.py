@@ -5,7 +5,7 @@ That it waits is known from the kernel: a text that looks like a question is non
 
 from __future__ import annotations
 
-import os
+import subprocess
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, final
@@ -16,16 +16,14 @@ from muxwire.errors import MuxwireError
 from muxwire.shell.examine import waited_words
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
-
-    from anyio.abc import TaskGroup
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
     from muxwire.library.terminals import Terminals
     from muxwire.results import TabInfo
     from muxwire.tabs.tab import Tab
 
 # How often the tabs are looked at: a person is called within about this time.
-LOOK_EVERY: Final = 1.0
+_LOOK_EVERY: Final = 1.0
 # Characters of a question that are passed on.
 _QUESTION_MAX: Final = 200
 # Seconds that a hook may take.
@@ -68,23 +66,30 @@ async def asking_tabs(terminals: Terminals) -> list[Asking]:
     return sorted(found, key=lambda one: not one.asks)
 
 
-@final
-class Hook:
-    """Runs a command of `sh` each time when a tab begins to ask for something."""
+async def follow(terminals: Terminals, told: Callable[[list[Asking]], None]) -> None:
+    """Look at the open tabs again and again, and pass them on; for ever."""
+    while True:
+        with suppress(MuxwireError, OSError):
+            told(await asking_tabs(terminals))
+        await anyio.sleep(_LOOK_EVERY)
 
-    def __init__(self, command: str, tasks: TaskGroup) -> None:
-        """`tasks` is where it runs. Its output goes to stderr; after 20 s it is ended."""
-        self._command, self._tasks = command, tasks
-        self._asked: dict[str, tuple[str, str]] = {}
 
-    def told(self, tabs: Sequence[Asking]) -> None:
-        """Run it for each of these tabs that asks for something else than when they were looked at last."""
-        before, self._asked = self._asked, {one.tab.window_id: (one.asks, one.question) for one in tabs if one.asks}
-        for one in tabs:
-            if one.asks and before.get(one.tab.window_id) != self._asked[one.tab.window_id]:
-                self._tasks.start_soon(self._run, one)
+@asynccontextmanager
+async def hooked(
+    terminals: Terminals,
+    command: str,
+    environ: Mapping[str, str],
+    said: Callable[[bytes], object],
+    targets: Collection[str] = (),
+) -> AsyncIterator[None]:
+    """Run a command of `sh` each time when a tab begins to ask for something, as long as the block lasts.
 
-    async def _run(self, one: Asking) -> None:
+    It has 20 s, and that environment, with what is asked; `said` gets what it has written. `targets` are the tabs that
+    are meant, all if there are none. "" is no command.
+    """
+    asked: dict[str, tuple[str, str]] = {}
+
+    async def run(one: Asking) -> None:
         told = {
             "MUXWIRE_TAB": one.tab.window_id,
             "MUXWIRE_TAB_NAME": one.tab.name,
@@ -92,22 +97,19 @@ class Hook:
             "MUXWIRE_QUESTION": one.question,
         }
         with anyio.move_on_after(_HOOK_SECONDS):
-            await anyio.run_process(self._command, env=os.environ | told, stdin=None, stdout=2, stderr=2, check=False)
+            done = await anyio.run_process(command, env={**environ, **told}, stderr=subprocess.STDOUT, check=False)
+            said(done.stdout)
 
+    def told(tabs: list[Asking]) -> None:
+        nonlocal asked
+        asking = [one for one in tabs if one.asks and (not targets or one.tab.window_id in targets)]
+        before, asked = asked, {one.tab.window_id: (one.asks, one.question) for one in asking}
+        for one in asking:
+            if before.get(one.tab.window_id) != (one.asks, one.question):
+                tasks.start_soon(run, one)
 
-@asynccontextmanager
-async def hooked(terminals: Terminals, command: str, targets: Collection[str] = ()) -> AsyncIterator[None]:
-    """Run a command for each of `targets`, else of all tabs, that begins to ask while the block lasts; as `Hook`."""
     async with anyio.create_task_group() as tasks:
-        hook = Hook(command, tasks)
-
-        async def look() -> None:
-            while True:
-                with suppress(MuxwireError, OSError):
-                    tabs = await asking_tabs(terminals)
-                    hook.told([one for one in tabs if not targets or one.tab.window_id in targets])
-                await anyio.sleep(LOOK_EVERY)
-
-        tasks.start_soon(look)
+        if command:
+            tasks.start_soon(follow, terminals, told)
         yield
         tasks.cancel_scope.cancel()

@@ -131,11 +131,12 @@ class Screen:
         seen: tuple[int, tuple[int, int]] | None = None
         while not self._over:
             due = anyio.current_time() + FRAME_SECONDS
+            closed = tab.pane.session.closed  # asked before the look, so the last one is at all of it
             try:
                 if seen != (stream.end, tab.size):
                     taken = await tab.snapshot(cells=True)
                     seen = taken.next_byte, tab.size
-                    self._over = (tab.end_reason or "its program has ended") if tab.pane.session.dead else ""
+                self._over = tab.end_reason if closed else ""
                 silent = time.monotonic() - stream.last_output >= LOOK_SECONDS
                 self._show(Frame.of(taken, asked_of(tab) if silent else ""))
             except (MuxwireError, OSError) as error:

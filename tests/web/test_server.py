@@ -1,0 +1,262 @@
+"""What the server of `muxwire web` does without a browser: who gets in, who types, and when an answer is not typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+from muxwire import Terminals
+from muxwire.web import server
+from muxwire.web.server import Web, page
+from tests.library.opened import tab_for
+from tests.web.reader import read, text_of
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 50.0
+HOST = (b"host", b"127.0.0.1:7690")
+
+
+class Answer:
+    """What the application has sent so far."""
+
+    def __init__(self) -> None:
+        self.status, self.body, self.headers = 0, b"", dict[bytes, bytes]()
+        self.more, self.gone = anyio.Event(), anyio.Event()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        self.status = message.get("status", self.status)
+        self.headers |= dict(message.get("headers", ()))
+        self.body += message.get("body", b"")
+        self.more.set()
+        self.more = anyio.Event()
+
+    @property
+    def told(self) -> dict[str, Any]:
+        return dict(json.loads(self.body))
+
+
+async def request(
+    web: Web,
+    method: str,
+    path: str,
+    given: object = None,
+    *headers: tuple[bytes, bytes],
+    key: str = "",
+    query: str = "",
+) -> Answer:
+    """Ask, and return what was answered."""
+    answer, bodies = Answer(), [b"" if given is None else json.dumps(given).encode()]
+
+    async def receive() -> dict[str, Any]:
+        if not bodies:
+            await answer.gone.wait()
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": bodies.pop()}
+
+    secret = ((b"authorization", f"Bearer {key}".encode()),) if key else ()
+    scope = {
+        "type": "http", "method": method, "path": path, "query_string": query.encode(),
+        "headers": [*(headers or (HOST,)), *secret],
+    }  # fmt: skip
+    await web(scope, receive, answer.send)
+    return answer
+
+
+@asynccontextmanager
+async def web_of(terminals: Terminals) -> AsyncIterator[Web]:
+    with anyio.fail_after(DEADLINE):
+        async with anyio.create_task_group() as tasks:
+            yield Web(terminals, tasks, names=("box.example",))
+            tasks.cancel_scope.cancel()
+
+
+async def key_of(web: Web, *, types: bool = True) -> str:
+    return str((await request(web, "POST", "/session", {"code": web.code(types=types)})).told["key"])
+
+
+class Page:
+    """A stream, read as the page does; `you` is what it sends with each request."""
+
+    def __init__(self, web: Web, key: str, tab: str) -> None:
+        self.web, self.key, self.tab = web, key, tab
+        self.you, self.control, self.shown, self.tabs = "", "", dict[str, Any](), list[dict[str, Any]]()
+        self._lines: list[str] = []
+
+    async def follow(self) -> None:
+        answer = Answer()
+
+        async def receive() -> dict[str, Any]:
+            await answer.gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: dict[str, Any]) -> None:
+            await answer.send(message)
+            *lines, answer.body = answer.body.split(b"\n")
+            for line in lines:
+                self._take(line.decode())
+
+        scope = {
+            "type": "http", "method": "GET", "path": "/stream", "query_string": f"tab={self.tab}".encode(),
+            "headers": [HOST, (b"authorization", f"Bearer {self.key}".encode())],
+        }  # fmt: skip
+        await self.web(scope, receive, send)
+
+    def _take(self, line: str) -> None:
+        told = json.loads(line)
+        if "frame" in told:
+            self.shown = read(self.shown, line)
+        for name in ("you", "control", "tabs"):
+            if name in told:
+                setattr(self, name, told[name])
+
+    async def post(self, path: str, **given: object) -> Answer:
+        return await request(self.web, "POST", path, {"you": self.you, "tab": self.tab, **given}, key=self.key)
+
+
+async def until(holds: Any) -> None:
+    while not holds():
+        await anyio.sleep(0.02)  # two programs, of which one polls the other
+
+
+@asynccontextmanager
+async def watching(web: Web, key: str, tab: str) -> AsyncIterator[Page]:
+    page = Page(web, key, tab)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(page.follow)
+        await until(lambda: page.you and page.shown and page.tabs)
+        yield page
+        tasks.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("status", "headers"),
+    [
+        (200, [HOST]),
+        (200, [(b"host", b"localhost:9"), (b"origin", b"http://localhost:9")]),
+        (200, [(b"host", b"[::1]:9"), (b"sec-fetch-site", b"same-origin")]),
+        (200, [(b"host", b"box.example")]),
+        (421, [(b"host", b"evil.com")]),
+        (421, [(b"host", b"127.0.0.1.evil.com")]),
+        (421, [(b"host", b"localhost.evil.com:80")]),
+        (421, [(b"host", b"127.0.0.2")]),
+        (421, []),
+        (403, [HOST, (b"origin", b"null")]),
+        (403, [HOST, (b"origin", b"http://evil.com")]),
+        (403, [HOST, (b"origin", b"http://127.0.0.1:1")]),
+        (403, [HOST, (b"sec-fetch-site", b"cross-site")]),
+    ],
+)
+async def test_who_may_ask(terminals: Terminals, status: int, headers: list[tuple[bytes, bytes]]) -> None:
+    async with web_of(terminals) as web:
+        given = headers or [(b"accept", b"*/*")]
+        assert (await request(web, "POST", "/session", {"code": web.code(types=True)}, *given)).status == status
+
+
+async def test_a_link_is_good_once_and_for_ten_minutes(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with web_of(terminals) as web:
+        code = web.code(types=True)
+        assert (await request(web, "POST", "/session", {"code": code})).status == 200
+        assert (await request(web, "POST", "/session", {"code": code})).status == 401
+        assert (await request(web, "POST", "/session", {"code": "guessed"})).status == 401
+        monkeypatch.setattr(server, "CODE_SECONDS", -1.0)
+        assert (await request(web, "POST", "/session", {"code": web.code(types=True)})).status == 401
+
+
+async def test_nothing_is_told_without_a_key(terminals: Terminals) -> None:
+    async with web_of(terminals) as web:
+        for method, path in (
+            ("GET", "/stream"),
+            ("GET", "/past"),
+            ("POST", "/keys"),
+            ("POST", "/answer"),
+            ("GET", "/x"),
+        ):
+            assert (await request(web, method, path, {})).status == 401
+            assert (await request(web, method, path, {}, key="guessed")).status == 401
+        key = await key_of(web)
+        assert (await request(web, "GET", "/x", key=key)).status == 404
+        assert (await request(web, "POST", "/keys", [1], key=key)).status == 400
+        assert (await request(web, "POST", "/keys", {}, key=key)).status == 400
+        big = {"you": "x" * (server.BODY_MAX + 1)}
+        assert (await request(web, "POST", "/keys", big, key=key)).status == 413
+
+
+async def test_the_page_loads_nothing_and_runs_its_own_script_only(terminals: Terminals) -> None:
+    html, _ = page()
+    assert b"terminal.js" not in html
+    async with web_of(terminals) as web:
+        answer = await request(web, "GET", "/")
+    policy = answer.headers[b"content-security-policy"].decode()
+    assert answer.body == html
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    assert answer.headers[b"cache-control"] == b"no-store"
+
+
+async def test_one_page_types_and_it_counts_as_a_persons(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(size=(100, 25))
+    async with web_of(terminals) as web:
+        await tab.execute("seq 50")
+        key = await key_of(web)
+        async with watching(web, key, tab.key) as one, watching(web, key, tab.key) as two:
+            enter: dict[str, object] = {"kind": "key", "keys": ["Enter"]}
+            assert (await one.post("/keys", **enter)).status == 409
+            assert (await one.post("/control", take=True, size=[60, 20])).status == 200
+            await until(lambda: (one.control, two.control, one.shown["cols"]) == ("you", "other", 60))
+            assert (await two.post("/keys", **enter)).status == 409
+            assert (await one.post("/keys", kind="text", keys=["echo $((6*7))x"])).status == 200
+            assert (await one.post("/keys", **enter)).status == 200
+            await until(lambda: "\n42x" in text_of(one.shown) and "\n42x" in text_of(two.shown))
+            assert (await one.post("/keys", kind="mouse", keys=["Click@1,1"])).told["code"] == "mouse_off"
+            # Who has the key of another stream, or of another tab's, does not type.
+            assert (await one.post("/keys", **enter, you="guessed")).status == 409
+            assert (await one.post("/keys", **enter, tab="@999")).status == 409
+            above = await request(web, "GET", "/past", key=key, query=f"tab={tab.key}")
+            assert ["1"] in above.told["lines"]
+            # The other takes over; when it goes, nobody is in control, and the tab has its own size again.
+            assert (await two.post("/control", take=True)).status == 200
+            await until(lambda: (one.control, two.control) == ("other", "you"))
+            await two.post("/control", take=False)
+            await until(lambda: one.control == "" and one.shown["cols"] == 100)
+        assert tab.not_ours == f"a person has typed into {tab.key}"
+        assert [one.by for one in await terminals.history(tab.key)] == ["execute", "person"]
+        events = await terminals.watch_events(tab.key, kinds=["human_input"], since=0, timeout=0)
+        assert {event.details["how"] for event in events.events} == {"keys", "line"}
+        # What muxwire types after that is muxwire's again.
+        await tab.send_keys(["true", "Enter"], wait=5)
+        await tab.execute("true")
+        assert (await terminals.history(tab.key))[-2].by == "keys"
+
+
+async def test_a_link_that_only_watches_answers_nothing(terminals: Terminals) -> None:
+    async with (
+        tab_for(DEADLINE, terminals) as tab,
+        web_of(terminals) as web,
+        watching(web, await key_of(web, types=False), tab.key) as one,
+    ):
+        for path in ("/control", "/keys", "/answer"):
+            assert (await one.post(path, take=True, kind="text", keys=["x"], text="x", asks="x")).status == 403
+
+
+async def test_an_answer_is_typed_only_while_it_is_asked(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals) as tab, web_of(terminals) as web:
+        asked = await tab.execute("read -rsp 'Pass: ' x; echo; echo ${#x} signs")
+        async with watching(web, await key_of(web), tab.key) as one:
+            await until(lambda: one.tabs[0]["asks"] and one.shown["asks"])
+            assert one.tabs[0]["question"] == "Pass:"
+            asks = one.shown["asks"]
+            assert (await one.post("/answer", text="x\nrm", asks=asks)).status == 400
+            assert (await one.post("/answer", text="seven77", asks="a line of input")).status == 409
+            assert (await one.post("/answer", text="seven77", asks=asks)).status == 200
+            ended = await tab.command_result(asked.command_id, wait=DEADLINE)
+            assert ended.output.endswith("7 signs\n")
+            # Too late: the shell would echo it, and run it.
+            assert (await one.post("/answer", text="seven77", asks=asks)).status == 409
+            await until(lambda: not one.shown["asks"] and not one.tabs[0]["asks"])
+        assert "seven77" not in (await tab.read_logs()).content
