@@ -35,14 +35,6 @@ def run(*arguments: str, home: Path, errors: str = "strict", **environ: str) -> 
     )
 
 
-def test_no_verb_shows_the_verbs(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 2
-    shown = capfd.readouterr()
-    assert shown.out == ""
-    assert "serve" in shown.err
-    assert "demo" in shown.err
-
-
 @pytest.mark.parametrize("arguments", [["nonsense"], ["serve", "--nonsense"], ["demo", "more"]])
 def test_a_wrong_command_line_is_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2

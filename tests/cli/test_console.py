@@ -82,3 +82,9 @@ async def test_what_the_parser_says_goes_to_the_console(words: list[str], code: 
 async def test_what_needs_the_calling_process_says_so(verb: str) -> None:
     with pytest.raises(RunsThere):
         await run_verb(Caller(verb))
+
+
+async def test_a_text_is_not_waited_for_at_a_terminal(caller: Callable[..., Caller]) -> None:
+    at_terminal = caller("paste", sizes=((80, 24), None, None), given=b"typed")
+    assert (await run_verb(at_terminal), at_terminal.given) == (2, b"typed")
+    assert b"stdin is a terminal" in at_terminal.err

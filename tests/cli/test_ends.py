@@ -164,32 +164,6 @@ def test_attach_wants_a_terminal(place: Place, tab: str) -> None:
     assert b"stdin and stdout must be a terminal" in done.stderr
 
 
-def test_nothing_to_paste_is_not_waited_for(place: Place, tab: str) -> None:
-    ours, theirs = os.openpty()
-    try:
-        with place.start("paste", "-t", tab, stdin=theirs) as pasting:
-            assert pasting.stderr is not None
-            assert b"stdin is a terminal" in pasting.stderr.read()
-        assert pasting.returncode == 2
-    finally:
-        os.close(ours)
-        os.close(theirs)
-
-
-def test_only_what_a_verb_needs_is_imported(place: Place) -> None:
-    script = """
-import sys
-from muxwire.cli import main
-for words in (["ls"], ["new"], ["run", "echo x"], ["send-keys", "x"], ["snapshot"], ["logs"], ["completion", "bash"]):
-    assert main(words) == 0, words
-late = {"mcp", "pydantic", "pyte", "prompt_toolkit", "muxwire.mcp", "muxwire.repl"} & set(sys.modules)
-assert not late, late
-"""
-    subprocess.run(
-        [sys.executable, "-c", script], env=place.environ, stdout=subprocess.DEVNULL, timeout=SECONDS, check=True
-    )
-
-
 def test_a_server_at_a_terminal_says_what_it_waits_for(place: Place) -> None:
     ours, theirs = pty.openpty()
     try:

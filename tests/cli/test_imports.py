@@ -39,12 +39,3 @@ def loaded(code: str) -> set[str]:
 )
 def test_what_is_not_needed_is_not_imported(code: str, unwanted: set[str]) -> None:
     assert loaded(code) & unwanted == set()
-
-
-def test_no_garbage_is_looked_for_while_a_verb_begins() -> None:
-    code = (
-        "import gc, muxwire.cli; muxwire.cli.main(['--version']); before = gc.get_stats();"
-        "import anyio, muxwire.cli.run, muxwire.library.opening; anyio.run(anyio.sleep, 0);"
-        "objects = gc.get_count()[0]; assert gc.get_stats() == before; assert 1.5 * objects < gc.get_threshold()[0]"
-    )
-    loaded(code)

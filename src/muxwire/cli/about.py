@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.options import add_no_colours, add_parser
@@ -42,6 +43,13 @@ def add(verbs: Verbs) -> None:
         verbs, "help", _help, summary="list the verbs, or show what one takes", example="muxwire help run"
     )
     shown.add_argument("about", metavar="VERB", nargs="?", default="", help="default: a list of all")
+    add_parser(
+        verbs,
+        "skill",
+        _skill,
+        summary="print how an agent that has a shell uses muxwire",
+        example="muxwire skill",
+    )
     version = add_parser(
         verbs,
         "version",
@@ -104,6 +112,11 @@ def _summary(findings: tuple[Finding, ...]) -> str:
 
 def _help(console: Console, arguments: argparse.Namespace) -> int:
     return int(arguments.again(console, [*filter(None, [arguments.about]), "--help"]))
+
+
+def _skill(console: Console, _: argparse.Namespace) -> int:
+    console.write((Path(__file__).parent / "SKILL.md").read_bytes())
+    return 0
 
 
 def _version(console: Console, arguments: argparse.Namespace) -> int:

@@ -31,7 +31,7 @@ MODULES = {
     "attach": ("attach",),
     "web": ("web", "observe", "control"),
     "completion": ("completion",),
-    "about": ("doctor", "help", "version"),
+    "about": ("doctor", "help", "skill", "version"),
 }
 VERBS = {verb: module for module, verbs in MODULES.items() for verb in verbs}
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_all, add_no_colours, add_target, add_verb, named_tabs, positive, said
+from muxwire.cli.options import add_no_colours, add_target, add_verb, named_tabs, positive, said
 from muxwire.cli.printing import FAILED, Colours, packed, shown, spoken
 from muxwire.cli.sentences import sentence
 from muxwire.verbs.catalogue import Conditions, SendKeys, Typing, Wait, WaitFor, WatchEvents
@@ -86,7 +86,7 @@ def add(verbs: Verbs) -> None:
         details="With --json each event is one document on one line.",
     )
     add_target(watch, many=True)
-    add_all(watch, "of every tab, those that are opened later too")
+    watch.add_argument("-a", "--all", action="store_true", help="of every tab, those that are opened later too")
     watch.option(WatchEvents, "kinds", "--kind", dest="kind", help="only events of that kind; may be repeated")
     add_no_colours(watch)
     watch.add_argument("--count", metavar="N", type=positive, default=math.inf, help="end after N events")

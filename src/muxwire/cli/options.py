@@ -212,10 +212,6 @@ def add_target(parser: Parser, *, many: bool = False, word: bool = True, needed:
         )
 
 
-def add_all(parser: Parser, text: str) -> None:
-    parser.add_argument("-a", "--all", action="store_true", help=text)
-
-
 def named_tabs(arguments: argparse.Namespace) -> list[str]:
     """The tabs that are meant: those that are named, none for all of them, or the one used last; InvalidArgument."""
     if arguments.all and arguments.targets:

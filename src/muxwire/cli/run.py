@@ -161,7 +161,7 @@ async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argpa
         console.warn(f"muxwire: {plain.note}")
     if said and result.running:  # its note says once more that it waits
         result = replace(result, note="")
-    return _report(console, result, arguments)
+    return _report(console, tab.key, result, arguments)
 
 
 def command_text(words: list[str], *, shell: str) -> bytes:
@@ -208,14 +208,19 @@ class _Signals:
             self._tasks.start_soon(self._tab.stop_process)
 
 
-def _report(console: Console, result: ExecutionResult, arguments: argparse.Namespace) -> int:
+def _report(console: Console, tab: str, result: ExecutionResult, arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.document(asdict(result))
     elif result.note:
         console.warn(f"muxwire: {spoken(result.note)}")
     if result.timed_out:
         if not arguments.json:
-            what = "it still runs" if result.running else f"it was ended by {result.signal_sent}"
+            what = (
+                f"it runs on, and {tab} is {result.state}: muxwire wait {tab} --prompt waits for its end, "
+                f"muxwire logs {tab} --command {result.command_id} prints its output"
+                if result.running
+                else f"it was ended by {result.signal_sent}"
+            )
             console.warn(f"muxwire: the command did not end within {arguments.timeout:g} s; {what}")
         return TIMED_OUT
     return NOT_RUN if result.exit_code is None else result.exit_code

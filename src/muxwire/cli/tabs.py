@@ -148,9 +148,13 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         tabs += await terminals.ended_tabs()
     if arguments.json:
         instances = {} if arguments.faces is None else {"instances": documents_of(arguments.faces)}
-        sessions = [asdict(one) for one in listed.sessions]
         console.document(
-            {**instances, "tabs": [asdict(tab) for tab in tabs], "sessions": sessions, **_left_out(listed)}
+            {
+                **instances,
+                "tabs": [asdict(tab) for tab in tabs],
+                "sessions": [asdict(one) for one in listed.sessions],
+                **_left_out(listed),
+            }
         )
         return 0
     _say_instances(console, arguments)
@@ -161,7 +165,8 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         if listed.unreached:
             return 0
         within = f" in the session {arguments.session!r}" if arguments.session else ""
-        console.warn(f"muxwire: there is no tab{within}{_where(arguments)}\n  muxwire new makes one")
+        of = f" in the instance {arguments.name}" if arguments.name else ""
+        console.warn(f"muxwire: there is no tab{within}{of}\n  muxwire new makes one")
         return 0
     rows = [
         (
@@ -203,11 +208,6 @@ def _left_out(listed: TabList) -> dict[str, object]:
 def _say_left_out(console: Console, listed: TabList) -> None:
     for host, reason in listed.unreached.items():
         console.warn(f"muxwire: {host} is left out: {reason}")
-
-
-def _where(arguments: argparse.Namespace) -> str:
-    own = arguments.socket is None and arguments.socket_name is None
-    return f" in the instance {arguments.name}" if own else ""
 
 
 async def _new(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -300,7 +300,8 @@ async def _refuse(_: Console, terminals: Terminals, arguments: argparse.Namespac
         # Without the name the line would close a tab of another instance.
         there = "" if arguments.name == DEFAULT_NAME else f" --name {arguments.name}"
         remedy = f"muxwire kill {tab}{there} closes it, muxwire kill --all{there} closes every tab"
-    raise InvalidArgument(f"no tab is named; the one used last{_where(arguments)} is {shown}", remedy=remedy)
+    of = f" in the instance {arguments.name}" if arguments.name else ""
+    raise InvalidArgument(f"no tab is named; the one used last{of} is {shown}", remedy=remedy)
 
 
 async def _close(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:

@@ -11,7 +11,6 @@ from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
 from muxwire.cli.options import (
-    add_all,
     add_no_colours,
     add_plain,
     add_target,
@@ -87,7 +86,7 @@ def add(verbs: Verbs) -> None:
         details="MUXWIRE_HISTORY=off keeps none.",
     )
     add_target(history, many=True)
-    add_all(history, "of every tab, closed ones too")
+    history.add_argument("-a", "--all", action="store_true", help="of every tab, closed ones too")
     add_no_colours(history)
     history.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N")
     _add_rec(verbs)
