@@ -70,7 +70,7 @@ async def test_tabs_and_what_runs_in_them_go_on(alone: muxwire.Terminals, how: s
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell="bash", name="work")
         await tab.execute("cd /tmp; x=5")
-        running = await tab.execute("echo begun; read -r line; echo got $line", wait=False)
+        running = await tab.execute("echo begun; read -r line; echo got $line", async_=True)
         await seen(tab, b"begun\r\n")
         begun = time.time()
         await lose(alone, how, tab)
@@ -155,7 +155,7 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
         shut = await alone.create_tab(shell="bash")
         server = await alone.server()
         go_on = server.folders.runtime / "go-on"
-        running = await shell.execute(f"while ! test -e {go_on}; do sleep 0.01; done", wait=False)
+        running = await shell.execute(f"while ! test -e {go_on}; do sleep 0.01; done", async_=True)
         started = await program.send_keys(["x"])
         assert started.sent == 1
         restart = server.process.restart
@@ -197,7 +197,7 @@ async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
         server = await alone.server()
         go_on, examinations = tmp_path / "go-on", 0
         wait = f"sh -c 'until test -e {go_on}; do sleep 0.01; done'"
-        running = await tab.execute(f"{wait}; {read}; echo got $x", wait=False)
+        running = await tab.execute(f"{wait}; {read}; echo got $x", async_=True)
         restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
 
         async def restart_late(argv: tuple[str, ...]) -> None:
@@ -258,7 +258,7 @@ async def test_a_command_that_ended_in_the_gap_is_noticed(
         assert (await tab.execute(f"PS1='$({_SLOW_PROMPT.format(tmp_path)})a$ '")).exit_code == 0
         assert (await tab.execute("echo one")).output == "one\n"
         server = await alone.server()
-        running = await tab.execute(f"while ! test -e {go_on}; do sleep 0.01; done", wait=False)
+        running = await tab.execute(f"while ! test -e {go_on}; do sleep 0.01; done", async_=True)
         restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
 
         async def restart_late(argv: tuple[str, ...]) -> None:

@@ -25,7 +25,7 @@ async def test_its_command_ends(alone: muxwire.Terminals, shell: str) -> None:
         # The pipe to a `tmux -C` that is stopped takes the line, and nobody reads it.
         os.kill((await alone.server()).process.pid, signal.SIGSTOP)
         with anyio.fail_after(DEADLINE):
-            started = await tab.execute(f"echo {number}", wait=False)
+            started = await tab.execute(f"echo {number}", async_=True)
             await lose(alone, "kill", tab, times=number + 1)
             result = await alone.command_result(started.command_id, wait=DEADLINE)
             assert not result.running

@@ -90,7 +90,7 @@ async def test_shells_and_their_marks_are_the_same_in_both(
             for command in ("seq 1 20000", "printf '\\033[31mred\\033[0m\\n'", "(exit 3)", "echo ünï", "unclosed '"):
                 await tab.execute(command)
                 assert await tab.pane.stream.log.flushed()  # the log is rotated between two writes only
-            await tab.execute("exec sleep 1000", wait=False)
+            await tab.execute("exec sleep 1000", async_=True)
             await seen(tab, b"sleep 1000")
             assert await tab.pane.stream.log.flushed()
             assert b"\x1b]7770;" in read_raw(tab.log_path, start, tab.next_byte)

@@ -143,7 +143,7 @@ async def test_a_command_that_runs_when_it_is_stopped_is_not_lost(
     terminals: muxwire.Terminals, tab: muxwire.Tab
 ) -> None:
     pid = await server_pid(terminals)
-    started = await tab.execute("sleep 1; seq 5000; echo end", wait=False)
+    started = await tab.execute("sleep 1; seq 5000; echo end", async_=True)
     with anyio.fail_after(ENDS):
         with stopped(pid):
             again = await terminals.command_result(started.command_id, wait=1.0)
@@ -187,7 +187,7 @@ async def test_who_waits_for_one_that_reads_waits_until_his_time_is_over(
 ) -> None:
     """Whether it does is asked of the kernel, and of tmux whether all is here that came before."""
     pid = await server_pid(terminals)
-    reads = await tab.execute("echo begun; read -r line", wait=False)
+    reads = await tab.execute("echo begun; read -r line", async_=True)
     await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
     tab.client.patience.seconds = NEVER
     with anyio.fail_after(ENDS), stopped(pid):

@@ -152,7 +152,7 @@ async def test_two_processes_write_one_journal(tmp_path: Path, environ: dict[str
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(many, mine)
                     tasks.start_soon(many, theirs)
-                left = await theirs.execute("sleep 2", wait=False)
+                left = await theirs.execute("sleep 2", async_=True)
             found = await owner.history()
             assert sorted(one.command for one in found if one.command[:1] == ":") == sorted(
                 f": {number}" for number in range(30) for _ in "12"
@@ -169,7 +169,7 @@ async def test_a_command_that_outlives_its_process_is_in_the_journal(tmp_path: P
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as first:
             tab = await first.create_tab()
-            left = await tab.execute("read x; (exit 4)", wait=False)
+            left = await tab.execute("read x; (exit 4)", async_=True)
         async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as second:
             again = await second.tab(tab.key)
             await again.send_keys(["Enter"])

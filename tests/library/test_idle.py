@@ -53,7 +53,7 @@ async def test_what_keeps_a_tab_open(tmp_path: Path, environ: dict[str, str]) ->
     async with muxwire.open_terminals(state_dir=tmp_path, environ=environ, close_idle=IDLE) as terminals:
         with anyio.fail_after(DEADLINE):
             busy, written, waited = [await terminals.create_tab() for _ in range(3)]
-            left = await busy.execute("read x", wait=False)
+            left = await busy.execute("read x", async_=True)
             await written.execute("while sleep 0.2; do printf .; done &")
 
             async def wait() -> None:
@@ -79,7 +79,7 @@ async def test_a_window_goes_when_none_of_its_panes_is_used(tmp_path: Path, envi
             tab = await terminals.create_tab(idle_timeout=IDLE)
             made = await terminals.run_operations([{"kind": "split_pane", "target": tab.key, "ref": "p"}])
             pane = await terminals.tab(made.created_panes["p"])
-            left = await pane.execute("read x", wait=False)
+            left = await pane.execute("read x", async_=True)
             other = await terminals.create_tab(idle_timeout=IDLE)
             assert await closed(terminals, 1) == [(other.key, REASON)]
             await pane.send_keys(["Enter"])

@@ -463,7 +463,7 @@ async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -
         tab = await terminals.create_tab(shell=shutil.which("bash"))
         await known_prompt(tab)
         os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)  # as on a busy machine
-        result = await tab.execute("read -r line", wait=False)
+        result = await tab.execute("read -r line", async_=True)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(tab.send_keys, ["C-c"])
             for _ in range(10):  # what a key that did not wait would need

@@ -265,7 +265,7 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
     results, told = [], anyio.Event()
 
     async def typed_only() -> None:
-        results.append(await screen.tab.execute("echo typed", wait=False, timeout=DEADLINE))
+        results.append(await screen.tab.execute("echo typed", async_=True, timeout=DEADLINE))
         told.set()
 
     async with late_screen(terminals, tmp_path, "bash", "quick") as screen, anyio.create_task_group() as tasks:

@@ -54,7 +54,7 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("execute", {"command": "true", "timeout": True}, "timeout must be a number of seconds, not True"),
     ("execute", {"command": "true", "timeout": float("nan")}, "timeout must be a number of seconds, not nan"),
     ("execute", {"command": "true", "strip_ansi": "no"}, "strip_ansi must be True, False or None, not 'no'"),
-    ("execute", {"command": "true", "cwd": b"/"}, "cwd must be a path or None, not b'/'"),
+    ("execute", {"command": "true", "cwd": b"/"}, "cwd must be a path, not b'/'"),
     ("execute", {"command": "true", "on_start": 3}, "on_start must be a function or None, not 3"),
     ("execute_script", {"language": "shell", "code": 3}, "code must be a string, not 3"),
     ("create_tab", {"host": 3}, "host must be a Carrier, or the name of a machine"),
@@ -108,7 +108,7 @@ async def test_a_tab_of_another_instance_names_none_here(terminals: Terminals, t
 async def test_a_tab_reads_and_waits_for_itself(tab: Tab) -> None:
     with pytest.raises(NoSuchTarget, match="no command was run"):
         await tab.command_result()
-    begun = await tab.execute("read x; echo got $x", wait=False)
+    begun = await tab.execute("read x; echo got $x", async_=True)
     await tab.send_keys(["one", "Enter"])
     assert (await tab.wait_for(until="got one", timeout=20)).outcome == "met"
     done = await tab.command_result(wait=20)

@@ -94,7 +94,7 @@ async def test_what_another_user_can_read_ends_no_command(shell: str, kind: str,
             assert (await tab.execute("echo first")).output == "first\n"
             ready, go, text = (folder / name for name in ("ready", "go", "marks"))
             loop = f"sh -c ': >{ready}; while ! [ -e {go} ]; do sleep 0.02; done; cat {text}; exit 3'"
-            running = await tab.execute(loop, wait=False)
+            running = await tab.execute(loop, async_=True)
             while not ready.exists():
                 await tab.pane.stream.changed_within(0.02)
             pid = tab.pane.leader_pid

@@ -147,7 +147,7 @@ async def test_what_was_given_before_anybody_was_told_is_refused_too(terminals: 
                     await tab.execute(f"touch {tmp_path}/{number}", timeout=LONG)
                 told.append(str(error.value))
 
-            running = await tab.execute("sleep 60", wait=False)
+            running = await tab.execute("sleep 60", async_=True)
             for number in range(3):
                 calls.start_soon(call, number)
             await anyio.wait_all_tasks_blocked()

@@ -143,7 +143,7 @@ async def test_a_word_that_a_person_took_away_is_put_back_by_the_next_command(te
 
 async def test_the_current_job_of_zsh_is_the_users_own_after_bg_and_fg(terminals: Terminals) -> None:
     async def stop_after(command: str) -> None:
-        await tab.execute(command, wait=False)
+        await tab.execute(command, async_=True)
         await begun(tab)
         while not tab.pane.is_program(tab.pane.foreground_group()):  # until then C-z would go to zsh, which ignores it
             await tab.pane.stream.changed_within(LOOK_SECONDS)

@@ -324,7 +324,7 @@ async def works_there(tab: Tab) -> None:
 
 async def is_left_running(tab: Tab) -> None:
     await works_there(tab)
-    assert (await tab.execute("cat", timeout=DEADLINE, wait=False)).running
+    assert (await tab.execute("cat", timeout=DEADLINE, async_=True)).running
 
 
 async def is_new(tab: Tab) -> None:

@@ -74,7 +74,7 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
     made = await terminals.create_tab(shell=shutil.which("bash"))
     with anyio.fail_after(DEADLINE):
         code = "import sys; print(input()); print(open(sys.argv[0]).read())"
-        started = await made.execute_script("python", code, wait=False)
+        started = await made.execute_script("python", code, async_=True)
         path = Path(started.script_path)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         waiting = await terminals.command_result(started.command_id, wait=10)

@@ -151,7 +151,7 @@ async def test_a_dead_tab_says_with_what_status(terminals: Terminals) -> None:
 
 async def test_a_list_says_of_a_builtin_that_reads_what_a_result_does(terminals: Terminals) -> None:
     async with a_tab(terminals) as tab:
-        await tab.execute("read x", wait=False)
+        await tab.execute("read x", async_=True)
         await silent(tab)
         listed = {row.window_id: row.state for row in (await terminals.list_tabs()).tabs}
         assert listed[tab.key] == (await tab.command_result()).state == "interactive"

@@ -75,7 +75,7 @@ async def test_what_is_stopped_at_once_has_ended(
     async with tab_for(DEADLINE, terminals, shell) as tab:
         for number, delay in enumerate(2 * DELAYS):
             ran = tmp_path / f"ran{number}"
-            running = await tab.execute(f"echo > {ran}; {program}", wait=False)
+            running = await tab.execute(f"echo > {ran}; {program}", async_=True)
             await anyio.sleep(delay)
             stopped = await tab.stop_process(name)
             await ended(tab, stopped, ran, program)
@@ -102,7 +102,7 @@ async def test_what_the_shell_runs_itself_is_interrupted_until_it_ends(terminals
     """A shell may lose a C-c that comes between two of its steps, and the next one too."""
     async with tab_for(DEADLINE, terminals, "bash") as tab:
         await tab.execute("n=0; trap 'n=$((n+1))' INT")
-        await tab.execute("while [ $n -lt 3 ]; do :; done", wait=False)
+        await tab.execute("while [ $n -lt 3 ]; do :; done", async_=True)
         stopped = await tab.stop_process(name)
         assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
 
@@ -113,7 +113,7 @@ async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
 ) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
         for delay in DELAYS:
-            await tab.execute(busy_loop(shell), wait=False)
+            await tab.execute(busy_loop(shell), async_=True)
             await anyio.sleep(delay)
             stopped = await tab.stop_process(name)
             assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
@@ -138,7 +138,7 @@ async def test_a_stop_does_not_overtake_the_start_that_was_called_before(
 async def test_the_status_of_an_interrupted_loop_of_zsh_is_not_that_of_what_ran_in_it(terminals: Terminals) -> None:
     async with tab_for(DEADLINE, terminals, "zsh") as tab:
         for _ in range(10):  # most often it was the status of `((0))`
-            await tab.execute("while true; do ((0)); done", wait=False)
+            await tab.execute("while true; do ((0)); done", async_=True)
             assert (await tab.stop_process("SIGINT")).exit_code == 128 + signal.SIGINT
 
 
@@ -180,7 +180,7 @@ async def test_what_the_shell_never_runs_is_said_to_have_no_status(
         await tab.runner.keyboard.type(b"echo 'half a line\r")  # a person's quote, which takes in our line
         while tab.state != "incomplete":
             await tab.pane.stream.changed_within(LOOK_SECONDS)
-        running = await tab.execute(f"echo > {tmp_path}/ran", wait=False)
+        running = await tab.execute(f"echo > {tmp_path}/ran", async_=True)
         stopped = await tab.stop_process()
         assert (stopped.success, stopped.exit_code, stopped.state) == (True, None, "prompt"), stopped
         with pytest.raises(TabUnavailable, match="did not run"):
@@ -196,7 +196,7 @@ async def test_a_loop_of_short_programs_can_be_stopped(terminals: Terminals, she
     loop = "while true; /bin/true; end" if shell == "fish" else "while :; do /bin/true; done"
     for _ in range(LOOPS):
         with anyio.fail_after(DEADLINE):
-            await tab.execute(loop, wait=False)
+            await tab.execute(loop, async_=True)
             stopped = await tab.stop_process()
             assert (stopped.success, stopped.state) == (True, "prompt"), stopped
             assert (await tab.execute("echo ok")).output == "ok\n"

@@ -73,7 +73,7 @@ async def test_who_does_not_wait_is_told_where_the_output_begins(
     monkeypatch.setattr(execution_result, "_BEGINS_WITHIN", DEADLINE)  # a shell may be slow
     waits = f"until [ -e {tmp_path}/gate ]; do sleep 0.05; done"
     with anyio.fail_after(DEADLINE):
-        left = await any_tab.execute(f"sh -c '{waits}; echo late'", wait=False)
+        left = await any_tab.execute(f"sh -c '{waits}; echo late'", async_=True)
         (tmp_path / "gate").touch()
         assert (left.running, left.output) == (True, "")
         rest = await terminals.command_result(left.command_id, wait=DEADLINE)
@@ -157,7 +157,7 @@ async def test_a_command_that_begins_behind_its_time_gives_all_of_its_output(ter
 
 
 async def test_without_waiting_there_is_an_id_at_once(terminals: Terminals, tab: Tab) -> None:
-    started = await tab.execute("sleep 1; echo done; false", wait=False)
+    started = await tab.execute("sleep 1; echo done; false", async_=True)
     assert (started.output, started.running, started.timed_out) == ("", True, False)
     done = await terminals.command_result(started.command_id, wait=DEADLINE / 2)
     assert (done.output, done.exit_code) == ("done\n", 1)
@@ -168,7 +168,7 @@ async def test_a_time_out_interrupts_and_returns_what_came(tab: Tab) -> None:
     assert (cut.timed_out, cut.running, cut.exit_code, cut.signal_sent) == (True, False, 130, "SIGINT")
     assert cut.output.startswith("before\n")
     assert "never" not in cut.output
-    with pytest.raises(InvalidArgument, match="on_timeout is 'leav'"):
+    with pytest.raises(InvalidArgument, match="on_timeout must be interrupt or leave"):
         await tab.execute("sleep 30", timeout=0.3, on_timeout="leav")  # type: ignore[arg-type]
     assert (await tab.execute("echo ok")).output == "ok\n"
 
@@ -243,7 +243,7 @@ async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab
 
 
 async def test_a_call_that_waited_for_our_command_waits_for_its_prompt_too(tab: Tab) -> None:
-    running = await tab.execute("sleep 1000", wait=False)
+    running = await tab.execute("sleep 1000", async_=True)
     command = tab.pane.session.current
     assert command is not None
     results = []
@@ -339,7 +339,7 @@ async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(term
 
 
 async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:
-    running = await tab.execute("sleep 1; echo mine", wait=False)
+    running = await tab.execute("sleep 1; echo mine", async_=True)
     with anyio.move_on_after(0.1):
         await tab.execute("touch /tmp/never-typed", timeout=60)
     after = await tab.execute("echo ok", timeout=5)

@@ -99,7 +99,7 @@ async def test_nor_where_the_terminal_still_echoes_at_the_prompt(terminals: Term
 async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, shell: str) -> None:
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which(shell))
-        await tab.execute("sleep 0.5", wait=False)
+        await tab.execute("sleep 0.5", async_=True)
         begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
         assert begun.ready is False, begun
         begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
@@ -112,7 +112,7 @@ async def test_nor_where_a_picture_comes_late(terminals: Terminals, monkeypatch:
     """A picture that was asked for while the command ran, and that comes when the shell has taken the line."""
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which("zsh"))
-        begun = await tab.execute("sleep 0.5", wait=False)
+        begun = await tab.execute("sleep 0.5", async_=True)
         session, picture = tab.pane.session, Tab.picture
 
         async def late(self: Tab) -> Picture:
@@ -132,7 +132,7 @@ async def test_what_a_program_has_read_is_no_echo_of_a_line(terminals: Terminals
     """The prompt, and an output that is what was typed, are found."""
     with anyio.fail_after(DEADLINE):
         tab = await terminals.create_tab(shell=shutil.which(shell))
-        await tab.execute("cat", wait=False)
+        await tab.execute("cat", async_=True)
         begun = await tab.start_process("up\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
         assert begun.ready
         await tab.close(force=True)

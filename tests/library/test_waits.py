@@ -294,7 +294,7 @@ async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -
     assert result.exit_code == 0
     seen = await terminals.wait_for([tab.window_id], regex=r"muxwire|7770|_{2}", from_byte=0, timeout=0.0)
     assert seen.outcome == "timed_out", seen
-    running = await tab.execute("echo starting; read -r go; echo finished", wait=False)
+    running = await tab.execute("echo starting; read -r go; echo finished", async_=True)
     asked = await terminals.wait_for([tab.window_id], until="starting", timeout=DEADLINE)
     assert asked.outcome == "met"
     assert asked.next_byte >= running.from_byte

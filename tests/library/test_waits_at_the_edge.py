@@ -25,7 +25,7 @@ async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: 
     with anyio.fail_after(DEADLINE):
         await known_prompt(tab)  # a shell that draws its prompt is continued
     with stopped(tab.pane.session.shell_pid):
-        running = await tab.execute("echo begun; read -r go", wait=False)
+        running = await tab.execute("echo begun; read -r go", async_=True)
         assert running.command_id is not None
         drawn = b"\x1b]7770;T;%s\x07echo begun; read -r go\r\n" % running.command_id.encode()
         tab.pane.stream.feed(drawn)  # S comes in a write of its own
@@ -41,7 +41,7 @@ async def test_the_echo_of_keys_that_came_before_their_command_began_is_no_answe
     with anyio.fail_after(DEADLINE):
         await known_prompt(tab)
     with stopped(tab.pane.session.shell_pid):
-        running = await tab.execute("echo begun; read -r go", wait=False)
+        running = await tab.execute("echo begun; read -r go", async_=True)
         sent = await tab.send_keys(["up", "Enter"])
         assert running.command_id is not None
         tab.pane.stream.feed(b"\x1b]7770;T;%s\x07echo begun; read -r go\r\nup\r\n" % running.command_id.encode())
@@ -64,7 +64,7 @@ async def test_what_begins_with_a_line_end_is_found_in_the_first_line(terminals:
         assert (await terminals.wait_for([tab.key], until="\nthread", timeout=DEADLINE)).match == "\nthread"
         sent = await tab.send_keys(["C-c"])
         await terminals.wait_for([tab.key], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
-        await tab.execute("cat >/dev/null", wait=False)
+        await tab.execute("cat >/dev/null", async_=True)
         await tab.send_keys(["quiet", "Enter"])
         assert (await terminals.wait_for([tab.key], until="\n", timeout=0.5)).outcome == "timed_out"
 

@@ -50,7 +50,7 @@ async def test_a_job_that_outlives_its_command_is_named(terminals: Terminals, sh
     async with tab_for(DEADLINE, terminals, shell) as tab:
         await tab.execute("/bin/sleep 76 &")  # an earlier one is not of this job
         await anyio.sleep(0.05)
-        await tab.execute("/bin/sleep 77 & wait", wait=False)
+        await tab.execute("/bin/sleep 77 & wait", async_=True)
         while [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") < 2:
             await anyio.lowlevel.checkpoint()
         stopped = await tab.stop_process()
@@ -73,7 +73,7 @@ async def test_what_has_a_session_of_its_own_is_named(terminals: Terminals, know
         earlier = await tab.execute("sh -c 'setsid /bin/sleep 76 > /dev/null & echo $!'")  # is not of this job
         ends.append(int(earlier.output))
         await anyio.sleep(0.05)
-        await tab.execute(APART[known], wait=False)
+        await tab.execute(APART[known], async_=True)
         begun = tab.pane.session.running
         assert begun is not None
         found: dict[int, str] = {}
@@ -153,7 +153,7 @@ async def test_zsh_that_waits_for_its_jobs_is_stopped_by_ending_them(terminals: 
             assert (ran.running, ran.timed_out, ran.state) == (False, True, "prompt"), ran
         else:
             if how == "stopped":
-                await tab.execute("/bin/sleep 85 & wait", wait=False)
+                await tab.execute("/bin/sleep 85 & wait", async_=True)
             else:
                 await tab.send_keys(["/bin/sleep 85 & wait", "Enter"])
             while [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") < 2:
@@ -206,7 +206,7 @@ async def test_what_keys_started_is_named_too(terminals: Terminals, ends: list[i
 async def test_what_runs_for_a_slow_prompt_is_not_left(terminals: Terminals) -> None:
     async with tab_for(DEADLINE, terminals, "bash") as tab:
         await tab.execute("PROMPT_COMMAND='sleep 0.8'")
-        await tab.execute("sleep 60", wait=False)
+        await tab.execute("sleep 60", async_=True)
         stopped = await tab.stop_process()
         assert (stopped.left, stopped.success, stopped.state) == ((), True, "prompt"), stopped
 

@@ -147,18 +147,18 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
         "command": "true",
         "timeout": 10.0,
         "strip_ansi": None,
-        "env": None,
-        "cwd": None,
+        "env": {},
+        "cwd": "",
         "on_timeout": "interrupt",
-        "wait": True,
+        "async_": False,
         "max_chars": 8000,
-        "idle": None,
+        "idle": 0.0,
         "drawing": False,
     }
     given = {"timeout_ms": 1500, "async": True, "env": {"A": "1"}, "cwd": "/", "on_timeout": "leave", "max_chars": 9}
     await session.call("execute_command", window_id="%1", command="true", strip_ansi=True, **given)
     asked = session.library.only.asked[-1]
-    assert (asked["timeout"], asked["wait"], asked["env"], asked["cwd"]) == (1.5, False, {"A": "1"}, "/")
+    assert (asked["timeout"], asked["async_"], asked["env"], asked["cwd"]) == (1.5, True, {"A": "1"}, "/")
     assert (asked["on_timeout"], asked["max_chars"], asked["strip_ansi"]) == ("leave", 9, True)
 
 
@@ -167,7 +167,7 @@ async def test_the_other_defaults(session: Session) -> None:
     asked = session.library.asked.pop()
     assert (asked["size"], asked["command"], asked["cwd"], asked["env"]) == ((100, 30), ("htop",), None, None)
     await session.call("command_result", command_id="c7", wait_ms=250)
-    asked = {"command_id": "c7", "wait": 0.25, "strip_ansi": None, "max_chars": 8000, "idle": None, "drawing": False}
+    asked = {"command_id": "c7", "wait": 0.25, "strip_ansi": None, "max_chars": 8000, "idle": 0.0, "drawing": False}
     assert session.library.asked.pop() == asked
     await session.call("read_logs_from_tab", window_id="@1")
     asked = {"target": "@1", "lines": 500, "strip_ansi": None, "grep": "", "before": 0, "after": 0}
@@ -261,7 +261,7 @@ async def test_what_strict_clients_send_for_nothing_counts_as_not_given(session:
     result = await session.call("execute_command", command="x", **optional)
     assert not result.is_error, text_of(result)
     asked = session.library.only.asked[-1]
-    assert (asked["timeout"], asked["env"], asked["cwd"], asked["on_timeout"]) == (10.0, None, None, "interrupt")
+    assert (asked["timeout"], asked["env"], asked["cwd"], asked["on_timeout"]) == (10.0, {}, "", "interrupt")
     made = await session.call("create_tab", **dict.fromkeys(("name", "size", "command", "login", "env"), nothing))
     assert not made.is_error, text_of(made)
     assert (session.library.asked[-1]["size"], session.library.asked[-1]["command"]) == (None, None)

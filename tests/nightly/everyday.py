@@ -410,7 +410,7 @@ class Everyday:
         if self._random.random() < 0.5:
             await tab.start_process(f"sleep {length}")
         else:
-            await tab.execute(f"sleep {length}", wait=False)
+            await tab.execute(f"sleep {length}", async_=True)
         if delay:
             await anyio.sleep(delay / 1000)
         stopped = await tab.stop_process(signal)

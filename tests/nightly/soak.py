@@ -204,7 +204,7 @@ class Soak:
             result = await tab.execute(f"{command}; sleep 1000", timeout=10 if count > 1000 else 1)
             status = result.exit_code or 0
         elif kind == "leave":
-            result = await tab.execute(f"{command}; (exit {status})", wait=False)
+            result = await tab.execute(f"{command}; (exit {status})", async_=True)
             while result.running:
                 result = await self.terminals.command_result(result.command_id, wait=END_SECONDS)
             text = text[-len(result.output) :] if result.output else ""

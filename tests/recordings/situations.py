@@ -38,7 +38,7 @@ def run(command: str, timeout: float = 4.0, **options: Any) -> Step:
 
 def start(command: str) -> Step:
     """A command whose end nobody waits for."""
-    return run(command, wait=False)
+    return run(command, async_=True)
 
 
 def keys(*typed: str) -> Step:

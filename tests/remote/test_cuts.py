@@ -123,7 +123,7 @@ async def numbers(box: Proxied, folder: Path, over: anyio.Event) -> None:
     begun = False
     while not begun:
         with suppress(TabUnavailable):  # a silent connection, which such a call does not wait for: nothing was typed
-            await tab.execute(loop, wait=False)
+            await tab.execute(loop, async_=True)
             begun = True
     await over.wait()
     stop.touch()

@@ -53,7 +53,7 @@ async def test_a_tab_in_a_container_is_exact_and_outlives_its_carrier(
             assert tab.key == f"{program}:{NAME}/@1"
             one = await tab.execute("echo 'a  b'; cd /tmp; false")
             assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
-            running = await tab.execute("sleep 0.5; seq 1 20000", wait=False)
+            running = await tab.execute("sleep 0.5; seq 1 20000", async_=True)
             for carrier in children(b"printf %b"):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(carrier, signal.SIGKILL)

@@ -46,7 +46,7 @@ async def test_a_full_disk_there_costs_what_was_written_while_nobody_listened(bo
     other = await box.opened.create_tab(host="box", shell="bash")
     for one in (tab, other):
         assert (await one.execute(f"seq 1 {LINES}", max_chars=None)).output == WHOLE
-    running = await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 {LINES}; : >{done}", wait=False)
+    running = await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 {LINES}; : >{done}", async_=True)
     await box.outage(tab)
     go.touch()
     while not done.exists():

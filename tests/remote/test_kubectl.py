@@ -57,7 +57,7 @@ async def test_a_tab_in_a_pod_is_exact_and_outlives_a_cut(environ: dict[str, str
             assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
             many = await tab.execute("seq 1 20000", max_chars=None)
             assert many.output == "".join(f"{line}\n" for line in range(1, 20001))
-            running = await tab.execute("echo begun; sleep 0.5; seq 1 20000", wait=False)
+            running = await tab.execute("echo begun; sleep 0.5; seq 1 20000", async_=True)
             before = api.opened
             api.cut()
             ended = await opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)

@@ -75,7 +75,7 @@ async def test_a_lost_connection_is_regained_and_the_program_there_goes_on(own: 
     tab = await own.create_tab(host="box", cwd=str(folder))
     assert (await tab.execute("echo before")).output == "before\n"
     mark = folder / "went-on"
-    started = await tab.execute(f"sleep 0.7; echo yes > {mark}; echo after", wait=False)
+    started = await tab.execute(f"sleep 0.7; echo yes > {mark}; echo after", async_=True)
     (carrier,) = children(b"printf %b")
     os.kill(carrier, signal.SIGKILL)
     await until(mark.exists)
@@ -90,7 +90,7 @@ async def test_a_lost_connection_is_regained_and_the_program_there_goes_on(own: 
 
 async def test_a_server_that_is_gone_ends_its_tabs_and_another_is_started(own: Terminals, folder: Path) -> None:
     tab = await own.create_tab(host="box")
-    running = await tab.execute("sleep 100", wait=False)
+    running = await tab.execute("sleep 100", async_=True)
     tmux = int((await tab.client.command("display-message", "-p", "#{pid}"))[0])
     os.kill(tmux, signal.SIGKILL)
     ended = await own.command_result(running.command_id, wait=DEADLINE)
@@ -106,7 +106,7 @@ async def test_a_server_that_is_gone_ends_its_tabs_and_another_is_started(own: T
 async def test_nothing_is_left_there_after_the_end(folder: Path, environ: dict[str, str]) -> None:
     async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
         tab = await opened.create_tab(host="box")
-        await tab.execute("sleep 1000 & sleep 1000", wait=False)
+        await tab.execute("sleep 1000 & sleep 1000", async_=True)
         place, memory = place_of(tab), tab.runner.folder.parent
         assert place.is_dir()
         assert memory.is_dir()
@@ -120,7 +120,7 @@ import anyio, sys, muxwire
 async def main():
     async with muxwire.open_terminals(state_dir=sys.argv[1]) as opened:
         tab = await opened.create_tab(host=sys.argv[3])
-        await tab.execute(sys.argv[2], wait=False)
+        await tab.execute(sys.argv[2], async_=True)
         print(tab.pane.host.facts.folder, flush=True)
         await anyio.sleep_forever()
 anyio.run(main)

@@ -42,7 +42,7 @@ import os, signal, sys, anyio, muxwire
 async def main():
     async with muxwire.open_terminals({name!r}, state_dir={state!r}) as opened:
         tab = await opened.create_tab(host={host!r}, shell="bash")
-        running = await tab.execute({command!r}, wait=False)
+        running = await tab.execute({command!r}, async_=True)
         await opened.wait_for([tab.key], regex="^100$", timeout=30)
         print(running.command_id, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -99,7 +99,7 @@ async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], s
             made = await first.create_tab(host="box", shell="bash", name="before")
             await first.run_operations([{"kind": "rename_window", "target": made.key, "name": "far"}])
             await made.execute("cd /usr; kept=yes")
-            running = await made.execute(f"until [ -e {go} ]; do sleep 0.05; done; echo over; (exit 7)", wait=False)
+            running = await made.execute(f"until [ -e {go} ]; do sleep 0.05; done; echo over; (exit 7)", async_=True)
         go.touch()
         async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
             [row] = (await second.list_tabs(closed=False)).tabs
@@ -133,7 +133,7 @@ async def test_a_command_is_known_by_its_id_at_once(user: dict[str, str], state:
     with anyio.fail_after(DEADLINE):
         async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
             made = await first.create_tab(host="box", shell="bash")
-            told = await made.execute("echo said; (exit 3)", wait=False)
+            told = await made.execute("echo said; (exit 3)", async_=True)
         async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
             ended = await second.command_result(told.command_id, wait=PATIENT)
             assert (ended.output, ended.exit_code) == ("said\n", 3), ended

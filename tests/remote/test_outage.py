@@ -103,7 +103,7 @@ async def test_what_was_not_kept_in_time_is_not_read_by_a_later_process(
     with anyio.fail_after(DEADLINE):
         async with process() as opened:
             tab = await opened.create_tab(host="box", shell="bash")
-            await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", wait=False)
+            await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", async_=True)
         go.touch()
         await there(done)
         async with process() as opened:
@@ -179,7 +179,7 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
 
 async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: Proxied) -> None:
     tab = await box.opened.create_tab(host="box")
-    running = await tab.execute("echo begun; sleep 1000", wait=False)
+    running = await tab.execute("echo begun; sleep 1000", async_=True)
     await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
     async with anyio.create_task_group() as tasks:
 
@@ -210,7 +210,7 @@ async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, mon
 
     tab = await box.opened.create_tab(host="box")
     monkeypatch.setattr(RemoteHost, "print_mark", print_mark)
-    running = await tab.execute("sleep 1; echo now", wait=False)
+    running = await tab.execute("sleep 1; echo now", async_=True)
     await box.cut(tab, "kill")
     assert (await box.opened.command_result(running.command_id, wait=PATIENT)).output == "now\n"
     assert (await tab.execute("echo again")).output == "again\n"
@@ -221,7 +221,7 @@ async def test_a_tab_that_is_found_again_in_an_outage_is_read_once(box: Proxied,
     """As by a process that attaches to a named instance, and loses the connection just then."""
     go, done = folder / "go", folder / "done"
     tab = await box.opened.create_tab(host="box", shell="bash")
-    running = await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", wait=False)
+    running = await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", async_=True)
     await box.outage(tab)
     assert tab.server.rejoin is not None
     tab.server.rejoin(tab)
@@ -247,7 +247,7 @@ async def test_what_was_to_be_ended_in_an_outage_is_ended_whatever_became_of_its
     """A C-c may come before the program that it is for; this one takes none."""
     tab = await box.opened.create_tab(host="box")
     ignores = "sh -c \"trap '' INT; echo begun; while :; do sleep 0.1; done\""
-    running = await tab.execute(ignores, wait=False)
+    running = await tab.execute(ignores, async_=True)
     await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
     await box.outage(tab)
     assert not (await tab.stop_process()).success
@@ -280,7 +280,7 @@ async def test_what_nobody_can_be_asked_about_is_not_claimed(box: Proxied) -> No
     tab = await box.opened.create_tab(host="box")
     idle = await box.opened.create_tab(host="box", shell="dash")
     assert (await idle.execute("true")).state == "prompt"
-    running = await tab.execute("sleep 1000", wait=False)
+    running = await tab.execute("sleep 1000", async_=True)
     await box.outage(tab)
     assert (tab.state, idle.state) == ("running", "prompt")
     asked = await box.opened.command_result(running.command_id)
@@ -315,7 +315,7 @@ async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, fol
     go, done = folder / "go", folder / "done"
     tab = await box.opened.create_tab(host="box", shell="bash")
     command = f"until [ -e {go} ]; do sleep 0.05; done; seq 1 {LINES}; : >{done}"
-    running = await tab.execute(command, wait=False)
+    running = await tab.execute(command, async_=True)
     await box.opened.wait_for([tab.key], idle=0.3, timeout=PATIENT)
     await box.outage(tab)
     go.touch()
@@ -366,7 +366,7 @@ async def test_a_line_that_has_ended_meanwhile_refuses_no_command(box: Proxied, 
 async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(box: Proxied) -> None:
     """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
     tab = await box.opened.create_tab(host="box", shell="bash")
-    await tab.execute("while :; do sleep 0.01; done", wait=False)
+    await tab.execute("while :; do sleep 0.01; done", async_=True)
     folder = place_of(tab)
     while not (shells := [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]):
         await anyio.sleep(0.05)

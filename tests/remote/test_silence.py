@@ -47,7 +47,7 @@ async def running(box: Proxied, command: str) -> tuple[Tab, str]:
     """A tab whose shell is known, and a command that runs in it and has said `begun`."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await known_prompt(tab)
-    started = await tab.execute(f"echo begun; {command}", wait=False)
+    started = await tab.execute(f"echo begun; {command}", async_=True)
     await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
     return tab, started.command_id
 

@@ -158,7 +158,7 @@ async def test_a_program_there_is_seen_answered_and_stopped(terminals: Terminals
 
 async def test_logs_waits_screens_and_events_are_here(terminals: Terminals, tab: Tab) -> None:
     since = (await terminals.watch_events(since=0, timeout=0.1)).next
-    await tab.execute("sleep 0.2; echo now", wait=False)
+    await tab.execute("sleep 0.2; echo now", async_=True)
     seen = await terminals.wait_for([tab.key], regex="^now", timeout=DEADLINE)
     assert (seen.outcome, seen.which) == ("met", tab.key), seen
     await tab.execute("true")

@@ -11,10 +11,7 @@ from muxwire.library.terminals import Terminals
 from muxwire.tabs.tab import Tab
 from muxwire.verbs.catalogue import (
     CloseTab,
-    CommandResult,
     CreateTab,
-    ExecuteCommand,
-    ExecuteScript,
     ListTabs,
     ReadLogs,
     RunTmuxOperations,
@@ -36,9 +33,6 @@ METHODS: dict[type[Verb], tuple[Any, dict[str, str]]] = {
     CreateTab: (Terminals.create_tab, {}),
     ListTabs: (Terminals.list_tabs, {}),
     CloseTab: (Terminals.close_tab, TARGET | {"session": ""}),  # close_session
-    ExecuteCommand: (Tab.execute, OF_TAB | {"async_": "wait"}),
-    CommandResult: (Terminals.command_result, {}),
-    ExecuteScript: (Tab.execute_script, OF_TAB | {"async_": "wait"}),
     StartProcess: (Tab.start_process, OF_TAB),
     StopProcess: (Tab.stop_process, OF_TAB | {"signal": "name"}),
     ReadLogs: (Terminals.read_logs, TARGET),
@@ -52,8 +46,6 @@ METHODS: dict[type[Verb], tuple[Any, dict[str, str]]] = {
 # What a program gets more of than a model, or says in another way.
 OTHER_DEFAULTS = {
     (ListTabs, "closed"): True,
-    (ExecuteCommand, "async_"): True,  # wait
-    (ExecuteScript, "async_"): True,
     (WatchEvents, "max_events"): 100,
 }
 # A program is given all, a model what it can read.

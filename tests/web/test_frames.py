@@ -104,7 +104,7 @@ async def test_a_tab_is_followed_to_its_end_and_says_what_it_asks(terminals: Ter
 
 async def test_who_asks_is_first_and_calls_a_person_once(terminals: Terminals, tmp_path: Path) -> None:
     async with tab_for(DEADLINE, terminals), tab_for(DEADLINE, terminals) as asking:
-        await asking.execute("read -rp 'Go on [y/N]? ' x", wait=False)
+        await asking.execute("read -rp 'Go on [y/N]? ' x", async_=True)
         while not (first := (await asking_tabs(terminals))[0]).asks:
             await asking.pane.stream.changed_within(0.1)
         assert (first.tab.window_id, first.asks, first.question) == (asking.key, "a line of input", "Go on [y/N]?")
@@ -116,7 +116,7 @@ async def test_who_asks_is_first_and_calls_a_person_once(terminals: Terminals, t
             await asking.send_keys(["n", "Enter"])
             while asking.state != "prompt":
                 await asking.pane.stream.changed_within(0.1)
-            await asking.execute("read -rp 'Sure? ' x", wait=False)
+            await asking.execute("read -rp 'Sure? ' x", async_=True)
             while called.read_text().count("\n") < 2:
                 await anyio.sleep(0.05)
         assert called.read_text().splitlines() == [

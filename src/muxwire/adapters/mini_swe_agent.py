@@ -74,7 +74,7 @@ class MuxwireEnvironment:
 
     def _ran(self, command: str, cwd: str, seconds: float) -> dict[str, Any]:
         tab = self._opened()
-        result = tab.execute(command, cwd=cwd or None, timeout=seconds)
+        result = tab.execute(command, cwd=cwd or "", timeout=seconds)
         if result.running:
             tab.stop_process()
             return _failed(shown(result.output), f"it was stopped: {why_it_waits(result)}", "WaitsForInput")

@@ -115,7 +115,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         tab = self._opened()
         if secrets is not None and (found := secrets.get_secrets_as_env_vars(command)):
             tab.execute("export " + " ".join(f"{name}={shlex.quote(value)}" for name, value in found.items()))
-        self._told, self._running = False, tab.execute(command, wait=False, max_chars=0).command_id
+        self._told, self._running = False, tab.execute(command, async_=True, max_chars=1).command_id
         return self._wait(command, action.timeout, text=before)
 
     def _wait(self, command: str, timeout: float | None, *, key: str = "", text: str = "") -> TerminalObservation:

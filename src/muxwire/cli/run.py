@@ -146,7 +146,7 @@ async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argpa
             timeout=arguments.timeout,
             strip_ansi=as_read,
             env=dict(arguments.env),
-            cwd=arguments.cwd or None,
+            cwd=arguments.cwd,
             on_timeout=arguments.on_timeout,
             on_start=signals.started,
             on_output=None if arguments.json else plain.take if as_read else exact,

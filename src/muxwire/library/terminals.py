@@ -32,11 +32,11 @@ from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.scrollback import checked_limit, limit_scrollback
 from muxwire.tabs.seat import Seat
 from muxwire.tabs.tab import TURN_SECONDS, Tab
-from muxwire.tabs.takes import takes_of
+from muxwire.tabs.takes import takes, takes_of
 from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.past import past_screen
-from muxwire.verbs.catalogue import CreateTab, TabRequest, Wait
+from muxwire.verbs.catalogue import CommandResult, CreateTab, TabRequest, Wait
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class Terminals:
         if not self.host.is_local:
             await self.server()
             programs = [program for program in (wanted.shell, *wanted.command[:1]) if program]
-            await self.host.look_up([wanted.cwd] if wanted.cwd else [], programs)
+            await self.host.look_up([os.fspath(wanted.cwd)] if wanted.cwd else [], programs)
         request = checked_request(self.host, wanted)
         server = await self.server()
         if self._life.adopted is not None:
@@ -385,27 +385,15 @@ class Terminals:
 
     # -- commands
 
-    @checks_types
-    async def command_result(
-        self,
-        command_id: str,
-        *,
-        wait: float = 0.0,
-        idle: float | None = None,
-        strip_ansi: bool | None = None,
-        max_chars: int | None = None,
-        drawing: bool = True,
-        whole: bool = False,
-    ) -> ExecutionResult:
+    @takes(CommandResult)
+    async def command_result(self, asked: CommandResult) -> ExecutionResult:
         """What a command wrote since it was last asked about; waits up to `wait` seconds for its end.
 
         With `idle` no longer than until nothing new came for that many seconds. `drawing` as for `Tab.execute`. With
         `whole` all that it wrote. NoSuchTarget, InvalidArgument.
         """
-        tab, execution = await self._command(command_id, within=wait or inf)
-        return await tab.result_within(
-            execution, wait, idle, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing, whole=whole
-        )
+        tab, execution = await self._command(asked.command_id, within=asked.wait or inf)
+        return await tab.result_within(execution, asked)
 
     async def command_info(self, command_id: str) -> CommandInfo:
         """Which command it is, in which tab, and when it began and ended. NoSuchTarget."""

@@ -184,7 +184,7 @@ async def exec_command(call: Call, given: ExecCommand) -> Text:
             tab.execute(
                 command,
                 timeout=given.yield_time,
-                cwd=given.workdir or None,
+                cwd=given.workdir or "",
                 on_timeout="leave",
                 drawing=False,
                 strip_ansi=True,
@@ -288,7 +288,7 @@ async def bash(call: Call, given: Bash) -> Text:
             tab.execute(
                 given.command,
                 timeout=given.timeout / 1000,
-                wait=not background,
+                async_=background,
                 drawing=False,
                 strip_ansi=True,
                 max_chars=_SHOWN,

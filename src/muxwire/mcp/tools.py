@@ -34,7 +34,6 @@ from muxwire.verbs.catalogue import (
     CreateTab,
     ExecuteCommand,
     ExecuteScript,
-    Execution,
     ListTabs,
     ReadLogs,
     RunTmuxOperations,
@@ -192,32 +191,26 @@ class ScriptOutcome(CommandOutcome):
 @tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING, finds_room=True)
 async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
     tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
-    result = await call.progress.during(tab.execute(given.command, **_options(call, given)))
+    result = await call.progress.during(tab.execute(**_asked(given), on_progress=call.progress.note))
     return CommandOutcome(**_news(result))
 
 
 @tool(CommandResult, returns=CommandOutcome, hints=Hints(read_only=True))
 async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
-    result = await call.progress.during(
-        call.terminals.command_result(
-            given.command_id,
-            wait=given.wait,
-            idle=given.idle or None,
-            strip_ansi=given.strip_ansi,
-            max_chars=given.max_chars,
-            drawing=given.strip_ansi is False,
-        )
-    )
+    result = await call.progress.during(call.terminals.command_result(**_asked(given)))
     return CommandOutcome(**_news(result))
 
 
 @tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts", finds_room=True)
 async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
     tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
-    result = await call.progress.during(
-        tab.execute_script(given.language, given.code, args=given.args, **_options(call, given))
-    )
+    result = await call.progress.during(tab.execute_script(**_asked(given), on_progress=call.progress.note))
     return ScriptOutcome(script_path=result.script_path, **_news(result))
+
+
+def _asked(given: ExecuteCommand | ExecuteScript | CommandResult) -> dict[str, Any]:
+    """What the library is given: a model sees nothing that was drawn, unless it asks for every byte."""
+    return given.words | {"drawing": given.strip_ansi is False}
 
 
 def told_of(result: ExecutionResult) -> dict[str, Any]:
@@ -241,21 +234,6 @@ def _news(result: ExecutionResult) -> dict[str, Any]:
 def _fields_of(result: object, kind: type[Any]) -> dict[str, Any]:
     """The fields of `kind` that the library's result has."""
     return {field.name: getattr(result, field.name) for field in fields(kind)}
-
-
-def _options(call: Call, given: Execution) -> dict[str, Any]:
-    return {
-        "timeout": given.timeout,
-        "strip_ansi": given.strip_ansi,
-        "env": given.env or None,
-        "cwd": given.cwd or None,
-        "on_timeout": given.on_timeout,
-        "wait": not given.async_,
-        "idle": given.idle or None,
-        "drawing": given.strip_ansi is False,
-        "max_chars": given.max_chars,
-        "on_progress": call.progress.note,
-    }
 
 
 # Tools for programs that stay: servers, watchers, REPLs.

@@ -5,6 +5,7 @@ JSON has the words of the MCP tool and of `muxwire ops`: every field is checked,
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -208,5 +209,5 @@ def programs_and_folders(operations: Sequence[Operation]) -> tuple[list[str], li
     """The programs and the directories that new panes are to start with, each once."""
     making = [one for one in operations if isinstance(one, NewWindow | SplitPane)]
     programs = dict.fromkeys(one.command[0] for one in making if one.command)
-    folders = dict.fromkeys(one.cwd for one in making if one.cwd)
+    folders = dict.fromkeys(os.fspath(one.cwd) for one in making if one.cwd)
     return list(programs), list(folders)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from dataclasses import dataclass, replace
@@ -98,7 +99,7 @@ class SplitPane(Operation, PaneRequest):
 def _program_shown(new: PaneRequest) -> Arguments:
     """The end of a command that makes a pane, with its program shortened."""
     settings = [word for pair in new.env.items() for word in ("-e", "=".join(pair))]
-    return (*(("-c", new.cwd) if new.cwd else ()), *settings, "--", *(new.command or (_SHELL_SHOWN,)))
+    return (*(("-c", os.fspath(new.cwd)) if new.cwd else ()), *settings, "--", *(new.command or (_SHELL_SHOWN,)))
 
 
 async def _split(run: OperationsRun, new: TabRequest, beside: Tab, flags: Arguments) -> Tab:

@@ -99,7 +99,7 @@ class Execute(Operation):
         run.typed_at.pop(tab.pane_id, None)
         limit, said = run.time_for(DEFAULT_TIMEOUT if self.timeout is None else self.timeout)
         result = await tab.execute(
-            self.command, timeout=limit, strip_ansi=self.strip_ansi, env=self.env or None, cwd=self.cwd or None,
+            self.command, timeout=limit, strip_ansi=self.strip_ansi, env=self.env, cwd=self.cwd,
             drawing=self.strip_ansi is False, max_chars=run.options.max_chars,
         )  # fmt: skip
         step.say(output=result.output, exit_code=result.exit_code)

@@ -199,7 +199,7 @@ class TabMaker:
                 name=request.name,
                 session=request.session or self.server.sessions.hub_name,
                 shell=request.shell if shell is not None else "",
-                cwd=request.cwd,
+                cwd=os.fspath(request.cwd),
                 sized=request.size is not None,
                 is_split=is_split,
                 strip_ansi=request.strip_ansi,

@@ -44,7 +44,7 @@ from muxwire.tabs.processes import note_left, started_process, stop_process
 from muxwire.tabs.record import note_name, printed_name, shown_name
 from muxwire.tabs.takes import takes
 from muxwire.tabs.waits import Wanted, wait_for
-from muxwire.verbs.catalogue import Typing, Wait
+from muxwire.verbs.catalogue import Execute, ResultOf, Script, Typing, Wait
 from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
 
@@ -71,16 +71,10 @@ if TYPE_CHECKING:
     from muxwire.tabs.record import CommandBook, TabRecord
     from muxwire.tabs.tab_events import TabEvents
     from muxwire.tmux.server import TmuxServer
-    from muxwire.verbs.types import Language, OnTimeout
+    from muxwire.verbs.catalogue import Execution as ExecutionAsked
+    from muxwire.verbs.types import Folder, OnInput
     from muxwire.vt.drawn import Picture
 
-# Functions that a call may be given, plain ones or coroutine functions.
-# Receives the next bytes of a command's output, the terminal's CR LF back to LF.
-OnOutput = Callable[[bytes], object]
-# Receives the bytes of output so far and the last line of it.
-OnProgress = Callable[[int, str], object]
-# Receives what a command waits for, in words: `a line of input`.
-OnInput = Callable[[str], object]
 # Why the wait for a command is over.
 WaitEnd = Literal["ended", "timed_out", "interactive", "silent", "idle"]
 
@@ -269,31 +263,14 @@ class Tab:
         """The offset of the next byte that the pane will write."""
         return self.pane.stream.end
 
-    @checks_types
+    @takes(Execute)
     @attaching
-    async def execute(
-        self,
-        command: str | bytes,
-        *,
-        timeout: float = DEFAULT_TIMEOUT,
-        strip_ansi: bool | None = None,
-        env: Mapping[str, str] | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        on_timeout: OnTimeout = "interrupt",
-        wait: bool = True,
-        idle: float | None = None,
-        max_chars: int | None = None,
-        drawing: bool = True,
-        on_progress: OnProgress | None = None,
-        on_start: Callable[[str], object] | None = None,
-        on_output: OnOutput | None = None,
-        on_input: OnInput | None = None,
-    ) -> ExecutionResult:
+    async def execute(self, asked: Execute) -> ExecutionResult:
         """Run `command` in the tab's shell and return exactly what it wrote, with its exit code.
 
         The shell's state persists (`cd`, `export`, functions), unless `env` or `cwd` is given: then the command runs
         apart. `timeout` is in seconds; at its end the command is interrupted, or left running (`on_timeout="leave"`).
-        `wait=False` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
+        `async_` returns as soon as it is typed. What still runs is picked up by `Terminals.command_result`.
         With `idle` it returns, as running, when nothing new came for that many seconds. Without `drawing` the output is
         without what a program draws on the alternate screen.
         Cancelling this call interrupts the command; an error of `on_output` too, and is raised at its end.
@@ -305,87 +282,67 @@ class Tab:
 
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
-        _check_on_timeout(on_timeout)
-        if not isinstance(command, bytes):
-            check_text(command, "command")
-        body = command if isinstance(command, bytes) else command.encode("utf-8", "surrogateescape")
-        execution = await self._start(body, self._turn_timeout(timeout, wait=wait), env, cwd)
-        if on_start is not None:
-            on_start(execution.command_id)
+        if isinstance(asked.command, str):
+            check_text(asked.command, "command")
+        body = asked.command
+        body = body if isinstance(body, bytes) else body.encode("utf-8", "surrogateescape")
+        execution = await self._start(body, self._turn_timeout(asked), asked.env, asked.cwd)
+        if asked.on_start is not None:
+            asked.on_start(execution.command_id)
 
-        fell_idle = False
+        outcome = ""
 
         async def end() -> None:
-            nonlocal fell_idle
-            outcome = await self._wait(
-                execution, timeout, on_timeout=on_timeout, on_progress=on_progress, on_input=on_input, idle=idle
-            )
-            fell_idle = outcome == "idle"
+            nonlocal outcome
+            outcome = await self._wait(execution, asked, on_input=asked.on_input)
 
-        if on_output is not None:
-            live = LiveOutput(execution, self.pane.stream, partial(_run_callback, on_output), self.pane.shell)
-            await live.during(end if wait else anyio.lowlevel.checkpoint)
-        elif wait:
+        if asked.on_output is not None:
+            live = LiveOutput(execution, self.pane.stream, partial(_run_callback, asked.on_output), self.pane.shell)
+            await live.during(anyio.lowlevel.checkpoint if asked.async_ else end)
+        elif not asked.async_:
             await end()
-        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
-        return said_idle(result, idle) if fell_idle and idle else result
+        return await self._result(execution, asked, outcome)
 
-    @checks_types
+    @takes(Script)
     @attaching
-    async def execute_script(
-        self,
-        language: Language,
-        code: str,
-        *,
-        args: Sequence[str] = (),
-        timeout: float = DEFAULT_TIMEOUT,
-        strip_ansi: bool | None = None,
-        env: Mapping[str, str] | None = None,
-        cwd: str | os.PathLike[str] | None = None,
-        on_timeout: OnTimeout = "interrupt",
-        wait: bool = True,
-        idle: float | None = None,
-        max_chars: int | None = None,
-        drawing: bool = True,
-        on_progress: OnProgress | None = None,
-    ) -> ExecutionResult:
+    async def execute_script(self, asked: Script) -> ExecutionResult:
         """Write `code` to a private file (`script_path`), kept as long as the log, and run it; else as `execute`."""
         from muxwire.pane.scripts import keep_script, script_command, script_name  # late: few verbs write a script
 
-        _check_on_timeout(on_timeout)
-        name = script_name(language, os.urandom(4).hex())
-        body = code.encode("utf-8", "surrogateescape")
+        name = script_name(asked.language, os.urandom(4).hex())
+        body = asked.code.encode("utf-8", "surrogateescape")
         path, kept, write = keep_script(self.pane.host, self.pane.stream.log, self.runner.folder, name, body)
         shell = self.pane.shell.name if self.pane.shell is not None else ""
         try:
-            command, shown = script_command(language, path, args, shell=shell)
-            turn_timeout = self._turn_timeout(timeout, wait=wait)
-            execution = await self._start(command, turn_timeout, env, cwd, shown, write, script_path=str(kept))
+            command, shown = script_command(asked.language, path, asked.args, shell=shell)
+            turn_timeout = self._turn_timeout(asked)
+            execution = await self._start(
+                command, turn_timeout, asked.env, asked.cwd, shown, write, script_path=str(kept)
+            )
         except BaseException:
             kept.unlink(missing_ok=True)
             raise
-        outcome = ""
-        if wait:
-            outcome = await self._wait(execution, timeout, on_timeout=on_timeout, on_progress=on_progress, idle=idle)
-        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, waited=wait, drawing=drawing)
-        return said_idle(result, idle) if outcome == "idle" and idle else result
+        return await self._result(execution, asked, "" if asked.async_ else await self._wait(execution, asked))
 
-    def _turn_timeout(self, timeout: float, *, wait: bool) -> float:
+    async def _result(self, execution: Execution, asked: ExecutionAsked, outcome: str) -> ExecutionResult:
+        result = await self.result(
+            execution, strip_ansi=asked.strip_ansi, max_chars=asked.max_chars, waited=not asked.async_,
+            drawing=asked.drawing,
+        )  # fmt: skip
+        return said_idle(result, asked.idle) if outcome == "idle" else result
+
+    def _turn_timeout(self, asked: ExecutionAsked) -> float:
         """How many seconds a call waits for its turn and a prompt: all of its time where it waits for the end too."""
-        return timeout if wait or self.pane.on_its_way() else min(timeout, TURN_SECONDS)
+        whole = not asked.async_ or self.pane.on_its_way()
+        return asked.timeout if whole else min(asked.timeout, TURN_SECONDS)
 
     async def _start(
-        self, command: bytes, timeout: float, env: Mapping[str, str] | None,
-        cwd: str | os.PathLike[str] | None,
+        self, command: bytes, timeout: float, env: Mapping[str, str], cwd: Folder,
         shown: bytes | None = None, write: Callable[[], None] | None = None, script_path: str = "",
     ) -> Execution:  # fmt: skip
-        if timeout <= 0:
-            raise InvalidArgument(
-                "a command needs a timeout of more than 0 s", remedy="give it some time, or do not wait for its end"
-            )
         self.pane.check_width(self.columns)
         variables = checked_environment(env) if env else {}
-        folder = str(self.pane.host.checked_folder(cwd, self.cwd)) if cwd is not None else None
+        folder = str(self.pane.host.checked_folder(os.fspath(cwd), self.cwd)) if cwd else None
         try:
             execution = await self.runner.start(
                 command, turn_timeout=timeout, env=variables, cwd=folder, shown=shown, write=write
@@ -416,11 +373,11 @@ class Tab:
         return result
 
     async def until_idle(
-        self, execution: Execution, timeout: float, idle: float | None, *, progress: Progress | None = None
+        self, execution: Execution, timeout: float, idle: float, *, progress: Progress | None = None
     ) -> WaitEnd:
         """Wait for a command as `Runner.wait`, or until nothing new came for `idle` s."""
         begun = time.monotonic()
-        while idle is not None:
+        while idle:
             left = begun + timeout - time.monotonic()
             quiet_in = max(begun, self.pane.stream.last_output) + idle - time.monotonic()
             if quiet_in >= left:
@@ -432,31 +389,22 @@ class Tab:
                 return outcome
         return await self.runner.wait(execution, begun + timeout - time.monotonic(), progress=progress)
 
-    async def _wait(
-        self,
-        execution: Execution,
-        timeout: float,
-        *,
-        on_timeout: OnTimeout,
-        on_progress: OnProgress | None,
-        on_input: OnInput | None = None,
-        idle: float | None = None,
-    ) -> WaitEnd:
+    async def _wait(self, execution: Execution, asked: ExecutionAsked, *, on_input: OnInput | None = None) -> WaitEnd:
         async def progress(running: Execution) -> None:
-            assert on_progress is not None
-            await _run_callback(on_progress, *progress_of(running, self.pane.stream))
+            assert asked.on_progress is not None
+            await _run_callback(asked.on_progress, *progress_of(running, self.pane.stream))
 
-        deadline = time.monotonic() + timeout
+        deadline, told = time.monotonic() + asked.timeout, progress if asked.on_progress else None
         try:
-            outcome = await self.until_idle(execution, timeout, idle, progress=progress if on_progress else None)
+            outcome = await self.until_idle(execution, asked.timeout, asked.idle, progress=told)
             while outcome in ("interactive", "silent") and on_input is not None:
                 if outcome == "interactive":
                     await _run_callback(on_input, execution.asked_for)
                 left = deadline - time.monotonic()
-                outcome = await self.until_idle(execution, left, idle, progress=progress if on_progress else None)
+                outcome = await self.until_idle(execution, left, asked.idle, progress=told)
             if outcome == "timed_out":
-                execution.overdue(on_timeout)
-                if on_timeout == "interrupt":
+                execution.overdue(asked.on_timeout)
+                if asked.on_timeout == "interrupt":
                     await self.runner.interrupt_overdue(execution)
                     await note_left(self.pane, execution)
         except anyio.get_cancelled_exc_class():
@@ -486,7 +434,7 @@ class Tab:
         wanted = await Wanted.of(Wait(until=until, regex=regex)).checked() if ready else None
         from_byte, execution = self.next_byte, None
         if append_newline:
-            execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, None, None)
+            execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, {}, "")
         else:
             from_byte = (await self._keys.send(command, paste=False, literal=True)).next_byte
         return await started_process(self, execution, from_byte, wanted, ready_timeout)
@@ -594,39 +542,28 @@ class Tab:
         wanted = await Wanted.of(asked).checked()
         return await wait_for([self], wanted, from_byte=asked.from_byte, timeout=asked.timeout, names=[self.key])
 
-    @checks_types
-    async def command_result(
-        self,
-        command_id: str = "",
-        *,
-        wait: float = 0.0,
-        idle: float | None = None,
-        strip_ansi: bool | None = None,
-        max_chars: int | None = None,
-        drawing: bool = True,
-    ) -> ExecutionResult:
+    @takes(ResultOf)
+    async def command_result(self, asked: ResultOf) -> ExecutionResult:
         """What a command that ran here wrote since it was last asked about; "": the command that was typed last.
 
         Waits up to `wait` seconds for its end, with `idle` no longer than until nothing new came for so long;
-        `drawing` as for `execute`. NoSuchTarget for a command that is not known, or of another tab.
+        `drawing` as for `execute`; with `whole` all that it wrote. NoSuchTarget for a command that is not known, or of
+        another tab.
         """
-        return await self.result_within(
-            self._command(command_id), wait, idle, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing
-        )
+        return await self.result_within(self._command(asked.command_id), asked)
 
-    async def result_within(
-        self, execution: Execution, wait: float, idle: float | None, *, strip_ansi: bool | None,
-        max_chars: int | None, drawing: bool, whole: bool = False,
-    ) -> ExecutionResult:  # fmt: skip
-        """The result of a command that has ended, or at the end of that time or silence; `whole`: all that it wrote."""
+    async def result_within(self, execution: Execution, asked: ResultOf) -> ExecutionResult:
+        """The result of a command that has ended, or at the end of that time or silence."""
         outcome = ""
-        if wait > 0 and execution.running:
+        if asked.wait > 0 and execution.running:
             async with attached(self):
-                outcome = await self.until_idle(execution, wait, idle)
-        if whole and execution.started:
+                outcome = await self.until_idle(execution, asked.wait, asked.idle)
+        if asked.whole and execution.started:
             execution.read_up_to = execution.begin
-        result = await self.result(execution, strip_ansi=strip_ansi, max_chars=max_chars, drawing=drawing)
-        return said_idle(result, idle) if outcome == "idle" and idle else result
+        result = await self.result(
+            execution, strip_ansi=asked.strip_ansi, max_chars=asked.max_chars, drawing=asked.drawing
+        )
+        return said_idle(result, asked.idle) if outcome == "idle" else result
 
     async def runs(self, command_id: str) -> bool:
         """Whether a command that ran here still runs; what it wrote is still to be answer. NoSuchTarget."""
@@ -782,11 +719,6 @@ class Tab:
                     if not self.pane.session.closed:
                         self.end_reason = before
         return ended
-
-
-def _check_on_timeout(on_timeout: OnTimeout) -> None:
-    if on_timeout not in ("interrupt", "leave"):
-        raise InvalidArgument(f"on_timeout is {on_timeout!r}", remedy="use interrupt or leave")
 
 
 async def _run_callback(function: Callable[..., object], *arguments: object) -> None:

@@ -24,8 +24,10 @@ from muxwire.verbs.types import (
     LINES_MAX,
     Argv,
     CommandId,
+    CommandLine,
     Count,
     Cwd,
+    Drawing,
     Environment,
     EventKind,
     Gone,
@@ -38,6 +40,10 @@ from muxwire.verbs.types import (
     Objects,
     Offset,
     OnError,
+    OnInput,
+    OnOutput,
+    OnProgress,
+    OnStart,
     OnTimeout,
     Positive,
     Regex,
@@ -77,7 +83,7 @@ class InTabs(Verb):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Execution(InTab):
+class Execution(Verb):
     """What running a command and running a script share."""
 
     timeout: Annotated[
@@ -91,7 +97,32 @@ class Execution(InTab):
     async_: Annotated[bool, Help("do not wait for its end: ask with its command_id", "do not wait")] = False
     on_timeout: Annotated[OnTimeout, Help("what to do at the timeout: end it, or leave it running")] = "interrupt"
     idle: Idle = 0.0
-    max_chars: MaxChars = DEFAULT_MAX_CHARS
+    max_chars: MaxChars | None = None
+    drawing: Drawing = True
+    on_progress: Annotated[OnProgress | None, Here()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execute(Execution):
+    """A command, and how it is run."""
+
+    command: Annotated[
+        CommandLine, Shown("COMMAND"), Help("a command line for the tab's shell, which knows its aliases and functions")
+    ] = field(kw_only=False)
+    on_start: Annotated[OnStart | None, Here()] = None
+    on_output: Annotated[OnOutput | None, Here()] = None
+    on_input: Annotated[OnInput | None, Here()] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script(Execution):
+    """A script, and how it is run."""
+
+    language: Annotated[Language, Help("what runs it: the tab's own interpreter; shell: its kind of shell")] = field(
+        kw_only=False
+    )
+    code: Annotated[str, Help("the script")] = field(kw_only=False)
+    args: Annotated[Strings, Help("its arguments")] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,41 +184,47 @@ class CloseTab(InTab):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExecuteCommand(Execution):
+class ExecuteCommand(Execute, InTab):
     """Run a shell command in a tab and wait for it: exact output, exit code. timed_out: it was interrupted, or
     still runs with on_timeout "leave". env and cwd hold for this command only; max_chars cuts output in its middle.
     """
 
     verb: ClassVar[str] = "execute_command"
-    command: Annotated[
-        str, Shown("COMMAND"), Help("a command line for the tab's shell, which knows its aliases and functions")
-    ]
+    max_chars: MaxChars | None = DEFAULT_MAX_CHARS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultOf(Verb):
+    """What is asked of a command that was left running."""
+
+    command_id: CommandId = field(default="", kw_only=False)
+    wait: Annotated[Milliseconds, Help("wait that long for its end; 0: answer at once")] = 0.0
+    idle: Idle = 0.0
+    strip_ansi: StripAnsi | None = None
+    max_chars: MaxChars | None = None
+    drawing: Drawing = True
+    whole: Annotated[bool, Here()] = False
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandResult(Verb):
+class CommandResult(ResultOf):
     """Get the further output, and at the end the exit code, of a command left running. Returns when it ends or
     waits for input, or after wait_ms.
     """
 
     verb: ClassVar[str] = "command_result"
-    command_id: CommandId
-    wait: Annotated[Milliseconds, Help("wait that long for its end; 0: answer at once")] = 0.0
-    idle: Idle = 0.0
-    strip_ansi: StripAnsi | None = None
-    max_chars: MaxChars = DEFAULT_MAX_CHARS
+    command_id: CommandId = field(kw_only=False)
+    max_chars: MaxChars | None = DEFAULT_MAX_CHARS
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExecuteScript(Execution):
+class ExecuteScript(Script, InTab):
     """Write code to a file and run it as execute_command does."""
 
     verb: ClassVar[str] = "execute_script"
-    language: Annotated[Language, Help("what runs it: the tab's own interpreter; shell: its kind of shell")]
-    code: Annotated[str, Help("the script")]
-    args: Annotated[Strings, Help("its arguments")] = ()
+    max_chars: MaxChars | None = DEFAULT_MAX_CHARS
 
 
 @final

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from muxwire.errors import InvalidArgument
-from muxwire.verbs.types import Objects, Strings, Texts
+from muxwire.verbs.types import CommandLine, Folder, HasPath, Objects, Strings, Texts
 
 if TYPE_CHECKING:
     from muxwire.verbs.describe import Parameter
@@ -60,6 +60,8 @@ _FUNCTION: _Kind = ("a function", "give a callable", callable)
 # By a parameter's kind. Sizes and lists of steps are checked where more is known of them.
 _KINDS: Mapping[Any, _Kind] = {
     str: ("a string", "give a str", lambda value: isinstance(value, str)),
+    CommandLine: ("a string", "give a str, or bytes", lambda value: isinstance(value, str | bytes)),
+    Folder: ("a path", "give a str or a pathlib.Path", lambda value: isinstance(value, str | HasPath)),
     bool: ("True or False", "give a bool", lambda value: isinstance(value, bool)),
     float: ("a number of seconds", "for example 2.5", _is_number),  # every float is a time
     int: ("a whole number", "give an int", lambda value: isinstance(value, int) and not isinstance(value, bool)),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from muxwire.verbs.describe import Parameter, json_names
-from muxwire.verbs.types import Objects, Strings, Texts
+from muxwire.verbs.types import CommandLine, Folder, Objects, Strings, Texts
 
 V = TypeVar("V")
 
@@ -177,6 +177,8 @@ def _part(read: Callable[[object], V], value: object, where: object) -> V:
 _READERS: Mapping[Any, Callable[[object], Any]] = {
     str: _text,
     bool: _flag,
+    CommandLine: _text,
+    Folder: _text,
     Strings: _texts,
     Texts: _text_or_texts,
     Mapping[str, str]: _environment,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from muxwire.verbs.describe import Parameter, parameters
-from muxwire.verbs.types import Objects, Strings, Texts
+from muxwire.verbs.types import CommandLine, Folder, Objects, Strings, Texts
 
 Schema = dict[str, Any]
 
@@ -17,6 +17,8 @@ _SCHEMAS: Mapping[Any, Schema] = {
     bool: {"type": "boolean"},
     int: {"type": "integer"},
     float: {"type": "integer"},  # milliseconds
+    CommandLine: _STRING,
+    Folder: _STRING,
     Strings: _STRINGS,
     Texts: {"anyOf": [_STRING, _STRINGS]},
     Mapping[str, str]: {"type": "object"},

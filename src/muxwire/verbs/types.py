@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
-from muxwire.verbs.describe import Help, Least, Shown, Unit
+from muxwire.verbs.describe import Help, Here, Least, Shown, Unit
 
 # A command that needs longer than this is better waited for with command_result: some clients give up at 60 s.
 DEFAULT_TIMEOUT = 10.0
@@ -42,6 +42,27 @@ Strings = Sequence[str]
 # The steps of a list, each with a schema of its own.
 Objects = tuple[Mapping[str, Any], ...]
 Texts = str | Sequence[str]
+CommandLine = str | bytes
+
+
+@runtime_checkable
+class HasPath(Protocol):
+    """What `os.PathLike` is: a pathlib.Path."""
+
+    def __fspath__(self) -> str:
+        """The path."""
+
+
+Folder = str | HasPath
+# Functions that a call may be given, plain ones or coroutine functions.
+# Receives the next bytes of a command's output, the terminal's CR LF back to LF.
+OnOutput = Callable[[bytes], object]
+# Receives the bytes of output so far and the last line of it.
+OnProgress = Callable[[int, str], object]
+# Receives what a command waits for, in words: `a line of input`.
+OnInput = Callable[[str], object]
+# Receives the command_id.
+OnStart = Callable[[str], object]
 # A map, as in other servers; JSON may also have a list of NAME=VALUE, which the schema does not say: clients warn of a
 # parameter that has two types.
 Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environment variables", "{NAME: VALUE}")]
@@ -51,6 +72,8 @@ Target = Annotated[
 ]
 Targets = Annotated[Strings, Shown("TAB")]
 StripAnsi = Annotated[bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over")]
+# Whether what a program draws on the alternate screen is in the output: a program is given it, a model is not.
+Drawing = Annotated[bool, Here()]
 Idle = Annotated[Milliseconds, Help("return, and leave it running, when nothing new came for that long")]
 MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]
 Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait for")]
@@ -63,7 +86,7 @@ OnError = Literal["stop", "continue"]
 
 # What a new tab or pane is, and what runs in it.
 TabName = Annotated[str, Shown("NAME"), Help("what the tab is called")]
-Cwd = Annotated[str, Shown("DIR"), Help("the directory to start in")]
+Cwd = Annotated[Folder, Shown("DIR"), Help("the directory to start in")]
 Login = Annotated[bool, Help("a login shell")]
 Shell = Annotated[str, Shown("PROGRAM"), Help("a shell other than $SHELL")]
 Argv = Annotated[Strings, Shown("COMMAND"), Help("what to run in place of a shell", "argv in place of a shell")]

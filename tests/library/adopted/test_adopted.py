@@ -131,7 +131,7 @@ async def test_a_prompt_that_was_never_heard_is_known_after_a_c_c(
             if how == "timeout":
                 assert (await tab.execute("sleep 1000", timeout=1)).timed_out
             else:
-                await tab.execute("sleep 1000", wait=False)
+                await tab.execute("sleep 1000", async_=True)
                 stopped = await tab.stop_process()
                 assert (stopped.success, stopped.state) == (True, "prompt"), stopped
             after = await tab.execute("echo after; (exit 3)" if shell != "fish" else "echo after; sh -c 'exit 3'")
@@ -217,7 +217,7 @@ async def test_the_person_ends_the_server(person: Person, environ: dict[str, str
         await person.settled()
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
             tab = await adopted.tab("one")
-            started = await tab.execute("sleep 60", wait=False)
+            started = await tab.execute("sleep 60", async_=True)
             person.tmux("kill-server")
             with pytest.raises(muxwire.MuxwireError):
                 await adopted.command_result(started.command_id, wait=DEADLINE)

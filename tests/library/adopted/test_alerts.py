@@ -23,7 +23,7 @@ async def execute(adopted: muxwire.Terminals) -> None:
 
 
 async def execute_in_the_background(adopted: muxwire.Terminals) -> None:
-    begun = await (await adopted.tab("work:one")).execute("sleep 0.3; echo here", wait=False)
+    begun = await (await adopted.tab("work:one")).execute("sleep 0.3; echo here", async_=True)
     assert (await adopted.command_result(begun.command_id, wait=20)).output == "here\n"
 
 

@@ -36,7 +36,7 @@ async def main(socket, state):
             said = await tab.execute("sh -c 'nohup sleep 1000 >/dev/null 2>&1 & echo $!'; echo $$")
             print(*said.output.split(), flush=True)
         theirs = await adopted.tab("one")
-        await theirs.execute("sleep 3", wait=False)
+        await theirs.execute("sleep 3", async_=True)
         print("ready", flush=True)
         await anyio.sleep_forever()
 anyio.run(main, *sys.argv[1:])

@@ -93,7 +93,7 @@ async def main(state):
         result = await tab.execute({LEFTOVERS!r})
         pids = [word for word in result.output.split() if word.isdigit()]
         await terminals.read_logs(tab.window_id)  # what came so far is on the disk: a SIGKILL may cost the last 10 ms
-        await tab.execute("yes", wait=False)
+        await tab.execute("yes", async_=True)
         print(terminals.folders.socket_path, *terminals.folders.transient, sep=":", end=" ")
         print(tab.log_path, tab.pane.leader_pid, tab.pane.session.shell_pid, *pids, flush=True)
         await anyio.sleep_forever()
@@ -233,7 +233,7 @@ async def test_closing_a_tab_ends_its_processes_and_asks_before_it_ends_a_comman
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab(shell="bash")
         pids = await start_leftovers(tab)
-        await tab.execute("sleep 1003", wait=False)
+        await tab.execute("sleep 1003", async_=True)
         with pytest.raises(TabUnavailable, match="something still runs") as caught:
             await alone.close_tab(tab.window_id)
         assert "force" in caught.value.remedy
@@ -264,7 +264,7 @@ async def test_tabs_come_and_go_at_random_while_commands_run(alone: muxwire.Term
             return
         for turn in range(chosen.randrange(3)):
             assert (await tab.execute(f"echo {number} {turn}")).output == f"{number} {turn}\n"
-        await tab.execute(chosen.choice(("sleep 1000", "exit", "echo a & echo b")), wait=False)
+        await tab.execute(chosen.choice(("sleep 1000", "exit", "echo a & echo b")), async_=True)
         await tab.close(force=True)
 
     async def work() -> None:

@@ -84,7 +84,7 @@ async def test_pieces_of_any_size_give_the_whole_log(
         tab = await alone.create_tab(shell=shell)
         for command in COMMANDS:
             await tab.execute(command)
-        await tab.execute("exec sleep 1000", wait=False)
+        await tab.execute("exec sleep 1000", async_=True)
         await seen(tab, b"sleep 1000\r\n")  # all that it will ever write
         await begun(tab)
         live = (await pieces(alone, tab.window_id, 1 << 20))[0]

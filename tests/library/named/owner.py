@@ -17,7 +17,7 @@ async def main(name: str, state: str, *commands: str) -> None:
         assert terminals.role == "owner", terminals.role
         for command in commands:
             tab = await terminals.create_tab(name=f"tab {command[:8]}")
-            result = await tab.execute(command, wait=False)
+            result = await tab.execute(command, async_=True)
             print(tab.window_id, result.command_id, flush=True)
         print("ready", flush=True)
         await anyio.sleep_forever()

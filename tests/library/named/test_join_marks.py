@@ -52,7 +52,7 @@ async def test_a_question_for_a_password_is_still_one(instance: Instance) -> Non
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner, instance.open() as follower:
             tab = await owner.create_tab(shell="bash")
-            result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", wait=False)
+            result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", async_=True)
             while not tab.pane.asks_secret():
                 await tab.pane.stream.changed()
             await follower.server()

@@ -213,7 +213,7 @@ async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first:
             tab = await first.create_tab()
-            left = await tab.execute("sleep 1000", wait=False)
+            left = await tab.execute("sleep 1000", async_=True)
             await begun(tab)
         instance.tmux("send-keys", "-t", tab.window_id, "C-c")
         commands = tab.runner.folder / "commands"
@@ -237,7 +237,7 @@ async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -
             await known_prompt(tab)  # a shell that is stopped before its prompt is drawn gets no line
             shell = tab.pane.session.shell_pid
             os.kill(shell, signal.SIGSTOP)
-            left = await tab.execute("touch $HOME/ran", wait=False)
+            left = await tab.execute("touch $HOME/ran", async_=True)
             await tab.client.command("send-keys", "-t", tab.pane_id, "C-c")
         os.kill(shell, signal.SIGCONT)
         for word in ("a", "b", "c"):
@@ -318,7 +318,7 @@ async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
     with anyio.fail_after(DEADLINE):
         async with instance.open() as terminals:
             tab = await terminals.create_tab()
-            command = await tab.execute("echo one; sleep 60", wait=False)
+            command = await tab.execute("echo one; sleep 60", async_=True)
             await begun(tab)
             os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
             result = await terminals.command_result(command.command_id, wait=DEADLINE)
@@ -399,7 +399,7 @@ async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(instance
     with anyio.fail_after(DEADLINE):
         async with instance.open() as terminals:
             tab = await terminals.create_tab(shell="bash")
-            await tab.execute("while :; do sleep 0.01; done", wait=False)
+            await tab.execute("while :; do sleep 0.01; done", async_=True)
             (shell,) = [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]
             server = await terminals.server()
             os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)

@@ -113,7 +113,7 @@ async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
     with anyio.fail_after(DEADLINE):
         async with instance.open() as terminals:
             tab = await terminals.create_tab()
-            result = await tab.execute(numbered(1000, stop), wait=False)
+            result = await tab.execute(numbered(1000, stop), async_=True)
             assert tab.pane.session.current is not None
             while not tab.pane.session.current.started:  # what we have typed may die with the client too
                 await tab.pane.stream.changed()
@@ -319,7 +319,7 @@ async def test_a_command_that_ended_in_the_gap_is_noticed_by_the_next_process(
     with anyio.fail_after(DEADLINE):
         async with instance.open() as first:
             tab = await first.create_tab(name="piped", shell=shell)
-            running = await tab.execute(f"while ! test -e {stop}; do sleep 0.01; done", wait=False)
+            running = await tab.execute(f"while ! test -e {stop}; do sleep 0.01; done", async_=True)
             assert tab.pane.session.current is not None
             while not tab.pane.session.current.started:
                 await tab.pane.stream.changed()

@@ -68,7 +68,7 @@ async def test_the_pieces_of_a_log_that_is_typed_into_give_the_whole(
                     tasks.start_soon(follow, follower if typist == "another process" else owner, "shared", text)
                     for number in range(COMMANDS):
                         await tab.execute(f"echo {number}")
-                    await tab.execute("printf 'do'; echo ne; exec sleep 1000", wait=False)
+                    await tab.execute("printf 'do'; echo ne; exec sleep 1000", async_=True)
             await tab.close(force=True)
             whole = await owner.stream_logs(tab.address)
             assert whole.chunk.startswith("".join(text))

@@ -38,7 +38,7 @@ async def test_a_screen_at_an_offset_and_at_the_end_of_a_command(terminals: Term
     assert ended.lines[-2:] == ("one", "two")
     assert ended.next_byte == first.next_byte
     assert (await terminals.snapshot(tab.window_id, command_id=second.command_id)).lines == ("three",)
-    running = await tab.execute("echo begun; cat", wait=False)
+    running = await tab.execute("echo begun; cat", async_=True)
     await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
     assert (await terminals.snapshot(command_id=running.command_id)).source == "tmux"
     with pytest.raises(InvalidArgument):
