@@ -26,6 +26,7 @@ import muxwire.tabs.tab
 from muxwire.cli.command_line import command_line
 from muxwire.mcp.registry import output_schema
 from muxwire.mcp.tools import TOOLS
+from muxwire.operations.lists import KINDS as STEPS
 from muxwire.results import State
 from muxwire.tabs.event_log import KINDS
 from muxwire.verbs.describe import Parameter, parameters
@@ -33,9 +34,9 @@ from muxwire.verbs.types import Objects, Strings, Texts
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference.md"
-MANIFEST = ROOT / "docs" / "packages" / "manifest.json"
+MANIFEST = ROOT / "packaging" / "manifest.json"
 # The pages that have tables of the code's.
-WITH_TABLES = ("README.md", "docs/cli.md")
+WITH_TABLES = ("README.md", "docs/cli.md", "docs/operations.md")
 _MADE = re.compile(r"(<!-- made: (.*?) -->\n)(.*?)(<!-- made -->)", re.DOTALL)
 HEAD = """\
 # Reference
@@ -77,14 +78,22 @@ def tool_table() -> str:
 
 def verb_table() -> str:
     """Every verb, in a sentence."""
-    rows = [
-        f"| `{name}` | {_sentence(str(parser.description))} |".replace("main job", "main job")
-        for name, parser in command_line().verbs.items()
-    ]
+    rows = [f"| `{name}` | {_sentence(str(parser.description))} |" for name, parser in command_line().verbs.items()]
     return "\n".join(["| verb | what it does |", "|---|---|", *rows, ""])
 
 
-TABLES = {"tools": tool_table, "verbs": verb_table}
+def step_table() -> str:
+    """Every kind of step, and its fields: those in brackets may be left out."""
+    rows = []
+    for kind, made in STEPS.items():
+        every = parameters(made)
+        needed = ", ".join(one.json_name for one in every if one.required)
+        rest = ", ".join(one.json_name for one in every if not one.required)
+        rows.append(f"| `{kind}` | {', '.join(filter(None, (needed, f'[{rest}]' if rest else '')))} |")
+    return "\n".join(["| kind | fields ([optional]) |", "|---|---|", *rows, ""])
+
+
+TABLES = {"tools": tool_table, "verbs": verb_table, "steps": step_table}
 
 
 def _sentence(text: str) -> str:

@@ -107,7 +107,7 @@ def environment(home: Path) -> dict[str, str]:
         "XDG_RUNTIME_DIR": str(home / "run"),
         "MUXWIRE_STATE_DIR": str(home / "state"),
         "SHELL": "/bin/bash",
-        "AGENT": f"{sys.executable} {ROOT}/docs/examples/agent.py",
+        "AGENT": f"{sys.executable} {ROOT}/examples/agent.py",
     }
 
 

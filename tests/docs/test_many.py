@@ -1,4 +1,4 @@
-"""docs/examples/many, a share of many tasks for each worker of an engine: run as the engines run it, without them."""
+"""examples/many, a share of many tasks for each worker of an engine: run as the engines run it, without them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "many"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "many"
 TASKS = [f"echo task {number}; (exit {number % 2})" for number in range(6)]
 # What on_ray.py uses of Ray, in one process: the real one is too large for a test.
 RAY = """\

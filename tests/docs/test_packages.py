@@ -19,7 +19,7 @@ import muxwire
 from muxwire.mcp.tools import TOOLS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PACKAGES = Path(__file__).resolve().parent.parent.parent / "docs" / "packages"
+PACKAGES = Path(__file__).resolve().parent.parent.parent / "packaging"
 SERVER = json.loads((PACKAGES / "server.json").read_text())
 MANIFEST = json.loads((PACKAGES / "manifest.json").read_text())
 
@@ -41,7 +41,7 @@ def test_what_they_start_is_the_server() -> None:
     arguments = MANIFEST["server"]["mcp_config"]["args"]
     assert arguments[-2:] == ["muxwire", "serve"]
     assert "--no-dev" in arguments  # else uv installs what the tests need too
-    assert (PACKAGES.parent.parent / MANIFEST["server"]["entry_point"]).is_file()
+    assert (PACKAGES.parent / MANIFEST["server"]["entry_point"]).is_file()
     assert 'ENTRYPOINT ["muxwire"]\nCMD ["serve"]' in (PACKAGES / "Dockerfile").read_text()
 
 
@@ -134,6 +134,8 @@ def test_the_sdist_has_what_the_tests_import_and_run() -> None:
         "tests",
         "bench",
         "docs",
+        "examples",
+        "packaging",
         ".ci",
         ".github",
         ".claude-plugin",

@@ -7,7 +7,7 @@
 | `incomplete` | the shell waits for the rest of a line |
 | `running` | a command or a program runs |
 | `interactive` | what runs waits for input |
-| `busy` | a line runs that muxwire did not run as a command, or the prompt is not drawn yet |
+| `busy` | something typed by hand is running, or the prompt is not there yet |
 | `dead` | the shell or the pane has ended |
 
 The rules read the session, and what the kernel answers where the session cannot know. What follows from the session

@@ -71,7 +71,7 @@ Target = Annotated[
     str, Shown("TAB"), Help("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)")
 ]
 Targets = Annotated[Strings, Shown("TAB")]
-StripAnsi = Annotated[bool, Help("as a person would have read it: no escape sequences, nothing that was drawn over")]
+StripAnsi = Annotated[bool, Help("plain text: no colours, progress bars reduced to their last state")]
 # Whether what a program draws on the alternate screen is in the output: a program is given it, a model is not.
 Drawing = Annotated[bool, Here()]
 Idle = Annotated[Milliseconds, Help("return, and leave it running, when nothing new came for that long")]
@@ -94,7 +94,7 @@ Session = Annotated[str, Shown("NAME"), Help("show it in that tmux session too")
 TabSize = Annotated[Size | None, Help("a fixed size, which attached terminals do not change", "columns, rows")]
 TabStripAnsi = Annotated[
     bool,
-    Help("all that is read of it is as a person would have read it: no escape sequences"),
+    Help("all that is read of it is plain text: no colours, progress bars reduced to their last state"),
 ]
 IdleTimeout = Annotated[
     Milliseconds, Shown("TIME"), Help("close it when it was not used for that long", "close when unused so long")

@@ -1,6 +1,6 @@
 """Build what is published into a directory: the MCP bundle, and with `--all` the wheel and the sdist.
 
-python docs/packages/build.py DIRECTORY [--all]
+python packaging/build.py DIRECTORY [--all]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 PACKAGES = Path(__file__).resolve().parent
-ROOT = PACKAGES.parent.parent
+ROOT = PACKAGES.parent
 # What `uv run` needs of the tree to build the package on the user's machine.
 SOURCE = ("pyproject.toml", "README.md", "LICENSE", "src")
 # The fields that version 0.4 of the format requires, and what a bundle of type uv must have.
