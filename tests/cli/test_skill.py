@@ -24,7 +24,7 @@ def test_each_line_is_one_that_the_command_line_takes(line: str) -> None:
 
 
 def test_the_plugin_has_the_text_that_is_printed(place: Place) -> None:
-    plugin = ROOT / "docs/packages/claude-plugin/skills/muxwire-cli/SKILL.md"
+    plugin = ROOT / "packaging/claude-plugin/skills/muxwire-cli/SKILL.md"
     assert place.ok("skill") == SKILL.read_text() == plugin.read_text()
 
 
