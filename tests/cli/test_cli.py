@@ -41,11 +41,6 @@ def test_a_wrong_command_line_is_2(arguments: list[str], capfd: pytest.CaptureFi
     assert capfd.readouterr().out == ""
 
 
-def test_the_version(tmp_path: Path) -> None:
-    done = run("--version", home=tmp_path)
-    assert (done.returncode, done.stdout) == (0, f"muxwire {muxwire.__version__}\n")
-
-
 def test_the_demo_shows_the_main_job(tmp_path: Path) -> None:
     done = run("demo", home=tmp_path)
     assert done.returncode == 0, done.stderr

@@ -7,7 +7,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 
 from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
+from muxwire.cli.console import RunsThere
 from muxwire.cli.instances import age, rows_of
 from muxwire.cli.listing import There, tabs_on
 from muxwire.errors import InstanceUnavailable, InvalidArgument
@@ -160,9 +161,24 @@ def test_the_instance_is_chosen_by_three_rules(
     else:
         with pytest.raises(InvalidArgument, match="several instances run"):
             connect.choose_instance(Caller(), arguments, looks=looks)
-    given = argparse.Namespace(name=None, socket=None, socket_name=None)
-    connect.choose_instance(Caller(environ={"MUXWIRE_NAME": "given"}), given, looks=looks)
-    assert given.name == "given"
+
+
+@pytest.mark.parametrize(
+    ("words", "environ", "chosen"),
+    [
+        (["run", "true"], {}, "web"),
+        (["run", "true"], {"MUXWIRE_NAME": "given"}, "given"),
+        (["run", "docker", "run", "--name", "web"], {}, None),  # the name belongs to the command
+    ],
+)
+def test_words_that_were_sent_to_an_owner_mean_that_one(
+    words: list[str], environ: dict[str, str], chosen: str | None
+) -> None:
+    caller, arguments = Caller(*words, environ=environ), command_line("run").parse_args(words)
+    caller.sent_to = "web"
+    with pytest.raises(RunsThere) if chosen is None else nullcontext():
+        connect.choose_instance(caller, arguments)
+        assert arguments.name == chosen
 
 
 @contextmanager

@@ -43,12 +43,15 @@ def add(verbs: Verbs) -> None:
     words.required = False  # else argparse's message for a missing SHELL would name WORD too
 
 
-def _run(console: Console, arguments: argparse.Namespace) -> int:
+async def _run(console: Console, arguments: argparse.Namespace) -> int:
+    import anyio.to_thread
+
     if arguments.words:
         words = words_after(arguments.words)
-        found = candidates(arguments.whole(words[0] if words[1:] else ""), words, console)
-        lines = [f"{value}\t{summary}\n" if summary else f"{value}\n" for value, summary in found]
-        console.write("".join(lines).encode("utf-8", "surrogateescape"))
+        parser = arguments.whole(words[0] if words[1:] else "")
+        # In a thread, because tmux may be asked for the names of tabs.
+        found = await anyio.to_thread.run_sync(candidates, parser, words, console)
+        console.write("".join("\t".join(filter(None, one)) + "\n" for one in found).encode("utf-8", "surrogateescape"))
     else:
         console.write((_FOLDER / f"muxwire.{arguments.shell}").read_bytes())
     return 0
@@ -131,9 +134,7 @@ def _tabs(before: list[str], console: Console) -> list[Candidate]:
     meant = argparse.Namespace(name=named[-1] if named else None, socket=None, socket_name=None)
     try:
         choose_instance(console, meant, looks=True)
-        tabs = listed_tabs(tmux_of(meant.name, console.environ)[1])
+        tabs = [tab for tab in listed_tabs(tmux_of(meant.name, console.environ)[1]) if tab.session == HUB]
     except MuxwireError:
         return []
-    tabs = [tab for tab in tabs if tab.session == HUB]
-    by_name = [(tab.name, tab.window) for tab in tabs if tab.name != tab.window]
-    return by_name + [(tab.window, tab.name) for tab in tabs]
+    return [(tab.name, tab.window) for tab in tabs if tab.name != tab.window] + [(tab.window, tab.name) for tab in tabs]

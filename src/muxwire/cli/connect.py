@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from muxwire.cli.console import RunsThere
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.verbs.types import ACTIVE
 
@@ -87,6 +88,8 @@ def choose_instance(
             check_instance(console, arguments.name)
         return
     arguments.name = console.environ.get("MUXWIRE_NAME", "") or console.sent_to
+    if arguments.name != DEFAULT_NAME and console.sent_to and any(word.startswith("--name") for word in console.words):
+        raise RunsThere  # the name belongs to a command (`run docker run --name web`), which only a parser can know
     if not arguments.name:
         running = [one for one in all_running(console) if looks or _has_name(one)]
         arguments.name = only_one(console, running)
