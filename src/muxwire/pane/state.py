@@ -576,6 +576,10 @@ class PaneState:
         prompts = asked and self._prompts() and self.reads()
         return Front(group, self.tty_modes(), stopped=self.shell_stopped(), takes=takes, prompts=prompts)
 
+    def seems_to_prompt(self) -> bool:
+        """Whether a prompt seems to stand there, inside of what cannot be seen into."""
+        return self.judgement().hidden and self._prompts()
+
     def _prompts(self) -> bool:
         """Whether a prompt, as that of a REPL, seems to stand there."""
         return not self.on_alternate() and (self.announces_editor() or asks(self.open_line()))

@@ -210,12 +210,16 @@ class Tab:
     async def comes_free(self, seconds: float) -> bool:
         """Whether a command can be given to it: what runs there has ended within that time, or a call waits for that.
 
-        Not if a program waits for input there: that may be a shell, which its next command finds out.
+        It can also where a program waits for input, or seems to where that cannot be seen, as over ssh: that may be a
+        shell, which the command finds out.
         """
         pane = self.pane
-        return await pane.stream.until(
-            lambda: self.state != "running" or pane.on_its_way() or pane.use.last == math.inf, seconds, look=_LOOK_EVERY
-        )
+
+        def free() -> bool:
+            waits = self.state != "running" or pane.seems_to_prompt()
+            return waits or pane.on_its_way() or pane.use.last == math.inf
+
+        return await pane.stream.until(free, seconds, look=_LOOK_EVERY)
 
     async def like(self) -> dict[str, Any]:
         """What `create_tab` is given for a tab like this one: shell, directory, exported variables.
