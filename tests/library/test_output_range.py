@@ -52,11 +52,11 @@ async def test_the_output_of_a_command_in_every_phase(
 @pytest.mark.parametrize(
     ("asked_at", "silent_at", "resists", "why", "note"),
     [
-        (9, -1, ("", ""), "the program waits for a line of input", "; it still runs: answer with `send_keys`"),
+        (9, -1, ("", ""), "the program waits for a line of input", ": answer with `send_keys`"),
         (-1, 9, ("", ""), "silent for 3 s after 'a; b?'; whether it waits cannot be seen here", ": answer with"),
         (8, 8, ("", ""), "", ""),  # it has written something since
         (-1, -1, ("no answer", "close the tab"), "no answer", "; close the tab"),
-        (9, -1, ("no answer", "close the tab"), "the program waits for a line of input", "; it still runs: answer"),
+        (9, -1, ("no answer", "close the tab"), "the program waits for a line of input", ": answer"),
     ],
     ids=["waits", "silent", "was answered", "resists", "resists, and waits"],
 )

@@ -194,14 +194,14 @@ async def test_the_other_defaults(session: Session) -> None:
 
 async def test_fields_without_news_are_left_out(session: Session) -> None:
     quiet = (await session.call("execute_command", window_id="@1", command="x")).structured_content or {}
-    assert quiet.keys() == {"output", "exit_code", "timed_out", "duration_ms", "command_id"}
-    assert quiet["duration_ms"] == 1.235
+    assert quiet.keys() == {"output", "exit_code", "duration_ms", "command_id"}
+    assert quiet["duration_ms"] == 1.2
     moved = (await session.call("execute_command", window_id="@1", command="cd /")).structured_content or {}
     assert moved["cwd"] == "/"
     loud = (await session.call("execute_command", window_id="@1", command="note")).structured_content or {}
     assert loud["note"] == "it still runs"
     left = (await session.call("command_result", command_id="c1")).structured_content or {}
-    assert (left["running"], left["exit_code"]) == (True, None)
+    assert (left["running"], "exit_code" in left) == (True, False)
 
 
 @pytest.mark.parametrize(

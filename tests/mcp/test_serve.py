@@ -93,7 +93,7 @@ async def test_a_session_by_raw_json_rpc(folder: Path) -> None:
         tab = await client.done("create_tab", name="work", cwd="/")
         window = tab["window_id"]
         first = await client.done("execute_command", window_id=window, command="printf 'a\\nb'; cd /usr; false")
-        assert (first["output"], first["exit_code"], first["cwd"], first["timed_out"]) == ("a\nb", 1, "/usr", False)
+        assert (first["output"], first["exit_code"], first["cwd"]) == ("a\nb", 1, "/usr")
         second = await client.done("execute_command", window_id="work", command="pwd; echo é >&2")
         assert (second["output"], second["exit_code"], "state" in second) == ("/usr\né\n", 0, False)
         chunk = await client.done("stream_logs_from_tab", window_id=window)
@@ -156,7 +156,7 @@ async def test_a_process_is_started_and_stopped(folder: Path) -> None:
         window = (await client.done("create_tab"))["window_id"]
         command = "bash -c 'echo listening; sleep 60'"
         started = await client.done("start_process", window_id=window, command=command, ready="listening")
-        assert (started["started"], started["ready"]) == (True, True)
+        assert started["ready"]
         stopped = await client.done("stop_process", window_id=window)
         assert (stopped["success"], stopped["signal_sent"]) == (True, "SIGINT")
         assert (await client.done("execute_command", window_id=window, command="echo ok"))["output"] == "ok\n"

@@ -41,6 +41,22 @@ async def test_captured_panes_have_no_blank_rows_at_their_end() -> None:
         assert planned["steps"][0]["status"] == "planned"
 
 
+async def test_a_result_has_no_more_than_what_it_says() -> None:
+    async with agent_at_a_server() as agent:
+        await agent.call("create_tab", cwd="/")
+        done = await agent.call("execute_command", command="sleep 0.02", timeout_ms=WAIT_MS)
+        assert {*done} == {"output", "exit_code", "duration_ms", "command_id"}
+        assert isinstance(done["duration_ms"], int)
+        asked = await agent.call("execute_command", command="read -p '? ' x", timeout_ms=WAIT_MS)
+        assert {*asked} == {"output", "duration_ms", "command_id", "state", "running", "next_byte", "note"}
+        sent = await agent.call("send_keys", keys=["it", "Enter"], wait_ms=WAIT_MS)
+        assert {*sent} == {"next_byte", "output", "outcome", "exit_code"}
+        assert {*await agent.call("start_process", command="cat")} == {"started", "command_id"}
+        await agent.call("create_tab")
+        late = await agent.call("execute_command", command="sleep 1000", timeout_ms=500)
+        assert late["timed_out"]
+
+
 async def test_a_note_is_gone_when_its_command_has_ended() -> None:
     async with agent_at_a_server() as agent:
         asked = await agent.call("execute_command", command="read x; echo got $x", timeout_ms=WAIT_MS)
@@ -64,8 +80,8 @@ async def test_an_asynchronous_start_says_where_its_output_begins() -> None:
         await agent.call("execute_command", command="true", timeout_ms=WAIT_MS)
         begun = await agent.call("execute_command", command="echo said; read x", **{"async": True})
         await agent.call("wait_for", until="said", timeout_ms=WAIT_MS)
-        begin = (await agent.call("command_result", command_id=begun["command_id"]))["from_byte"]
-        assert begun["from_byte"] <= begin
+        begin = (await agent.call("command_result", command_id=begun["command_id"]))["next_byte"] - len("said\r\n")
+        assert begun["next_byte"] <= begin
         with anyio.fail_after(WAIT_MS / 1000):
-            piece = await agent.call("stream_logs_from_tab", from_byte=begun["from_byte"])
+            piece = await agent.call("stream_logs_from_tab", from_byte=begun["next_byte"])
         assert piece["chunk"].endswith("said\r\n")

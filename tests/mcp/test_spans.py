@@ -56,7 +56,7 @@ async def test_spans_of_calls_and_commands(folder: Path, tmp_path: Path) -> None
     assert call["attributes"]["muxwire.result_bytes"] == len(json.dumps(said, separators=(",", ":")))
     assert command_span["parent"] == call["id"]
     duration = command_span["attributes"].pop("muxwire.duration_ms")
-    assert duration == pytest.approx(said["duration_ms"], abs=0.01)
+    assert duration == pytest.approx(said["duration_ms"], abs=0.6)
     assert command_span["attributes"] == {
         "muxwire.tab": said["window_id"],
         "muxwire.command_id": said["command_id"],

@@ -163,13 +163,16 @@ RUNS_ANYTHING = Hints(destructive=True, open_world=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandOutcome(OnScreen):
-    """What a model is given of a command. `cwd` if it changed; offsets if `output` is not all there is."""
+    """What a model is given of a command. `cwd` if it changed, `next_byte` if more may come, `from_byte` if it was cut.
+
+    No `exit_code` while it runs, and where none is known.
+    """
 
     output: str
-    exit_code: int | None
-    timed_out: bool
     duration_ms: float
     command_id: str
+    exit_code: int | None = None
+    timed_out: bool = False
     state: State = "prompt"
     cwd: str = ""
     from_byte: int | None = None
@@ -224,10 +227,13 @@ def told_of(result: ExecutionResult) -> dict[str, Any]:
 def _news(result: ExecutionResult) -> dict[str, Any]:
     """Return the fields that a model is given: no `cwd` that has not changed, no offsets of a whole output."""
     news = _fields_of(result, CommandOutcome)
+    news["duration_ms"] = round(result.duration_ms, None if result.duration_ms >= 10 else 1)
     if result.cwd == result.started_in:
         del news["cwd"]
-    if not (result.running or result.truncated):
-        del news["from_byte"], news["next_byte"]
+    if not result.truncated:
+        del news["from_byte"]
+        if not result.running:
+            del news["next_byte"]
     return news
 
 
@@ -377,7 +383,8 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
 @tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), omits=("sent", "pane"))
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     tab, _ = await call.terminals.tab_or_new(given.target, within=given.wait or inf)
-    return await call.progress.during(tab.send_keys(**given.words))
+    sent = await call.progress.during(tab.send_keys(**given.words))
+    return replace(sent, state=None) if sent.outcome == "ended" and sent.state == "prompt" else sent
 
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")

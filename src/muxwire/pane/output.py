@@ -376,7 +376,7 @@ def why_running(execution: Execution, end: int, after: Callable[[], str]) -> tup
     notes = [execution.note, why and f"{why}; {remedy}"]
     if execution.waits_at(end):
         why = f"the program waits for {execution.asked_for}"
-        notes.insert(0, f"{why}; it still runs: answer with `send_keys`, or `stop_process`")
+        notes.insert(0, f"{why}: answer with `send_keys`, or `stop_process`")
     elif execution.silent_since(end):
         why = f"silent for {SILENT_SECONDS:g} s after {after()}; whether it waits cannot be seen here"
         notes.insert(0, f"{why}: answer with `send_keys`, or wait with `command_result`")
