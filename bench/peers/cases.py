@@ -117,10 +117,11 @@ class Score:
         """The cases whose output or exit code is wrong."""
         return [one for one in self.judged if not (one.exact and one.code)]
 
-    def told(self, examples: int) -> str:
-        """Which cases were missed, and what came back for the first of them; nothing if none was."""
+    def told(self) -> str:
+        """Which cases were missed, or how many where that is most of them; and what came back for the first of them."""
         missed = self.misses
         if not missed:
             return ""
-        names = ", ".join(one.case.name for one in missed)
-        return f"missed: {names}; for example " + "; ".join(one.told() for one in missed[:examples])
+        few = 2 * len(missed) < len(self.judged)
+        what = ": " + ", ".join(one.case.name for one in missed) if few else f" {len(missed)} of {len(self.judged)}"
+        return f"missed{what}; for example {missed[0].told()}"

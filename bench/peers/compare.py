@@ -27,7 +27,6 @@ RUNS, RUNS_SHORT = 200, 2
 COUNTED, COUNTED_SHORT = 15, 2
 # Longer than any case takes; a driver that says nothing for so much longer does not look at its own clock any more.
 SECONDS, LATE = 8.0, 10.0
-EXAMPLES = 1
 OPENHANDS = FromPyPI(("openhands-tools==1.49.1", "openhands-sdk==1.49.1", "--editable", str(ROOT)), "3.12")
 HARBOR = FromPyPI(("harbor==0.26.0", "--editable", str(ROOT)), "3.12")
 SWEREX = FromPyPI(("swe-rex==1.4.0", "aiohttp", "--editable", str(ROOT)), "3.12")
@@ -157,7 +156,7 @@ def compare(driven: Sequence[Driven], notes: list[str], scale: Scale) -> Report:
         scores[label] = score
         well.append(one)
     timings = in_bursts([one.process for one in well], scale.of(RUNS, RUNS_SHORT))
-    notes += [f"{label} {said}" for label, score in scores.items() if (said := score.told(EXAMPLES))]
+    notes += [f"{label} {said}" for label, score in scores.items() if (said := score.told())]
     return Report(
         "peers",
         f"The same {len(CASES)} commands, by others",

@@ -348,9 +348,9 @@ async def claims(plan: Plan) -> tuple[dict[str, Figures], dict[str, bool], list[
             else:
                 programs.append(one)
         home = stage.folder / "home"
-        async with muxwire.open_terminals(
-            environ=environ_of(home, runtime=home / "run"), state_dir=home / "state"
-        ) as terminals:
+        environ = environ_of(home, runtime=home / "run")
+        environ["PATH"] += ":/usr/local/sbin:/usr/sbin:/sbin"  # where dpkg looks for its own
+        async with muxwire.open_terminals(environ=environ, state_dir=home / "state") as terminals:
             tries = Claims(terminals, stage, watched=plan.watched)
             for beside in plan.beside:
                 with computing(beside):
