@@ -184,6 +184,19 @@ def serve(user: User) -> None:
         assert server.wait(SECONDS) == 0
 
 
+def begun(verb: str, *words: str) -> Callable[[User], object]:
+    """A verb that lasts: it is ended once it has written a line."""
+
+    def call(user: User) -> None:
+        argv = [sys.executable, "-m", "muxwire", verb, "--socket", str(user.person.socket), *words]
+        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=user.environ) as lasting:
+            assert lasting.stdout is not None
+            assert lasting.stdout.readline()
+            lasting.terminate()
+
+    return call
+
+
 def elsewhere(verb: str, *words: str) -> Callable[[User], object]:
     """A verb that acts on no server of the person's, though it is called within it."""
     return lambda user: user.muxwire(verb, *words, socket=False)
@@ -210,12 +223,13 @@ CALLS: dict[str, Callable[[User], object]] = {
         repl,
         serve,
     )
-}
+} | {"observe": begun("observe", "two"), "control": begun("control", "two"), "web": begun("web")}
 CALLS_ELSEWHERE: dict[str, Callable[[User], object]] = {
     "doctor": elsewhere("doctor"),
     "demo": elsewhere("demo"),
     "completion": elsewhere("completion", "bash"),
     "help": elsewhere("help"),
+    "skill": elsewhere("skill"),
     "version": elsewhere("version"),
 }
 
