@@ -94,12 +94,11 @@ async def test_the_end_of_a_tab_moves_nobody_to_another_clients(clients: Clients
         assert await a.tab() is of_a
 
 
-async def test_a_result_names_the_tab_to_each_client_by_itself(clients: Clients) -> None:
+async def test_each_client_has_a_tab_that_it_means_without_a_name(clients: Clients) -> None:
     with anyio.fail_after(DEADLINE):
         a, b = clients.come(), clients.come(stays=False)
         made = await a.create_tab()
-        assert a.unnamed() == (made.key, False, "")
-        assert b.unnamed() == (made.key, True, "")
+        assert (a.latest, b.latest, clients.come().latest) == (made, made, None)
 
 
 async def test_a_tab_begins_where_its_client_is_and_finds_its_agent(clients: Clients, tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ from muxwire.results import (
     WaitOutcome,
 )
 from muxwire.tabs.event_log import EventBatch, EventFilter, EventLog, watch
-from muxwire.tabs.seat import Seat
 from muxwire.vt.cells import Run, Style
 
 if TYPE_CHECKING:
@@ -138,7 +137,6 @@ class FakeTerminals:
 
     note: Note
     client: str = ""
-    seat: Seat = field(default_factory=Seat)
     asked: list[dict[str, Any]] = field(default_factory=list)
     events: EventLog = field(default_factory=EventLog)
 
@@ -156,11 +154,10 @@ class FakeTerminals:
             raise NoSuchTarget(f"no window {target!r}")
         return self.only
 
-    def unnamed(self) -> tuple[str, bool, str]:
-        return "", False, ""
+    latest = None
 
-    def ended(self, *_: str) -> list[dict[str, object]]:
-        return []
+    def left_running(self, _: str) -> None:
+        return None
 
     async def tab_or_new(self, target: str, *, within: float) -> tuple[FakeTab, bool]:
         return await self.tab(target), False

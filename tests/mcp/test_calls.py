@@ -19,9 +19,9 @@ import muxwire.mcp.registry
 from muxwire.errors import InvalidArgument
 from muxwire.library import pictures
 from muxwire.mcp.registry import select
-from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
 from tests.mcp.fake_terminals import FakeTerminals, Opener
+from tests.mcp.in_memory import build_server
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ from mcp import Client
 from mcp.types import PromptReference, ResourceTemplateReference
 
 from muxwire.mcp.registry import Catalogue
-from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
 from tests.mcp.fake_terminals import Opener
+from tests.mcp.in_memory import build_server
 
 TEMPLATE = ResourceTemplateReference(type="ref/resource", uri="muxwire://tabs/{window_id}/log")
 # What OpenAI's strict mode and Gemini know of JSON Schema, as openai-agents 0.24 (ensure_strict_json_schema),

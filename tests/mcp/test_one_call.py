@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.types import TextContent
 
 import muxwire
-from muxwire.mcp.server import build_server
+from tests.mcp.in_memory import build_server
 from tests.sshd import ssh_server
 from tests.users import environ_of, short_folder
 

@@ -11,8 +11,8 @@ import pytest
 from mcp import Client
 
 from muxwire.mcp.lifespan import LazyTerminals
-from muxwire.mcp.server import build_server
 from tests.mcp.fake_terminals import Opener
+from tests.mcp.in_memory import build_server
 from tests.mcp.test_calls import DEADLINE, text_of
 
 pytestmark = pytest.mark.anyio

@@ -17,11 +17,11 @@ from mcp import Client
 from mcp.types import CallToolResult, TextContent
 
 import muxwire
-from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import run_tmux_operations
 from muxwire.operations import KINDS, NewWindow, Ref, SendKeys
 from muxwire.operations.lists import read_operation, read_operations
 from muxwire.verbs.describe import json_names
+from tests.mcp.in_memory import build_server
 from tests.users import SYSTEM_PATH
 
 pytestmark = pytest.mark.anyio

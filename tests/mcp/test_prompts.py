@@ -10,10 +10,10 @@ from mcp.types import TextContent
 
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.prompts import Prompts
-from muxwire.mcp.server import build_server
 from muxwire.mcp.tools import TOOLS
 from muxwire.verbs.describe import json_names
 from tests.mcp.fake_terminals import Opener
+from tests.mcp.in_memory import build_server
 
 pytestmark = pytest.mark.anyio
 

@@ -15,8 +15,8 @@ from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp.types import ResourceListChangedNotification, ResourceUpdatedNotification, TextResourceContents
 
 import muxwire.mcp.resources
-from muxwire.mcp.server import build_server
 from tests.mcp.fake_terminals import FakeTerminals, Opener
+from tests.mcp.in_memory import build_server
 
 pytestmark = [
     pytest.mark.anyio,

@@ -12,8 +12,8 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
-from muxwire.mcp.server import build_server
 from muxwire.tabs.spans import spans_are_collected
+from tests.mcp.in_memory import build_server
 from tests.users import environ_of
 
 pytestmark = pytest.mark.anyio

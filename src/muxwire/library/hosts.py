@@ -9,8 +9,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from math import inf
-from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 
@@ -22,42 +21,22 @@ from muxwire.errors import (
     TmuxUnavailable,
 )
 from muxwire.host.descriptors import make_room
-from muxwire.host.hosts_file import HostsFile, checked_host_name, links_of, read_hosts, why_ended
+from muxwire.host.hosts_file import checked_host_name, links_of, read_hosts, why_ended
 from muxwire.host.locks import InstanceLock
 from muxwire.ids import host_of
+from muxwire.library.machine import Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractAsyncContextManager
-    from typing import Self, TypeAlias
+    from typing import TypeAlias
 
     from muxwire.host.carriers import Carrier
     from muxwire.host.folders import Folders
-    from muxwire.library.lifetime import ServerLifetime
     from muxwire.tabs.seat import Seat
-    from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
 
     Opener: TypeAlias = Callable[..., AbstractAsyncContextManager[TmuxServer]]
-
-
-class Machine(Protocol):
-    """The terminals of one machine."""
-
-    async def tab(self, target: str, *, within: float) -> Tab:
-        """An open tab."""
-
-    def of(self, seat: Seat) -> Self:
-        """The same terminals for another client."""
-
-    async def server(self, *, start: bool = True) -> object:
-        """Its tmux server, which is started if it does not run; without `start` TmuxUnavailable."""
-
-    async def end(self) -> None:
-        """End it."""
-
-    async def stop_server(self) -> None:
-        """End its tmux server and the connection, until there is another call."""
 
 
 # `find_all` waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine
@@ -78,8 +57,6 @@ FILES_PER_HOST = 5
 # With a number after it, the name of a machine that a program gives without a name. If a pattern of `allow` in
 # hosts.toml matches it too, the machine that the program gave is meant.
 _MADE_UP = "carrier-"
-
-There = TypeVar("There", bound=Machine)
 
 
 def check_carrier(given: object, what: str) -> None:
@@ -108,23 +85,20 @@ def _reason(error: MuxwireError) -> str:
 
 
 @final
-class Hosts(Generic[There]):
+class Hosts:
     """The machines that are used: those that the program gives, and those that hosts.toml allowed at the opening."""
 
-    def __init__(self, life: ServerLifetime, make: Callable[[ServerLifetime], There]) -> None:
-        """In a named instance the servers on other machines outlive us too, except one that another process drives.
-
-        The terminals on another machine have a `Hosts` too, which allows no machine.
-        """
+    def __init__(self, here: Machine) -> None:
+        """In a named instance the servers on other machines outlive us too, except one that another process drives."""
+        self.here, life = here, here.life
         self._life = life
         self._folders, host = life.folders, life.host
         self._environ = host.settings
-        self._make = make
-        self._file = read_hosts(self._environ) if host.is_local else HostsFile(Path())
+        self._file = read_hosts(self._environ)
         self._given: dict[str, Carrier] = {}  # by the program
         self._unnamed = 0  # how many of these the program has given without a name
-        self._used: dict[str, There] = {}
-        self._lasting = host.is_local and life.access.persistent and life.access.role != "adopted"
+        self._used: dict[str, Machine] = {}
+        self._lasting = life.access.persistent and life.access.role != "adopted"
         self._finding: dict[str, anyio.Event] = {}  # set when the search for a machine has ended
         self._tried: dict[str, float] = {}  # when that search began, on the monotonic clock
         self._searches: dict[str, anyio.CancelScope] = {}
@@ -132,11 +106,14 @@ class Hosts(Generic[There]):
         self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
 
     @property
-    def used(self) -> tuple[There, ...]:
-        return tuple(self._used.values())
+    def machines(self) -> tuple[Machine, ...]:
+        """Those that are used, this one first."""
+        return (self.here, *self._used.values())
 
-    def on(self, name: str) -> There:
-        """The terminals of a host, which is reached at their first use; HostUnavailable if it is not allowed."""
+    def on(self, name: str) -> Machine:
+        """The machine of that name ("" is this one), which is reached at its first use; HostUnavailable."""
+        if not name:
+            return self.here
         if name not in self._used:
             from muxwire.host.remote import RemoteHost  # late: most processes use no other machine
             from muxwire.instance.remote import open_remote, remote_folders
@@ -148,7 +125,7 @@ class Hosts(Generic[There]):
             make_room(FILES_PER_HOST * (len(self._used) + 1))
             host = RemoteHost(name)
             opener = partial(open_remote, host, carrier, self._environ, folders)
-            self._used[name] = self._make(self._life.on_machine(folders, host, opener, lasting=lasts))
+            self._used[name] = Machine(self._life.on_machine(folders, host, opener, lasting=lasts))
         return self._used[name]
 
     def give(self, carriers: Mapping[str, Carrier]) -> None:
@@ -172,7 +149,7 @@ class Hosts(Generic[There]):
         name = self.name_of(host)
         if (there := self._used.get(name)) is None:
             raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
-        await there.stop_server()
+        await there.life.stop_server()
         if seat.away == name:
             seat.away = ""
 
@@ -194,7 +171,7 @@ class Hosts(Generic[There]):
         lock.release()
         return False
 
-    async def place(self, target: str, seat: Seat) -> tuple[There | None, str]:
+    async def place(self, target: str, seat: Seat) -> tuple[Machine, str]:
         """As `split`; the machine may be one where an earlier process of the instance left tabs. HostUnavailable."""
         for name in self._left() if "/" in target else ():
             if target.startswith(f"{name}/"):
@@ -241,7 +218,7 @@ class Hosts(Generic[There]):
                 return
             there = self.on(name)
             try:
-                await there.server(start=False)
+                await there.life.server(start=False)
             except BaseException:
                 del self._used[name]
                 raise
@@ -259,33 +236,18 @@ class Hosts(Generic[There]):
         folders = remote_folders(self._folders, name, lasting=True)
         return why_ended(folders.state / folders.instance)
 
-    async def create(self, name: str, seat: Seat, make: Callable[[There], Awaitable[Tab]]) -> Tab:
-        """Open a tab on a host by `make`; it is the one used last then. HostUnavailable, and as `make`."""
-        made = await make(self.on(name).of(seat))
-        seat.away = name
-        return made
+    def latest(self, seat: Seat) -> Machine:
+        """The machine of the tab that a client used last."""
+        return self._used.get(seat.away, self.here)
 
-    async def tab(self, target: str, seat: Seat, within: float) -> Tab | None:
-        """The open tab that a client means, if it is on another machine; it is the one used last then."""
-        there, rest = await self.place(target, seat)
-        if there is None:
-            return None
-        found = await there.tab(rest, within=within)
-        seat.away = found.prefix.removesuffix("/")
-        return found
-
-    def latest(self, seat: Seat) -> There | None:
-        """The machine of the tab that a client used last; None for this one."""
-        return self._used[seat.away].of(seat) if seat.away in self._used else None
-
-    def split(self, target: str, seat: Seat) -> tuple[There | None, str]:
-        """Whose tab a client means, and what it is called there; None for one of this machine."""
-        if target == "." and (away := self.latest(seat)) is not None:
-            return away, target
+    def split(self, target: str, seat: Seat) -> tuple[Machine, str]:
+        """Whose tab a client means, and what it is called there."""
+        if target == ".":
+            return self.latest(seat), target
         # The name of a pod's container begins with the name of the pod, so longer names are tried first.
         for name in sorted(self._used, key=len, reverse=True):
             if target.startswith(f"{name}/"):
-                return self._used[name].of(seat), target.removeprefix(f"{name}/")
+                return self._used[name], target.removeprefix(f"{name}/")
         host, _ = host_of(target)
         if host and self._allows(host):
             why = self._why_ended(host)
@@ -293,7 +255,7 @@ class Hosts(Generic[There]):
                 f"this process has no tab on {host}{why and f': {why}'}",
                 remedy=f"with host={host} a new one is made; muxwire attach shows those of another process",
             )
-        return None, target
+        return self.here, target
 
     def point_elsewhere(self, error: NoSuchTarget, target: str) -> NoSuchTarget:
         """The same error about a tab of this machine; its remedy says what a tab of another one would be called."""
@@ -318,7 +280,7 @@ class Hosts(Generic[There]):
         for search in self._searches.values():  # the end would wait for the machine to answer
             search.cancel()
         async with anyio.create_task_group() as tasks:
-            for there in self.used:
-                tasks.start_soon(there.end)
+            for there in self._used.values():
+                tasks.start_soon(there.life.aclose)
         for lock in self._locks.values():
             lock.release()

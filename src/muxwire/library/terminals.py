@@ -8,6 +8,7 @@ from collections.abc import Collection
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, TypeVar, final
 
@@ -17,6 +18,7 @@ import anyio.to_thread
 from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget, TabUnavailable
 from muxwire.host.local import LocalHost
 from muxwire.library.hosts import Hosts
+from muxwire.library.machine import Machine
 from muxwire.logs.history import read_history
 from muxwire.logs.times import offset_ago
 from muxwire.results import CommandInfo
@@ -27,16 +29,14 @@ from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
 from muxwire.tabs.idle import checked_idle
 from muxwire.tabs.listing import list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
-from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.scrollback import checked_limit, limit_scrollback
 from muxwire.tabs.seat import Seat
 from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.takes import takes, takes_of
-from muxwire.tabs.targets import find_tab, open_pane
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.past import past_screen
-from muxwire.verbs.catalogue import CommandResult, CreateTab, TabRequest, Wait
+from muxwire.verbs.catalogue import CommandResult, CreateTab, Wait
 from muxwire.verbs.types import DISPATCH_TIMEOUT
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from typing import Protocol, TypeAlias
 
     from muxwire.host.carriers import Carrier
+    from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
     from muxwire.results import (
@@ -93,7 +94,7 @@ class Terminals:
         self._book = life.book
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
-        self._hosts: Hosts[Terminals] = Hosts(life, Terminals)
+        self._hosts = Hosts(Machine(life))
         self._hosts.give(hosts or {})
         self.seat = Seat()
         self._book.seats.append(self.seat)
@@ -179,27 +180,12 @@ class Terminals:
             command=tuple(command or ()), session=session or "", size=size, strip_ansi=strip_ansi,
             idle_timeout=checked_idle(idle_timeout, "idle_timeout"), host=self._hosts.name_of(host),
         )  # fmt: skip
-        if host:
-            there = replace(wanted, host="")
-            return await self._hosts.create(wanted.host, self.seat, lambda machine: machine._make_tab(there))  # noqa: SLF001 - of our own kind
-        return await self._make_tab(wanted)
+        machine = self._hosts.on(wanted.host)
+        return await machine.make(replace(wanted, host=""), self.seat, self._seen(machine))
 
-    async def _make_tab(self, wanted: TabRequest) -> Tab:
-        """Open the tab that is described, on this machine; as `create_tab`."""
-        if not self.host.is_local:
-            await self.server()
-            programs = [program for program in (wanted.shell, *wanted.command[:1]) if program]
-            await self.host.look_up([os.fspath(wanted.cwd)] if wanted.cwd else [], programs)
-        request = checked_request(self.host, wanted)
-        server = await self.server()
-        if self._life.adopted is not None:
-            made = await self._life.adopted.make(request)
-        else:
-            made = await TabMaker(server, self._book, self.seat).make(request, os.urandom(8).hex())
-            self.seat.away = ""
-        self.seat.made.add(made)
-        self.seat.told = made
-        return made
+    def _seen(self, machine: Machine) -> Host:
+        """A machine as this client sees it: from its own directory, if it is this one."""
+        return self.host if machine is self._hosts.here else machine.life.host
 
     @checks_types
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
@@ -207,14 +193,14 @@ class Terminals:
 
         Machines that do not answer are in `unreached`.
         """
-        await self._life.look()
         await self._hosts.find_all()
-        here = await list_tabs(
-            self._life.running, self._book, self.seat, self._life.notifications.ask, closed=closed, session=session
-        )
-        there = [await one.of(self.seat).list_tabs(closed=closed, session=session) for one in self._hosts.used]
-        tabs = here.tabs + tuple(tab for one in there for tab in one.tabs)
-        return replace(here, tabs=tabs, unreached=self._hosts.unreached)
+        lists = []
+        for machine in self._hosts.machines:
+            await machine.life.look()
+            running, ask = machine.life.running, machine.life.notifications.ask
+            lists.append(await list_tabs(running, machine.book, self.seat, ask, closed=closed, session=session))
+        tabs = tuple(tab for one in lists for tab in one.tabs)
+        return replace(lists[0], tabs=tabs, unreached=self._hosts.unreached)
 
     async def ended_tabs(self) -> tuple[TabInfo, ...]:
         """Closed tabs that `list_tabs` does not know, whose logs can be read by these ids.
@@ -242,20 +228,11 @@ class Terminals:
                     return await self.create_tab(), True
         return await self.tab(target, within=within), False
 
-    def unnamed(self) -> tuple[str, bool, str]:
-        """The key of the tab that `.` means now, "" if none is known; whether a result has to name it; and a note.
-
-        It has to if the last call was for another tab, which has ended since or is not the active one any more. The
-        note says so where the directory is another one too.
-        """
-        book, before = (self._hosts.latest(self.seat) or self)._book, self.seat.told  # noqa: SLF001 - of our own kind
-        tab = book.open.get(book.latest(self.seat))
-        if tab is None or tab is before:
-            return (tab.key if tab is not None else ""), False, ""
-        self.seat.told, note = tab, ""
-        if before is not None and before.pane.session.dead and before.cwd != tab.cwd:
-            note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
-        return tab.key, True, note
+    @property
+    def latest(self) -> Tab | None:
+        """The open tab that `.` means now; None if there is none."""
+        book = self._hosts.latest(self.seat).book
+        return book.open.get(book.latest(self.seat))
 
     async def where_free(self, key: str, run: Callable[[str], Awaitable[T]]) -> tuple[T, str]:
         """What `run` gives for a tab or, where that is busy, for another one; and a note that says so.
@@ -270,26 +247,16 @@ class Terminals:
             except TabUnavailable:
                 if busy.pane.session.current is not newest:  # it was typed there
                     raise
-        there = self._hosts.latest(self.seat) or self
+        machine = self._hosts.latest(self.seat)
         async with self._making:
-            mine = [tab for tab in there._book.in_order() if tab in self.seat.made]  # noqa: SLF001 - of our own kind
+            mine = [tab for tab in machine.book.in_order() if tab in self.seat.made]
             free = [tab for tab in mine if tab.state == "prompt" and tab.pane.use.last < inf]
-            other = free[-1] if free else await there.create_tab(**await busy.like())
+            other = free[-1] if free else await self.create_tab(**await busy.like(), host=machine.name)
         return await run(other.key), f"{busy.key} is busy: this is {other.key}, in {other.cwd}"
 
-    def ended(self, told: str, here: str) -> list[dict[str, object]]:
-        """The commands that results have left running and that have ended since, in other tabs than `here`, each once.
-
-        `told`: the command that the result is of.
-        """
-        left = self.seat.left
-        left.pop(told, None)
-        if self._book.runs(told):
-            left[told] = self._book.command(told)
-        over = [(name, *found) for name, found in left.items() if not (found[1].running or found[0].key == here)]
-        for name, _, _ in over:
-            del left[name]
-        return [{"command_id": name, "window_id": tab.key, "exit_code": one.exit_code} for name, tab, one in over]
+    def left_running(self, command_id: str) -> tuple[Tab, Execution] | None:
+        """The tab of a command and the command, if it runs."""
+        return self._book.command(command_id) if self._book.runs(command_id) else None
 
     def _name_of(self, target: Target) -> str:
         """What a tab is called here; InvalidArgument for one of another instance, which would name another tab."""
@@ -297,7 +264,7 @@ class Terminals:
             return target
         if not isinstance(target, Tab):
             raise InvalidArgument(f"a tab is named by a string or a Tab, not {target!r}", remedy="give one of them")
-        if not any(target.belongs_to(one._book) for one in (self, *self._hosts.used)):  # noqa: SLF001 - of our own kind
+        if not any(target.belongs_to(machine.book) for machine in self._hosts.machines):
             raise InvalidArgument(f"{target!r} is of another instance", remedy="use a tab of this one, or a name")
         return target.address if target.pane.session.closed else target.key
 
@@ -306,7 +273,8 @@ class Terminals:
         return [self._name_of(target) for target in given]
 
     def _names_one(self, target: str) -> bool:
-        return target != "." or bool(self._book.latest(self.seat)) or self._hosts.latest(self.seat) is not None
+        away = self._hosts.latest(self.seat) is not self._hosts.here
+        return target != "." or away or bool(self._book.latest(self.seat))
 
     @checks_types
     async def tab(self, target: Target = ".", *, within: float = inf) -> Tab:
@@ -314,50 +282,35 @@ class Terminals:
 
         Tmux is asked about some names: TmuxSilent without an answer after `within` seconds, `answer_seconds` at least.
         """
-        target = self._name_of(target)
-        if (there := await self._hosts.tab(target, self.seat, within)) is not None:
-            self.seat.told = there
-            return there
-        tab = await self.known_tab(target, within=within)
-        if self._book.open.get(tab.key) is not tab:
-            raise NoSuchTarget(
-                f"tab {target} is closed: {tab.end_reason}",
-                remedy="its log can still be read; create a new tab with `create_tab`",
-            )
-        self._book.use(tab.key, self.seat)
-        self.seat.away, self.seat.told = "", tab
-        return tab
+        machine, target = await self._hosts.place(self._name_of(target), self.seat)
+        with self._pointing(machine, target):
+            return await machine.tab(target, self.seat, within)
 
     async def known_tab(self, target: Target, *, within: float = inf) -> Tab:
         """The tab that `target` names, open or closed; this does not make it the active one. As `tab`."""
-        there, target = await self._hosts.place(self._name_of(target), self.seat)
-        if there is not None:
-            return await there.known_tab(target, within=within)
-        await self._life.look(within)
-        tab = self._book.open.get(self.host.prefix + target) or open_pane(target, self._book.open)
-        if tab is None:
-            sessions = self._life.running.sessions if self._life.running is not None else None
-            try:
-                with self._life.time_for_answers(within):
-                    tab = await find_tab(
-                        target, self._book, self.seat, self.host.prefix, sessions, self._life.notifications.ask
-                    )
-            except AmbiguousTarget:
-                raise
-            except NoSuchTarget as error:
-                raise self._hosts.point_elsewhere(error, target) from None
-        tab.pane.use.note()
-        return tab
+        machine, target = await self._hosts.place(self._name_of(target), self.seat)
+        with self._pointing(machine, target):
+            return await machine.known_tab(target, self.seat, within)
+
+    @contextmanager
+    def _pointing(self, machine: Machine, target: str) -> Iterator[None]:
+        """Where this machine has no such tab, say what it would be called on the others."""
+        try:
+            yield
+        except AmbiguousTarget:
+            raise
+        except NoSuchTarget as error:
+            if machine is self._hosts.here:
+                self._hosts.point_elsewhere(error, target)
+            raise
 
     @checks_types
     async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
-        there, target = await self._hosts.place(self._name_of(target), self.seat)
-        if there is not None:
-            await there.close_tab(target, force=force)
-            return
-        tab = await self.known_tab(target)
-        for pane in self._book.beside(tab):
+        machine, target = await self._hosts.place(self._name_of(target), self.seat)
+        with self._pointing(machine, target):
+            tab = await machine.known_tab(target, self.seat)
+        for pane in machine.book.beside(tab):
             await pane.close(force=force)
         if not tab.pane.session.closed:
             await tab.close(force=force)
@@ -531,12 +484,14 @@ class Terminals:
 
         given = read_operations(operations)
         places = {target: await self._hosts.place(target, self.seat) for target in targets_of(given)}
-        there, found = on_one_machine(given, places.__getitem__)
+        machine, found = on_one_machine(given, places.__getitem__)
         options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
-        if there is not None and not dry_run:
-            self.seat.away = there.host.prefix.removesuffix("/")
-        where = there or self
-        return await run_here(found, options, where._life, where.host, self.seat, where.tab, dry_run=dry_run)  # noqa: SLF001 - of our own kind
+        if machine is None:
+            machine = self._hosts.here
+        elif not dry_run:
+            self.seat.away = machine.name
+        find = partial(machine.tab, seat=self.seat)
+        return await run_here(found, options, machine.life, self._seen(machine), self.seat, find, dry_run=dry_run)
 
     @checks_types
     async def read_logs(
@@ -597,23 +552,16 @@ class Terminals:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""
         if command_id:
             return LogSource.of_command(*await self._command(command_id))
-        target = self._name_of(target)
+        name = self._name_of(target)
         try:
-            there, target = await self._hosts.place(target, self.seat)
+            machine, target = await self._hosts.place(name, self.seat)
         except NoSuchTarget as error:
-            return find_log(*self._hosts.left_by(target), error)
-        if there is not None:
-            return await there._log_source(target)  # noqa: SLF001 - of our own kind
-        await self._life.look()
-        full = self.host.prefix + target
-        tab = next((one for one in self._book.open.values() if full in (one.key, one.address)), None)
-        if tab is not None:
-            tab.pane.use.note()
-        else:
-            try:
-                tab = await self.known_tab(target)
-            except NoSuchTarget as error:
-                return find_log(self.folders, target, error)
+            return find_log(*self._hosts.left_by(name), error)
+        try:
+            with self._pointing(machine, target):
+                tab = await machine.shown(target, self.seat)
+        except NoSuchTarget as error:
+            return find_log(machine.life.folders, target, error)
         return LogSource(tab.log_path, tab)
 
     def leave_running(self) -> None:
@@ -622,8 +570,8 @@ class Terminals:
         The next process takes the command up. A transient instance ends with its process, and every command in it:
         what does not end at once, the watchdog ends when this process has gone.
         """
-        for one in (self, *self._hosts.used):
-            one._book.leaves_running = True  # noqa: SLF001 - of our own kind
+        for machine in self._hosts.machines:
+            machine.book.leaves_running = True
 
     @checks_types
     async def set_history_limit(self, limit: int) -> None:
@@ -644,10 +592,6 @@ class Terminals:
         """
         leave, self.leave = self.leave, None
         await (leave() if leave is not None else self.end())
-
-    async def stop_server(self) -> None:
-        """End the server on another machine, until there is another call."""
-        await self._life.stop_server()
 
     async def end(self) -> None:
         """End the instance, and leave its tasks to the block that holds them."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Final, final
 
 import anyio
@@ -16,7 +15,7 @@ import anyio
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import Callable, Iterable
 
     from anyio.abc import TaskGroup
 
@@ -35,19 +34,12 @@ COMMAND_CHARS: Final = 80
 GRACE_SECONDS: Final = 0.5
 
 
-@asynccontextmanager
-async def following(send: Callable[[str, dict[str, Any]], None]) -> AsyncIterator[Channel]:
-    """Follow commands for the time of the block; `send` sends a notification."""
-    async with anyio.create_task_group() as tasks:
-        yield Channel(send, tasks)
-        tasks.cancel_scope.cancel()
-
-
 @final
 class Channel:
     """Follows the commands whose results said that they still run."""
 
     def __init__(self, send: Callable[[str, dict[str, Any]], None], tasks: TaskGroup) -> None:
+        """`send` sends a notification; commands are followed in `tasks`."""
         self._send = send
         self._open: set[str] = set()  # whose end the model has not been told
         self._stopped: dict[str, float] = {}  # when the model's own call last ended what ran in a tab, by the tab

@@ -35,7 +35,9 @@ _KEY: Final = secrets.token_bytes(32)
 
 def question(needed: NeedsAnswer) -> types.InputRequiredResult:
     """What a call is answered with that needs an answer of the person."""
-    asked = types.ElicitRequest(params=_form(needed.question))
+    asked = types.ElicitRequest(
+        params=types.ElicitRequestFormParams(message=needed.question, requested_schema=_NO_FIELDS)
+    )
     return types.InputRequiredResult(input_requests={QUESTION: asked}, request_state=_signed(needed.question))
 
 
@@ -71,10 +73,6 @@ class Person:
             raise NeedsAnswer(question)
         action = getattr(answers.get(QUESTION), "action", "")
         return _is_signed(state, question) and action == "accept"
-
-
-def _form(question: str) -> types.ElicitRequestFormParams:
-    return types.ElicitRequestFormParams(message=question, requested_schema=_NO_FIELDS)
 
 
 def _signed(question: str) -> str:

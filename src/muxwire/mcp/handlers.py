@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -19,32 +19,31 @@ from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from muxwire import __version__
-from muxwire.mcp.channel import following
+from muxwire.mcp.channel import Channel
 from muxwire.mcp.confirm import Person, question
 from muxwire.mcp.encoding import as_json, readable
 from muxwire.mcp.messages import Answers, Lines
 from muxwire.mcp.offer import Connection, Offer
 from muxwire.mcp.pages import UI_EXTENSION
 from muxwire.mcp.prompts import Prompts
-from muxwire.mcp.registry import Call, NeedsAnswer, Progress, Text, explained, refused
+from muxwire.mcp.registry import Call, NeedsAnswer, Progress, Text, Told, explained, refused
 from muxwire.mcp.resources import (
     LIST_CHANGES,
     MAX_COMPLETIONS,
     TEMPLATES,
     WINDOW_ID,
     Subject,
+    Updates,
     listed,
     matching,
     page,
     push,
-    updating,
 )
 from muxwire.mcp.tasks import (
     EXTENSION,
     TaskParams,
     Tasks,
     TaskUpdateParams,
-    asks_for_tasks,
     check_declared,
     is_declared,
     succeeded,
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
     from mcp.server.session import ServerSession
 
     from muxwire.mcp.lifespan import LazyTerminals
-    from muxwire.mcp.resources import Tell
     from muxwire.mcp.wire import WireReader, WireWriter
 
     Context = ServerRequestContext[Connection, Any]
@@ -89,8 +87,10 @@ async def connected(
 ) -> AsyncIterator[Connection]:
     """What runs as long as a connection. With `notify`, the ends of commands left running are sent into the session."""
     try:
-        async with updating(terminals) as updates, following(notify) if notify else nullcontext() as channel:
-            yield Connection(terminals, updates, channel, writes_later)
+        async with anyio.create_task_group() as tasks:
+            channel = None if notify is None else Channel(notify, tasks)
+            yield Connection(terminals, Updates(terminals, tasks), channel, Told(), writes_later)
+            tasks.cancel_scope.cancel()
     finally:
         await terminals.aclose()
 
@@ -98,12 +98,7 @@ async def connected(
 def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
     """Return the SDK's server of an offer. `lifespan` gives the connection of each `run`."""
     catalogue, prompts, tasks = offer.catalogue, Prompts(offer.catalogue), Tasks()
-    collects_spans = spans_are_collected()
-
-    async def call_tool(
-        context: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult | types.InputRequiredResult:
-        return await _call_tool(offer, tasks, context, params)
+    call_tool, collects_spans = partial(_call_tool, offer, tasks), spans_are_collected()
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult.model_validate({"tools": catalogue.listing}, by_alias=True)
@@ -116,16 +111,11 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=description, messages=[message])
 
-    @asynccontextmanager
-    async def connected(_server: Server[Connection]) -> AsyncIterator[Connection]:
-        async with lifespan() as connection:
-            yield connection
-
     server = Server(
         NAME,
         version=__version__,
         instructions=offer.instructions,
-        lifespan=connected,
+        lifespan=lambda _server: lifespan(),
         on_list_tools=list_tools,
         on_call_tool=in_span(call_tool) if collects_spans else call_tool,
         on_list_prompts=list_prompts,
@@ -149,22 +139,19 @@ async def _call_tool(
     offer: Offer, tasks: Tasks, context: Context, params: types.CallToolRequestParams
 ) -> types.CallToolResult | types.InputRequiredResult:
     """Check, run and shape one call; only an unknown tool is a protocol error."""
-    try:
-        tool = offer.catalogue[params.name]
-    except KeyError:
-        raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}") from None
+    if (tool := offer.catalogue.get(params.name)) is None:
+        raise MCPError(code=types.INVALID_PARAMS, message=f"Unknown tool: {params.name}")
     connection = context.lifespan_context
     terminals = connection.terminals
     if not terminals.client and (said := context.session.client_params) is not None:
         terminals.client = f"{said.client_info.name} {said.client_info.version}".strip()
-    given = params.arguments or {}
     try:
-        arguments = tool.validated(given)
+        arguments = tool.validated(params.arguments or {})
     except Misfit as error:
         return _text(refused(tool, error))
     try:
         opened = await terminals.get()
-        call = Call(opened, _progress_of(context), Person(context, params))
+        call = Call(opened, _progress_of(context), Person(context, params), told=connection.told)
         result = await tool.result(call, arguments)
     except NeedsAnswer as needed:
         return question(needed)
@@ -176,7 +163,7 @@ async def _call_tool(
         return _text(Text(as_json(readable(result))), call.pictures)
     if tool.returns is Text:
         return _text(Text(result["text"], is_error=result.get("is_error", False)))
-    if is_declared(context) and (task := await tasks.made_of(given, result, opened)) is not None:
+    if is_declared(context) and (task := await tasks.made_of(arguments, result, opened)) is not None:
         return cast("types.CallToolResult", task)  # the SDK has no model of it, and sends a map as it is
     return succeeded(result, later=connection.writes_later)
 
@@ -269,9 +256,9 @@ async def _listen(
 ) -> types.SubscriptionsListenResult:
     """Push updates, as asked for from 2026-07-28 on: the answer is the stream."""
     asked, ends = params.notifications, {}
-    if asks_for_tasks(asked):
+    if asked_for := (asked.model_extra or {}).get("taskIds"):
         check_declared(context)
-        ends = await tasks.ends(asked, await context.lifespan_context.terminals.get())
+        ends = await tasks.ends(asked_for, await context.lifespan_context.terminals.get())
     return await _stream(context.lifespan_context, asked, context.request_id, context.session, ends)
 
 
@@ -303,11 +290,11 @@ async def _stream(
             for uri, changes in wanted.items():
                 params = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
                 streams.start_soon(
-                    push, terminals, changes, _teller(send, types.ResourceUpdatedNotification(params=params))
+                    push, terminals, changes, partial(send, types.ResourceUpdatedNotification(params=params))
                 )
             if lists:
                 changed = types.ResourceListChangedNotification(params=types.NotificationParams(_meta=meta))
-                streams.start_soon(push, terminals, EventFilter.checked((), LIST_CHANGES), _teller(send, changed))
+                streams.start_soon(push, terminals, EventFilter.checked((), LIST_CHANGES), partial(send, changed))
             await send(types.SubscriptionsAcknowledgedNotification(params=said))
             for ended in ends.values():
                 streams.start_soon(_send_end, send, ended, meta)
@@ -321,12 +308,6 @@ async def _send_end(
     notification = await ended()
     notification.params["_meta"] = meta
     await send(notification)
-
-
-def _teller(
-    send: Callable[[types.ServerNotification], Awaitable[None]], notification: types.ServerNotification
-) -> Tell:
-    return lambda: send(notification)
 
 
 def in_span(

@@ -31,14 +31,9 @@ CLOSE_SECONDS = 1.3
 class LazyTerminals:
     """Give calls the Terminals, opening it when first asked; a failed opening is tried again by the next call."""
 
-    def __init__(
-        self,
-        open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]],
-        on_overdue: Callable[[], None] = lambda: None,
-    ) -> None:
-        """`on_overdue` is called when the Terminals did not close in time."""
+    def __init__(self, open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]]) -> None:
         self._open_terminals = open_terminals
-        self._on_overdue = on_overdue
+        self.is_overdue = False  # whether it did not close in time
         self._opening = anyio.Lock()
         self._owner: OwnTask[Terminals] | None = None
         self._terminals: Terminals | None = None
@@ -90,6 +85,6 @@ class LazyTerminals:
             await owner.leave(CLOSE_SECONDS)
         except TimeoutError:
             log.warning("the terminals did not close within %s s; they are ended from outside", CLOSE_SECONDS)
-            self._on_overdue()
+            self.is_overdue = True
         except Exception:
             log.exception("the terminals ended unexpectedly; the next call opens them again")

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from muxwire.mcp.channel import Channel
     from muxwire.mcp.lifespan import LazyTerminals
-    from muxwire.mcp.registry import Catalogue
+    from muxwire.mcp.registry import Catalogue, Told
     from muxwire.mcp.resources import Updates
 
 
@@ -32,4 +32,5 @@ class Connection:
     terminals: LazyTerminals
     updates: Updates
     channel: Channel | None  # is given every result; None unless ends are sent into the session
+    told: Told
     writes_later: bool

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
+from math import inf
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from muxwire.library.terminals import Terminals
+    from muxwire.shell.execution import Execution
+    from muxwire.tabs.tab import Tab
     from muxwire.verbs.read import Misfit
 
 
@@ -236,6 +239,45 @@ class AsksPerson(Protocol):
 
 
 @final
+class Told:
+    """What the client of one connection was told of its tabs: results leave out what it knows."""
+
+    def __init__(self) -> None:
+        self.tab: Tab | None = None  # that its last call named or made, or that the result named
+        self._left: dict[str, tuple[Tab, Execution]] = {}  # by its id: what a result has left running
+
+    def name(self, tab: Tab | None) -> tuple[bool, str]:
+        """Whether a result has to name the tab that a call without one means; and a note.
+
+        It has to if the client was told of another one, which has ended since or is not the active one any more. The
+        note says so where the directory is another one too.
+        """
+        before = self.tab
+        if tab is None or tab is before:
+            return False, ""
+        self.tab, note = tab, ""
+        if before is not None and before.pane.session.dead and before.cwd != tab.cwd:
+            note = f"{before.key} has ended ({before.end_reason or 'its program has'}); this is {tab.key}, in {tab.cwd}"
+        return True, note
+
+    def ended(self, command_id: str, running: tuple[Tab, Execution] | None) -> list[dict[str, object]]:
+        """The commands that results have left running and that have ended since, in other tabs than `tab`, each once.
+
+        `command_id`: the command that the result is of; `running`: it and its tab, if it still runs.
+        """
+        self._left.pop(command_id, None)
+        if running is not None:
+            self._left[command_id] = running
+        over = {name: found for name, found in self._left.items() if not (found[1].running or found[0] is self.tab)}
+        for name in over:
+            del self._left[name]
+        return [
+            {"command_id": name, "window_id": tab.key, "exit_code": command.exit_code}
+            for name, (tab, command) in over.items()
+        ]
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class Call:
     """What a handler may use besides its arguments."""
@@ -245,6 +287,12 @@ class Call:
     person: AsksPerson | None = None  # who may be asked; None where the client cannot ask
     pictures: list[bytes] = field(default_factory=list)  # PNGs that the result shows besides its text
     stopped: list[str] = field(default_factory=list)  # tabs in which it has ended what ran
+    told: Told = field(default_factory=Told)
+
+    async def tab(self, target: str, *, within: float = inf) -> Tab:
+        """The tab that a call is for; a new one if it names none and none is open. As `Terminals.tab_or_new`."""
+        self.told.tab, _ = await self.terminals.tab_or_new(target, within=within)
+        return self.told.tab
 
     async def agreed(self, question: str, *, refusal: str, remedy: str) -> None:
         """Ask the person before something of theirs is ended: NotPermitted if they cannot be asked, or say no."""
@@ -304,31 +352,33 @@ class Tool(Generic[A]):
     async def result(self, call: Call, arguments: A) -> dict[str, Any]:
         """The result's fields, and which tab was used if the call named none and its caller may not know which."""
         fields = await self._placed(call, arguments)
-        here = call.terminals.seat.told
-        if ended := call.terminals.ended(fields.get("command_id", ""), "" if here is None else here.key):
+        command_id = fields.get("command_id", "")
+        if ended := call.told.ended(command_id, call.terminals.left_running(command_id)):
             fields["ended"] = ended
         return fields
 
     async def _placed(self, call: Call, arguments: A) -> dict[str, Any]:
         if not isinstance(arguments, InTab) or arguments.window_id or _names_no_tab(arguments):
             return await self._fields(call, arguments)
-        before = call.terminals.seat.told
-        window, told, note = call.terminals.unnamed()
+        before, tab = call.told.tab, call.terminals.latest
+        names_it, note = call.told.name(tab)
 
         async def run(key: str) -> dict[str, Any]:
             return await self._fields(call, replace(arguments, window_id=key))
 
+        window = "" if tab is None else tab.key
         finds_room = window and self.finds_room and getattr(arguments, "append_newline", True)
         try:
             fields, busy = await call.terminals.where_free(window, run) if finds_room else (await run(window), "")
         except BaseException:
-            call.terminals.seat.told = before  # an error names no tab: the next result has to
+            call.told.tab = before  # an error names no tab: the next result has to
             raise
         if not window or busy:  # the tab was made now, is another one, or the one that an earlier process used last
-            window, told = call.terminals.unnamed()[0], True
+            call.told.tab, names_it = call.terminals.latest, True
+            window = "" if call.told.tab is None else call.told.tab.key
         if note or busy:
             fields["note"] = "; ".join(filter(None, (note, busy, fields.get("note"))))
-        return {"window_id": window, **fields} if told and window else fields
+        return {"window_id": window, **fields} if names_it and window else fields
 
     async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:
         fields: dict[str, Any] = to_dict(await self.run(call, arguments))

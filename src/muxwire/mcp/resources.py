@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, final
 from urllib.parse import quote, unquote
@@ -19,7 +19,7 @@ from muxwire.mcp.pages import PAGE_TYPE, TERMINAL_PAGE, terminal_page
 from muxwire.tabs.event_log import EventFilter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from anyio.abc import TaskGroup
 
@@ -130,15 +130,6 @@ async def _existing(uris: Sequence[str], terminals: Terminals) -> dict[str, Even
         except MCPError:
             continue
     return found
-
-
-@asynccontextmanager
-async def updating(terminals: LazyTerminals) -> AsyncIterator[Updates]:
-    async with anyio.create_task_group() as tasks:
-        try:
-            yield Updates(terminals, tasks)
-        finally:
-            tasks.cancel_scope.cancel()
 
 
 View = Literal["tabs", "log", "screen", "commands"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING
 
 from muxwire.mcp.channel import CAPABILITY
@@ -17,12 +17,9 @@ from muxwire.mcp.stdio import run_on_stdio
 from muxwire.mcp.tools import TOOLS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
-
-    from mcp.server.lowlevel import Server
+    from collections.abc import Callable, Iterable
 
     from muxwire.library.terminals import Terminals
-    from muxwire.mcp.offer import Connection
 
     OpenTerminals = Callable[[], AbstractAsyncContextManager[Terminals]]
 
@@ -42,22 +39,15 @@ async def serve(
     program, in place of muxwire's (profiles.py).
     Raises InvalidArgument for an unknown toolset.
     """
-    opened: list[Terminals] = []
-
-    @asynccontextmanager
-    async def opening() -> AsyncIterator[Terminals]:
-        async with open_terminals() as terminals:
-            opened.append(terminals)
-            yield terminals
+    terminals = LazyTerminals(open_terminals)
 
     def end() -> None:
-        for terminals in opened:
-            terminals.leave_running()
+        if terminals.opened is not None:
+            terminals.opened.leave_running()
 
-    overdue: list[bool] = []
     offer = offered(toolsets=toolsets, read_only=read_only, channel=channel, profile=profile)
-    await run_on_stdio(offer, LazyTerminals(opening, lambda: overdue.append(True)), on_end=end)
-    if overdue:
+    await run_on_stdio(offer, terminals, on_end=end)
+    if terminals.is_overdue:
         # To return now would cancel every task that has not ended, in the middle of its clean-up, and each would write
         # an error to stderr.
         for stream in (sys.stdout, sys.stderr):
@@ -74,13 +64,3 @@ def offered(
     catalogue = Catalogue(tools)
     instructions = None if profile else without_unavailable(INSTRUCTIONS, catalogue)
     return Offer(catalogue, instructions, {CAPABILITY: {}} if channel else {})
-
-
-def build_server(
-    open_terminals: OpenTerminals, *, toolsets: Iterable[str] | None = None, read_only: bool = False
-) -> Server[Connection]:
-    """Return the SDK's server without a transport; each of its connections opens the terminals for itself."""
-    from muxwire.mcp import handlers
-
-    offer = offered(toolsets=toolsets, read_only=read_only)
-    return handlers.built(offer, lambda: handlers.connected(LazyTerminals(open_terminals)))

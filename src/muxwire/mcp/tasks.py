@@ -39,7 +39,6 @@ EXTENSION: Final = "io.modelcontextprotocol/tasks"
 POLL_MS: Final = 2_000
 # Error code of the specification's section "Capability Negotiation".
 MISSING_CAPABILITY: Final = -32021
-_TRUE: Final = (True, "true", 1)
 
 
 class TaskParams(types.RequestParams):
@@ -85,10 +84,11 @@ class Tasks:
         self._cancelled: set[str] = set()
 
     async def made_of(
-        self, given: Mapping[str, Any], result: Mapping[str, Any], terminals: Terminals
+        self, arguments: object, result: Mapping[str, Any], terminals: Terminals
     ) -> dict[str, Any] | None:
         """The task of a command that a call has left running (rule 1), in place of its result; None for another."""
-        left = given.get("async") in _TRUE or (given.get("on_timeout") == "leave" and result.get("timed_out"))
+        leaves = getattr(arguments, "on_timeout", "") == "leave" and result.get("timed_out")
+        left = getattr(arguments, "async_", False) or leaves
         if not (left and result.get("running") and result.get("state") != "interactive"):
             return None
         return await self.get(result["command_id"], terminals) | {"resultType": "task"}
@@ -137,11 +137,8 @@ class Tasks:
             await terminals.command_end(task_id)
         return await self.get(task_id, terminals)
 
-    async def ends(
-        self, asked: types.SubscriptionFilter, terminals: Terminals
-    ) -> dict[str, Callable[[], Awaitable[TaskNotification]]]:
+    async def ends(self, given: object, terminals: Terminals) -> dict[str, Callable[[], Awaitable[TaskNotification]]]:
         """What to wait for and to send, by id, of the tasks that a listen stream asks for and that are known."""
-        given = (asked.model_extra or {}).get("taskIds")
         found: dict[str, Callable[[], Awaitable[TaskNotification]]] = {}
         for task_id in given if isinstance(given, list) else ():
             with suppress(NoSuchTarget):
@@ -161,11 +158,6 @@ def succeeded(fields: dict[str, Any], *, later: bool = False) -> types.CallToolR
     fields = readable(fields)
     text = "" if later and is_large(fields) else as_json(fields)
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=fields)
-
-
-def asks_for_tasks(asked: types.SubscriptionFilter) -> bool:
-    """Whether a listen stream is to have news of tasks."""
-    return bool((asked.model_extra or {}).get("taskIds"))
 
 
 def _iso(seconds: float) -> str:

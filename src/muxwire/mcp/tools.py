@@ -87,7 +87,7 @@ class Success:
     hints=Hints(destructive=True, open_world=True),  # `command` may be anything
 )
 async def create_tab(call: Call, given: CreateTab) -> NewTab:
-    tab = await call.terminals.create_tab(
+    tab = call.told.tab = await call.terminals.create_tab(
         name=given.name,
         cwd=given.cwd or None,
         env=given.env or None,
@@ -193,7 +193,7 @@ class ScriptOutcome(CommandOutcome):
 
 @tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING, finds_room=True)
 async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
-    tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
+    tab = await call.tab(given.target, within=given.timeout)
     result = await call.progress.during(tab.execute(**_asked(given), on_progress=call.progress.note))
     return CommandOutcome(**_news(result))
 
@@ -206,7 +206,7 @@ async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
 
 @tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts", finds_room=True)
 async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
-    tab, _ = await call.terminals.tab_or_new(given.target, within=given.timeout)
+    tab = await call.tab(given.target, within=given.timeout)
     result = await call.progress.during(tab.execute_script(**_asked(given), on_progress=call.progress.note))
     return ScriptOutcome(script_path=result.script_path, **_news(result))
 
@@ -259,7 +259,7 @@ class StartOutcome(OnScreen):
 
 @tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True), finds_room=True)
 async def start_process(call: Call, given: StartProcess) -> StartOutcome:
-    tab, _ = await call.terminals.tab_or_new(given.target, within=given.ready_timeout)
+    tab = await call.tab(given.target, within=given.ready_timeout)
     started = await call.progress.during(
         tab.start_process(
             given.command,
@@ -283,7 +283,7 @@ async def start_process(call: Call, given: StartProcess) -> StartOutcome:
 
 @tool(StopProcess, returns=ProcessStop, hints=Hints(destructive=True))
 async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
-    tab = await call.terminals.tab(given.target)
+    tab = call.told.tab = await call.terminals.tab(given.target)
     if tab.line_by in ("person", "unknown") and not tab.is_adopted:
         by, what = "a person", "what you have started"
         if tab.line_by == "unknown":
@@ -382,7 +382,7 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
 
 @tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), omits=("sent", "pane"))
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
-    tab, _ = await call.terminals.tab_or_new(given.target, within=given.wait or inf)
+    tab = await call.tab(given.target, within=given.wait or inf)
     sent = await call.progress.during(tab.send_keys(**given.words))
     return replace(sent, state=None) if sent.outcome == "ended" and sent.state == "prompt" else sent
 
@@ -446,7 +446,7 @@ class HandOver:
 
 @tool(ShowTerminal, returns=HandOver, hints=Hints(read_only=True), page=TERMINAL_PAGE)
 async def show_terminal(call: Call, given: ShowTerminal) -> HandOver:
-    tab = await call.terminals.tab(given.target)
+    tab = call.told.tab = await call.terminals.tab(given.target)
     return HandOver(window_id=tab.key, attach=tab.attach_words, why=given.why)
 
 

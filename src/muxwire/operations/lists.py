@@ -172,13 +172,13 @@ def _check_refs(operation: Operation, index: int, made: dict[str, int]) -> None:
 
 
 def on_one_machine(
-    operations: Sequence[Operation], split: Callable[[str], tuple[There | None, str]]
+    operations: Sequence[Operation], split: Callable[[str], tuple[There, str]]
 ) -> tuple[There | None, list[Operation]]:
-    """The machine of the tabs that are named (None: this one), and the operations with the names that tabs have there.
+    """The machine of the tabs that are named, if any is, and the operations with the names that tabs have there.
 
     `split` returns both for one name. Steps that name no tab run where the others do. InvalidArgument for two machines.
     """
-    machines: dict[int, There | None] = {}
+    machines: dict[int, There] = {}
     found: list[Operation] = []
     for index, operation in enumerate(operations):
         named = {name: getattr(operation, name, None) for name in TARGETS}

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, final
 from weakref import WeakSet
 
 if TYPE_CHECKING:
-    from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
 
 
 @final
 class Seat:
-    """A client of an instance: which tabs it used, and what it was told of them.
+    """A client of an instance: which tabs it used and made.
 
     It is passed as an argument, and never kept where a task would inherit it from the call that happened to start it.
     """
@@ -22,6 +21,4 @@ class Seat:
         self.stays = stays
         self.used: dict[str, None] = {}  # the keys of tabs on all machines, the one last used at the end
         self.away = ""  # the machine of the tab used last, if not this one
-        self.told: Tab | None = None  # the tab that the last call named or made, or that its result named
         self.made: WeakSet[Tab] = WeakSet()
-        self.left: dict[str, tuple[Tab, Execution]] = {}  # by its id: what a result has left running

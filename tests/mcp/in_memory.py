@@ -1,0 +1,25 @@
+"""The SDK's server of muxwire's tools, for the transports of the SDK: in memory, and HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+
+from mcp.server.lowlevel import Server
+
+from muxwire.library.terminals import Terminals
+from muxwire.mcp.handlers import built, connected
+from muxwire.mcp.lifespan import LazyTerminals
+from muxwire.mcp.offer import Connection
+from muxwire.mcp.server import offered
+
+
+def build_server(
+    open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]],
+    *,
+    toolsets: Iterable[str] | None = None,
+    read_only: bool = False,
+) -> Server[Connection]:
+    """Return a server; each of its connections opens the terminals for itself."""
+    offer = offered(toolsets=toolsets, read_only=read_only)
+    return built(offer, lambda: connected(LazyTerminals(open_terminals)))

@@ -1,0 +1,44 @@
+"""What a result leaves out because its client was told of it before."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from muxwire.mcp.registry import Told
+
+
+def tab(key: str, cwd: str = "/", *, dead: bool = False) -> Any:
+    return SimpleNamespace(key=key, cwd=cwd, end_reason="", pane=SimpleNamespace(session=SimpleNamespace(dead=dead)))
+
+
+def test_a_tab_is_named_once() -> None:
+    told, one, two = Told(), tab("@1"), tab("@2", "/usr")
+    assert told.name(None) == (False, "")
+    assert told.name(one) == (True, "")
+    assert told.name(one) == (False, "")
+    assert told.name(two) == (True, "")  # @1 is open: the client chose another
+    two.pane.session.dead = True
+    assert told.name(one) == (True, "@2 has ended (its program has); this is @1, in /")
+    one.pane.session.dead = True
+    assert told.name(tab("@3")) == (True, "")  # the same directory: nothing to be said of it
+
+
+def test_the_end_of_a_command_elsewhere_is_told_once() -> None:
+    told, one, two = Told(), tab("@1"), tab("@2")
+    first, second = (SimpleNamespace(running=True, exit_code=code) for code in (4, 5))
+    told.tab = one
+    assert told.ended("c1", (one, first)) == told.ended("c2", (two, second)) == []  # type: ignore[arg-type]
+    first.running = second.running = False
+    assert told.ended("c3", None) == [{"command_id": "c2", "window_id": "@2", "exit_code": 5}]
+    told.tab = two
+    assert told.ended("c3", None) == [{"command_id": "c1", "window_id": "@1", "exit_code": 4}]
+    assert told.ended("c3", None) == []
+
+
+def test_a_command_whose_own_result_says_that_it_ended_is_not_told_again() -> None:
+    told, one = Told(), tab("@1")
+    command = SimpleNamespace(running=True, exit_code=0)
+    told.ended("c1", (one, command))  # type: ignore[arg-type]
+    command.running = False
+    assert told.ended("c1", None) == []
