@@ -20,7 +20,7 @@ import muxwire
 from muxwire.errors import InstanceUnavailable
 from muxwire.logs.read import read_raw
 from tests.faults.victims import victim
-from tests.library.opened import closed
+from tests.library.opened import closed, drawn
 
 pytestmark = pytest.mark.anyio
 
@@ -124,8 +124,7 @@ async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals,
     with anyio.fail_after(DEADLINE):
         tab = await alone.create_tab()
         await tab.execute("echo before")
-        while not tab.pane.drawn_prompt.endswith(b"$ "):  # what is written after the removal is not lost
-            await tab.pane.stream.changed()
+        await drawn(tab)  # what is written after the removal is not lost
         assert await tab.pane.stream.log.flushed()
         begins = tab.next_byte
         if how == "removed":

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire.vt.text import strip_ansi
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -42,20 +44,20 @@ async def begun(tab: Tab) -> None:
         await tab.pane.stream.changed()
 
 
-# Most prompts are drawn by then: those of a shell whose first ones differ are tried again.
-_DRAWN = 1.0
-
-
-async def known_prompt(tab: Tab) -> None:
-    """Return at a prompt that is drawn, and was seen whole before: nothing is asked before a line is typed there.
+async def drawn(tab: Tab) -> None:
+    """Return when the shell has said that it reads after its newest prompt, and some of that prompt is drawn.
 
     Its mark, which comes first, is not enough: the rest may still be on its way.
     """
-    while not tab.pane.prompt_whole:
-        await tab.execute("true")
-        with anyio.move_on_after(_DRAWN):
-            while not tab.pane.prompt_whole:
-                await tab.pane.stream.changed()
+    session, stream = tab.pane.session, tab.pane.stream
+    while session.drawn_at < 0 or not strip_ansi(stream.written(session.prompt_end)).strip():
+        await stream.changed()
+
+
+async def known_prompt(tab: Tab) -> None:
+    """Return at a prompt that is drawn, behind a command."""
+    await tab.execute("true")
+    await drawn(tab)
 
 
 @asynccontextmanager

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.shell import prompt_line
-from muxwire.shell.listener import ForegroundShell
 from muxwire.shell.shell import PRIVATE_KEY
 from muxwire.vt.widths import guessed_width
-from tests.library.opened import begun, known_prompt, seen, tab_for
+from tests.library.opened import begun, drawn, known_prompt, seen, tab_for
 from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
@@ -19,14 +17,10 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
     from muxwire.results import Snapshot
-    from muxwire.shell.execution import Execution
-    from muxwire.shell.request import Request
 
 pytestmark = pytest.mark.anyio
 
 DEADLINE = 15.0
-# A prompt is drawn within so long of its mark, on a busy machine too.
-DRAWN = 0.3
 SHELLS = ["bash", "zsh", "fish"]
 LEFT = b"\x1b[D"
 LONG = "echo " + "0123456789" * 25
@@ -178,7 +172,7 @@ async def test_the_last_status_is_the_commands(terminals: Terminals, shell: str)
         await at_a_prompt(tab, shell)
         status = "$status" if shell == "fish" else "$?"
         await tab.execute("sh -c 'exit 7'")
-        await tab.pane.stream.until(lambda: tab.pane.prompt_whole, DEADLINE / 3)
+        await drawn(tab)
         await typed(tab, "echo half")
         assert (await tab.execute(f"echo {status}")).output == "7\n"
         await tab.execute("sh -c 'exit 9'")
@@ -221,32 +215,6 @@ async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: 
             await tab.runner.keyboard.type(b"\x03")
 
 
-async def test_what_is_typed_to_a_line_as_it_comes_back_to_fish_stays_though_it_was_not_seen(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Our key came to a line that had just got longer. It was typed again after C-c and C-u, and the line was gone."""
-    async with tab_for(DEADLINE, terminals, "fish", PS1="> ") as tab:
-        await at_a_prompt(tab, "fish")
-        wanted = at_cursor(await typed(tab, "echo half"))
-        await tab.execute("echo hi")
-        await back(tab, wanted)
-        await tab.runner.keyboard.type(b" way")
-        await row_ends(tab, wanted[0].rstrip() + " way")
-
-        def listens(*_: object) -> Request[ForegroundShell]:
-            yield from ()
-            return ForegroundShell(tab.pane.shell, 1)
-
-        monkeypatch.setattr(tab.runner.ready, "reached", listens)
-        tab.runner._prompt_end.aside = False
-        again: list[Execution] = []
-        monkeypatch.setattr(tab.runner.loop, "_type_again", again.append)
-        assert (await tab.execute("echo hi")).output == "hi\n"
-        monkeypatch.undo()
-        await row_ends(tab, wanted[0].rstrip() + " way")
-        assert not again
-
-
 async def test_it_comes_back_to_fish_when_our_key_was_lost(
     terminals: Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,7 +223,7 @@ async def test_it_comes_back_to_fish_when_our_key_was_lost(
         await at_a_prompt(tab, "fish")
         wanted = at_cursor(await typed(tab, "echo half"))
         press = tab.runner.keyboard.press
-        lost = PRIVATE_KEY
+        lost = PRIVATE_KEY[len(PRIVATE_KEY) // 2 :]
         monkeypatch.setattr(tab.runner.keyboard, "press", lambda data, **how: press(data.replace(lost, b""), **how))
         assert (await tab.execute("echo hi")).output == "hi\n"
         monkeypatch.undo()
@@ -287,32 +255,13 @@ async def test_after_a_command_that_was_interrupted_it_comes_back(terminals: Ter
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_a_prompt_that_nothing_was_typed_at_is_drawn_once(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch, shell: str
-) -> None:
-    """Also one that was never seen before, some time after it was drawn."""
-    monkeypatch.setattr(prompt_line, "REACTION", DRAWN)
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await tab.execute({"bash": "PS1='\\w> '", "zsh": "PROMPT='%~> '"}.get(shell, "true"))
-        await known_prompt(tab)
-        for folder in ("/usr", "/tmp"):
-            await tab.execute(f"cd {folder}")
-            await terminals.wait_for([tab.key], idle=2 * DRAWN, timeout=DEADLINE)
-            end = tab.next_byte
-            assert (await tab.execute("echo hi")).output == "hi\n"
-            execution = tab.pane.session.current
-            assert execution is not None
-            assert execution.typed_at == end
-
-
-@pytest.mark.parametrize("shell", SHELLS)
 async def test_it_comes_back_after_a_program_that_asked_the_terminal(terminals: Terminals, shell: str) -> None:
     """What is typed then is no answer of the terminal, which the program has read."""
     async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
         await at_a_prompt(tab, shell)
         asked = await tab.execute("bash -c \"printf '\\e[c'; read -rs -t 5 -d c && echo read\"")
         assert "read" in asked.output
-        await tab.pane.stream.until(lambda: tab.pane.prompt_whole, DEADLINE / 3)
+        await drawn(tab)
         wanted = at_cursor(await typed(tab, "echo half way", 4))
         assert (await tab.execute("echo hi")).output == "hi\n"
         await back(tab, wanted)

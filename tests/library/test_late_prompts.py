@@ -16,7 +16,6 @@ import anyio
 import pytest
 
 from muxwire.errors import TabUnavailable
-from muxwire.shell import prompt_line
 from muxwire.tabs import tab as tab_module
 from tests.users import keep_fish_quiet
 
@@ -230,21 +229,6 @@ async def test_what_a_person_has_half_typed_leaves_nothing_behind(
         await screen.shows(entries, half)
         assert (await screen.tab.execute("echo third")).output == "third\n"
         await screen.shows([*entries, ("echo third", "third\n")], half)
-
-
-@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shell not in SET_ASIDE])
-async def test_a_shell_that_clears_a_half_typed_line_late_is_waited_for(
-    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str
-) -> None:
-    """As on a busy machine: the key's first effect is not seen in its time."""
-    monkeypatch.setattr(prompt_line, "CLEARED", 0.0)
-    async with late_screen(terminals, tmp_path, shell, "quick") as screen:
-        entries = []
-        for number in range(5):
-            assert (await screen.tab.execute(f"echo {number}")).output == f"{number}\n"
-            entries.append((f"echo {number}", f"{number}\n"))
-            await screen.shows(entries)
-            await screen.type("echo half")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

@@ -34,13 +34,12 @@ from muxwire.vt.text import strip_ansi
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-TYPED = (b" __muxwire_c",)
 ID = b"0123456789abcdef"
 END = b"\x1b]7770;E;" + ID + b";0;/tmp;" + ID + b"\x07"
 START = b"\x1b]7770;S;" + ID + b"\x07"
 T = b"\x1b]7770;T;" + ID + b"\x07"
 B = b"\x1b]7770;B;" + ID + b";1\x07"
-VIEW = View(TYPED, final=True)
+VIEW = View(final=True)
 
 PIECES = st.sampled_from(
     [
@@ -55,7 +54,7 @@ PIECES = st.sampled_from(
         END,
         START,
         B,
-        TYPED[0],
+        b" __muxwire_c",
         T,
         END[:-1],
         END[-18:],
@@ -78,8 +77,8 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_read, "_NEAR", 2 * len(END))
 
 
-def seen_lines(log: bytes, view: View) -> list[str]:
-    seen = visible(log, view.typed_lines).replace(b"\r\n", b"\n").decode("utf-8", "replace")
+def seen_lines(log: bytes) -> list[str]:
+    seen = visible(log).replace(b"\r\n", b"\n").decode("utf-8", "replace")
     return re.findall(r"[^\n]*\n|[^\n]+", seen)
 
 
@@ -88,8 +87,8 @@ def seen_lines(log: bytes, view: View) -> list[str]:
 @given(log=LOGS, lines=st.integers(0, 8))
 def test_the_last_lines(path: Path, log: bytes, lines: int) -> None:
     path.write_bytes(log)
-    view = View(TYPED, final=True)
-    every = seen_lines(log, view)
+    view = View(final=True)
+    every = seen_lines(log)
     tail = last_lines(path, lines, view)
     expected = every[max(0, len(every) - lines) :]
     assert tail.content == "".join(expected)
@@ -100,7 +99,7 @@ def test_the_last_lines(path: Path, log: bytes, lines: int) -> None:
 @given(log=LOGS, start=st.integers(0, 30), size=st.integers(1, 30))
 def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int) -> None:
     path.write_bytes(log)
-    view = View(TYPED, final=True)
+    view = View(final=True)
     data = b""
     offset = 0
     while offset < len(log):
@@ -108,7 +107,7 @@ def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int) -
         assert piece.next_offset > offset
         data += piece.data
         offset = piece.next_offset
-    assert data == visible(log, TYPED)
+    assert data == visible(log)
     assert read_range(path, len(log) + start, size, view).data == b""
     assert read_raw(path, start, start + size) == log[start : start + size]
 
@@ -117,9 +116,6 @@ def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int) -
     ("log", "shown"),
     [
         (b"a\r\n$ ", "a\n$ "),  # the blank may begin a typed line, and ends a prompt
-        (b"a\r\n$" + TYPED[0][:4], "a\n$"),
-        (b"a\r\n$" + TYPED[0], "a\n$"),
-        (b"a\r\n$" + TYPED[0] + b"\r\nb", "a\n$\nb"),
         (b"a\r\n" + END[:-5], "a\n"),
         (b"a\r\n\xe2\x9b", "a\n"),
         (b"50%\r", "50%\r"),
@@ -127,7 +123,7 @@ def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int) -
 )
 def test_the_end_of_a_growing_log(path: Path, log: bytes, shown: str) -> None:
     path.write_bytes(log)
-    assert last_lines(path, 10, View(TYPED)).content == shown
+    assert last_lines(path, 10, View()).content == shown
 
 
 def test_eof_is_when_no_more_can_be_shown(path: Path) -> None:
@@ -135,11 +131,11 @@ def test_eof_is_when_no_more_can_be_shown(path: Path) -> None:
     offset = 0
     pieces = []
     for _ in range(4):
-        piece = read_range(path, offset, 2, View(TYPED))
+        piece = read_range(path, offset, 2, View(typed_from=7))
         pieces.append((piece.data.decode(), piece.eof))
         offset = piece.next_offset
     assert pieces == [("a", False), ("⛄", False), ("\r\n", False), ("$", True)]
-    assert read_range(path, offset, 2, View(TYPED)) == log_read.LogPiece(b"", 7, 8, True, 0)
+    assert read_range(path, offset, 2, View(typed_from=7)) == log_read.LogPiece(b"", 7, 8, True, 0)
     assert read_range(path, offset, 2, VIEW) == log_read.LogPiece(b" ", 8, 8, True, 0)
 
 
@@ -178,7 +174,7 @@ def test_several_holes(path: Path) -> None:
 def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:
     path.write_bytes(END[:10] + bytes(5) + END[10:])
     path.with_suffix(".gaps").write_text('{"offset": 10, "size": 5}\n')
-    assert read_range(path, 0, 100, View(TYPED)).data == END[:10]
+    assert read_range(path, 0, 100, View()).data == END[:10]
     assert read_range(path, 10, 100, VIEW).data == END[10:]
 
 
@@ -215,7 +211,7 @@ def test_grep_context(
 
 def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, pattern: str) -> None:
     path.write_bytes(log)
-    every = [line.removesuffix("\n") for line in seen_lines(log, VIEW)]
+    every = [line.removesuffix("\n") for line in seen_lines(log)]
     matches = [number for number, line in enumerate(every) if "match" in strip_ansi(line)]
     shown = sorted({n for m in matches for n in range(max(0, m - before), min(len(every), m + after + 1))})
     kept = shown[-lines:]
@@ -229,7 +225,7 @@ def check_grep(path: Path, log: bytes, lines: int, before: int, after: int, patt
     assert (found.returned_lines, found.truncated) == (len(kept), len(shown) > len(kept))
     assert [match.line for match in found.matches] == [number + 1 for number in kept if number in matches]
     for match in found.matches:
-        before_it = visible_range(log, 0, 0, match.byte, TYPED, grows=False)
+        before_it = visible_range(log, 0, 0, match.byte, grows=False)
         assert match.line == before_it.count(b"\n") + 1
         assert before_it[-1:] in (b"", b"\n")
 
@@ -262,7 +258,7 @@ def test_drawing_is_left_out(
     monkeypatch.setattr(log_read, "_BLOCK_MIN", block)
     monkeypatch.setattr(log_read, "_BLOCK_MAX", block)
     path.write_bytes(log)
-    view = View(TYPED, final=True, drawing=False)
+    view = View(final=True, drawing=False)
     tail = last_readable_lines(path, 10, view, played=as_read)
     assert tail.content.splitlines() == lines
     assert bool(tail.note) is (b"\x1b" in log)
@@ -312,14 +308,14 @@ def test_a_picture_is_none_of_the_text(path: Path, picture: bytes) -> None:
 
 def test_a_part_of_a_log(path: Path) -> None:
     path.write_bytes(b"match 1\r\nmatch 2\r\nx\r\nmatch 3\r\nmatch 4\r\n")
-    part = View(TYPED, final=True, within=(9, 30))
+    part = View(final=True, within=(9, 30))
     assert last_lines(path, 9, part) == LogTail("match 2\nx\nmatch 3\n", 3, False, 30, 9)
     assert last_lines(path, 2, part).truncated
     assert last_readable_lines(path, 9, part).content == "match 2\nx\nmatch 3\n"
     found = last_matches(path, Search(Pattern("match")), 9, part)
     assert (found.content, found.truncated) == ("match 2\nmatch 3\n", False)
     assert found.matches == (LogMatch(9, 1), LogMatch(21, 3))
-    gone = View(TYPED, final=True, within=(100, 90))
+    gone = View(final=True, within=(100, 90))
     assert last_lines(path, 9, gone).content == ""
 
 
@@ -395,7 +391,7 @@ def test_many_lines_are_not_held_twice(path: Path, read: Callable[..., LogTail])
     size = path.write_bytes(b"\x1b[?2004h" + line * 500_000)
     tracemalloc.start()
     try:
-        tail = read(path, 500_000, View(TYPED, final=True))
+        tail = read(path, 500_000, View(final=True))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -10,7 +10,6 @@ from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
 from muxwire.logs.store import LogStore
 from muxwire.pane.output import Reading, cut_middle, lost_words, output_range, read_output, shown_text, why_running
 from muxwire.pane.stream import PART, PaneStream
-from muxwire.shell import TYPED_LINES
 from muxwire.shell.execution import Ending, Execution
 
 pytestmark = pytest.mark.anyio
@@ -116,7 +115,7 @@ async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn
         for first in (begin, begin - 1, begin - len(ID)):
             assert (await shown_text(stream, first, stream.end, (80, 24))).text == "one\ntwo\n"
         await stream.log.flushed()
-        view = View(TYPED_LINES)
+        view = View()
         assert read_readable(tmp_path / "pane.log", begin, 1000, view)[0].data == b"one\ntwo\n"
         with LogFileReader(tmp_path / "pane.log") as log:
             inside = begin - len(b"\x1b[?1049l") - 3 * len(ID)

@@ -62,7 +62,7 @@ async def test_a_line_of_ours_that_ends_at_the_right_edge_takes_no_row_more(
 
 
 @pytest.mark.parametrize("query", ["[6n", "[c"])
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "ksh"])
 async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Terminals, shell: str, query: str) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
         for text in ("first", "again"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from tests.library.opened import tab_for
+from tests.library.opened import known_prompt, tab_for
 from tests.users import needs
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ PLUS = r"\+[^\n]*"
 
 async def screen(tab: Tab) -> str:
     """What is shown once the prompt is drawn."""
-    while not tab.pane.prompt_whole:
-        await tab.execute("true")
+    await known_prompt(tab)
     return "\n".join((await tab.snapshot(scrollback=2000)).lines)
 
 

@@ -69,8 +69,9 @@ async def test_what_was_interrupted_before_it_began_is_not_run_by_a_later_call(
 
 
 async def leave_quote_open(tab: Tab) -> None:
-    """What is typed next becomes a part of the quote, for want of an editor that would clear the line."""
+    """What is typed next becomes a part of the quote, for want of an editor, and of a PS2 that says so."""
     await tab.execute("set +o emacs")
+    await tab.execute("PS2='> '")
     since = tab.next_byte
     await tab.send_keys(["echo 'open", "Enter"])
     await seen(tab, b"> ", since)

@@ -109,14 +109,9 @@ class Recorder:
         replaced(made, "tell", told)
         return made
 
-    def _runner(self, pane: PaneState, keys: Keyboard, client: Any, folder: Any, columns: Any, *rest: Any) -> Runner:
+    def _runner(self, pane: PaneState, keys: Keyboard, client: Any, folder: Any, *rest: Any) -> Runner:
         tape = self.of_pane(pane)
-
-        def wide() -> int:
-            tape.answer("columns", (), {}, found := columns())
-            return int(found)
-
-        made = runner.Runner(pane, keys, client, folder, wide, *rest)
+        made = runner.Runner(pane, keys, client, folder, *rest)
         tape.attend(made)
         tape.header |= {"folder": str(folder), "keys": []}
         tape.names.executions.clear()

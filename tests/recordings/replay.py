@@ -23,9 +23,7 @@ from muxwire.shell.look import PaneLook
 from muxwire.shell.request import (
     Continue,
     Hide,
-    LineModes,
     LookAll,
-    MendModes,
     NoteInput,
     Press,
     Refresh,
@@ -54,7 +52,7 @@ _SENT = loop._Sent
 _VERSION = (3, 3)
 # What is carried out here as there, by the product's own loop; what takes time was answered in the recording.
 AT_ONCE = (
-    Continue, Hide, LineModes, MendModes, NoteInput, Press, Signal, SignalJobs, Submit, TakeReceived, TypeAgain, Unhide,
+    Continue, Hide, NoteInput, Press, Signal, SignalJobs, Submit, TakeReceived, TypeAgain, Unhide,
 )  # fmt: skip
 
 
@@ -270,8 +268,7 @@ class Replay(Noted):
             return press(data, **options)
 
         replaced(keys, "press", pressed)
-        wide = lambda: int(self.asked("columns", (), {}))  # noqa: E731
-        self.attend(runner.Runner(pane, keys, tmux, folder, wide, lambda _: None))
+        self.attend(runner.Runner(pane, keys, tmux, folder, lambda _: None))
         self._calls = {name: getattr(*where) for name, where in entries(pane, self.runner).items()}
         self._keys = Keys(pane, self.runner.ready, self.runner.prompt_line)
 

@@ -207,8 +207,8 @@ SITUATIONS: tuple[Situation, ...] = (
     of("the prompt is gone", OK, run("PS1="), OK, run("echo x"), OK, shells=POSIX),
     of("another prompt", OK, run("PS1='new> '"), OK, OK, keys("echo half"), OK, shells=POSIX),
     of("a prompt of two rows", OK, run("PS1='row\n> '"), OK, OK, shells=("bash", "zsh", "dash", "ksh")),
-    of("the key is gone", OK, run("bind -r '\\e[{\\e[{'; bind -r '\\e[}\\e[}'"), OK, OK, shells=("bash",)),
-    of("all keys are gone", OK, run("set -o vi; bind -m vi-insert -r '\\e[{\\e[{'"), OK, OK, OK, shells=("bash",)),
+    of("the key is gone", OK, run("bind -r '\\e\\e[q'"), OK, OK, shells=("bash",)),
+    of("all keys are gone", OK, run("set -o vi; bind -m vi-insert -r '\\e\\e[q'"), OK, OK, OK, shells=("bash",)),
     of(
         "the key is gone", OK, run("for m in emacs viins vicmd; do bindkey -M $m -r '\\e[7770~'; done"), OK, OK, OK,
         shells=("zsh",),

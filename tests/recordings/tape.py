@@ -67,14 +67,13 @@ def entries(pane: PaneState, runner: Runner) -> dict[str, tuple[object, str]]:
     owners: dict[str, tuple[object, tuple[str, ...]]] = {
         "session": (pane.session, (
             "close", "prompt_found", "line_withdrawn", "line_discarded", "line_interrupted", "told_of", "refused",
-            "line_entered", "hide", "unhide", "adopt", "input_typed",
+            "line_entered", "hide", "unhide", "adopt", "input_typed", "resized",
         )),
         "hidden": (pane.hidden, ("give_up", "ended")),
-        "prompts": (pane.prompts, ("forget",)),
         "stream": (pane.stream, ("feed", "lose", "close")),
         "pane": (pane, ("tab_state", "known_state", "state_after")),
         "examiner": (runner._examiner, ("begins_to_wait",)),
-        "runner": (runner, ("_check_place", "_hidden", "_type")),
+        "runner": (runner, ("_check_place", "_execution", "_drawn", "_type")),
         "keyboard": (runner.keyboard, ("press",)),
     }  # fmt: skip
     return {f"{key}.{name}": (owner, name) for key, (owner, names) in owners.items() for name in names}

@@ -21,6 +21,7 @@ from muxwire.host.remote import RemoteHost
 from muxwire.instance import remote, remote as rejoin
 from muxwire.shell.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
+from tests.library.opened import known_prompt
 from tests.processes import gone
 from tests.remote.proxied import PATIENT, Proxied, behind_proxy, place_of, proxied
 
@@ -157,8 +158,7 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
     ran = folder / "never-ran"
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
-    while tab.pane.drawn_prompt not in tab.pane.prompts:  # at another one tmux is asked, and no line waits to be sent
-        await tab.execute("true")
+    await known_prompt(tab)
     (server,) = await tab.client.command("display-message", "-p", "#{pid}")
     await box.outage(tab)
     with pytest.raises(TabUnavailable, match="never ran: its line was never sent: the connection to box is lost"):

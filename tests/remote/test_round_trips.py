@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, final
 
 import pytest
@@ -10,8 +9,7 @@ import pytest
 import muxwire
 from muxwire.repl.recording import RecordingTransport
 from muxwire.repl.transcript import Received, Sent
-from muxwire.shell import prompt_line
-from tests.library.opened import known_prompt
+from tests.library.opened import drawn, known_prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -81,8 +79,7 @@ async def last_takes(most: int, turns: Turns, tab: Tab, *commands: str) -> None:
     async def once() -> int:
         for command in commands[:-1]:
             assert (await tab.execute(command)).exit_code == 0
-        while not tab.pane.listens or time.monotonic() - tab.pane.session.prompt_time < prompt_line.REACTION:
-            await tab.snapshot()  # until a person could have typed at that prompt
+        await drawn(tab)
         turns.taken()
         assert (await tab.execute(commands[-1])).exit_code == 0
         return turns.taken()

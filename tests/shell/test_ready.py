@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -10,15 +9,13 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable, TmuxSilent
-from muxwire.host.shells import shell_for
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
-from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MIN, PROMPT_SOON, line_keys
+from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX, SAID_BEFORE
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from muxwire.shell.request import SILENCE_WITHIN
-from muxwire.shell.shell import ASIDE_SIGN, CLEAR_LINE, CLEAR_SIGN
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc, prompt
 from tests.shell.world import PROMPT, Over, World, at_prompt
 
@@ -46,289 +43,60 @@ def accept(world: World) -> None:
 # -- at a prompt of ours
 
 
-def test_at_a_known_prompt_nothing_is_asked() -> None:
-    world = at_prompt()
+@pytest.mark.parametrize(
+    ("shell", "reads", "edits"),
+    [("bash", b"1", True), ("bash", b"0", False), ("fish", b"1", True), ("dash", b"0", False)],
+)
+def test_a_shell_that_says_that_it_reads_is_not_asked(shell: str, reads: bytes, edits: bool) -> None:
+    world = World(shell)
+    world.prompt(reads=reads)
+    world.sleeps = ""
     found = reached(world)
-    assert (found.level, found.edits, world.end.column, world.done) == (1, True, 2, [])
-    assert not world.end.cleared
+    assert (found.level, found.edits, world.done, world.looks) == (1, edits, [], 0)
 
 
-def test_a_prompt_that_nothing_was_typed_at_is_learnt() -> None:
-    world = World()
-    world.prompt()
-    assert reached(world).fresh
-    assert world.done.count("cursor") == 1
-    assert not world.end.cleared
-    assert world.prompts.column(PROMPT) == 2
-    world.done.clear()
-    reached(world)
-    assert world.done == []
-
-
-def test_what_is_half_typed_is_set_aside() -> None:
+def test_its_word_takes_the_place_of_the_kernels() -> None:
+    """A hook of the prompt may sleep until keys come: it reads the terminal, for a moment."""
     world = at_prompt()
-    world.write(b"echo half")
-    assert world.shell is not None
-    key = world.shell.aside_key
-    world.pressed = lambda keys: world.write(ASIDE_SIGN if keys == key else b"")
-    reached(world)
-    assert world.done.count(f"press {key!r}") == 1
-    assert (world.end.cleared, world.end.aside, world.end.column) == (True, True, 2)
-
-
-def test_keys_that_the_shell_has_not_drawn_yet_are_set_aside() -> None:
-    world = at_prompt()
-    world.session.input_typed(b"echo half", world.stream.end)
-    assert world.shell is not None
-    key = world.shell.aside_key
-    world.pressed = lambda keys: world.write(ASIDE_SIGN if keys == key else b"")
-    reached(world)
-    assert world.done.count(f"press {key!r}") == 1
-    assert (world.end.cleared, world.end.aside) == (True, True)
-
-
-def test_keys_that_the_kernel_has_not_echoed_yet_are_rubbed_out() -> None:
-    """On a busy machine. Their echo, drawn later, was taken for the end of the prompt."""
-    world = at_prompt("dash")
-    world.session.input_typed(b"echo who", world.stream.end)
-    prompt, world.column = world.column, world.column + len("echo who")
-
-    def pressed(_: bytes) -> None:
-        world.write(b"echo who ")
-        world.later(0.7, lambda: setattr(world, "column", prompt))
-
-    world.pressed = pressed
-    reached(world)
-    assert "LineModes" not in world.done
-    assert world.end.column == prompt
-
-
-def test_keys_before_the_newest_prompt_are_not_looked_for() -> None:
-    world = at_prompt()
-    world.session.input_typed(b"ls\r", world.stream.end)
-    accept(world)
-    world.write(b"\r\n")
-    world.prompt()
-    reached(world)
-    assert (world.done, world.end.cleared) == ([], False)
-
-
-@pytest.mark.parametrize(
-    ("shell", "known", "resized"),
-    [
-        ("zsh", True, False),
-        ("zsh", False, False),
-        ("fish", True, False),
-        ("fish", False, False),
-        ("ksh", True, False),
-        ("ksh", True, True),
-    ],
-)
-def test_what_the_shell_draws_for_that_may_come_late(shell: str, known: bool, resized: bool) -> None:
-    """Behind its sign, and behind answers of tmux: on a busy machine the kernel hands it on late."""
-    world = at_prompt(shell, known=known)
-    assert world.shell is not None
-    if resized:
-        world.prompts.forget()
-    world.write(b"echo half")
-    prompt, world.column = world.column, world.column + len("echo half")
-    key = world.shell.aside_key or CLEAR_LINE
-
-    def pressed(keys: bytes) -> None:
-        if keys == b" ":
-            world.write(keys)
-        if keys == key:
-            world.write(ASIDE_SIGN if world.shell is not None and world.shell.aside_key else b"\r")
-            world.later(0.7, lambda: setattr(world, "column", prompt))
-
-    world.pressed = pressed
-    reached(world)
-    assert world.end.column == prompt
-
-
-def test_what_the_shell_draws_for_that_may_come_in_pieces() -> None:
-    """Fish shows the line as selected before it is gone. The line was not drawn yet when its key was typed."""
-    world = at_prompt("fish", known=False)
-    world.session.seen_asleep(True, 0.5)
-    prompt = world.column
-    assert world.shell is not None
-    key = world.shell.aside_key
-
-    def pressed(keys: bytes) -> None:
-        if keys == key:
-            world.write(b"echo half" + ASIDE_SIGN)
-            world.column = prompt + len("echo half")
-            pieces.extend([b"\r\x1b[2Cecho half", b"", b"\r\x1b[2C\x1b[K"])
-
-    def submitted(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        """Tmux reads one piece before each of its answers."""
-        if pieces:
-            world.write(pieces.pop(0))
-            world.column = prompt if not pieces else world.column
-        return ()
-
-    pieces: list[bytes] = []
-    world.pressed, world.submitted = pressed, submitted
-    world.session.input_typed(b"echo half", world.stream.end)
-    reached(world)
-    assert (world.end.column, world.end.aside) == (prompt, True)
-    world.prompts.forget()
-    ran = world.typed()
-    world.begins(ran)
-    world.ends(ran)
-    world.prompt()
-    reached(world)
-    assert world.end.cleared  # the line is back, or will be
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_key_that_the_shell_has_not_read_yet_is_waited_for(shell: str) -> None:
-    """As on a busy machine. The end of what a person had typed was taken for that of the prompt, and remembered."""
-    world = at_prompt(shell)
-    world.prompts.forget()
-    world.write(b"echo half")
-    prompt, world.column = world.column, world.column + len("echo half")
-
-    def reads() -> None:
-        world.sleeps, world.column = "editor", prompt
-        world.write(ASIDE_SIGN)
-
-    def pressed(keys: bytes) -> None:
-        if world.shell is not None and keys == world.shell.aside_key:
-            world.sleeps = ""
-            world.later(2 * LATE_GRACE, reads)
-
-    world.pressed = pressed
-    reached(world)
-    assert (world.end.column, world.end.aside) == (prompt, True)
-
-
-def test_where_a_shell_reads_no_key_the_end_of_its_prompt_is_not_known() -> None:
-    world = at_prompt("zsh")
-    world.write(b"echo half")
-    drawn = world.drawn_prompt
-    world.pressed = lambda _: setattr(world, "sleeps", "")
-    reached(world)
-    assert world.end.column is None
-    assert world.prompts.column(drawn) is None
-
-
-def test_a_key_that_shows_nothing_is_waited_for_no_longer_than_a_shell_takes() -> None:
-    world = at_prompt()
-    world.write(b"echo half")
-    begun = world.time
-    reached(world)
-    assert LATE_GRACE <= world.time - begun < 2 * LATE_GRACE
-    world.write(b" more")
-    begun = world.time
-    reached(world)  # its user may have unbound the key
-    assert world.time - begun < LATE_GRACE
-
-
-def test_an_answer_of_the_terminal_is_forgotten() -> None:
-    """The shell reads it as if it had been typed: it is not brought back after the command."""
-    world = at_prompt()
-    ran = world.typed()
-    world.begins(ran)
-    world.write(b"\x1b[c")
-    world.ends(ran)
-    world.prompt(PROMPT + b"[?1;2c")
-    world.time += 1.0
-    assert world.shell is not None
-    clear = world.shell.clear_key
-    world.pressed = lambda keys: world.write(b"," if keys == b"," else CLEAR_SIGN if keys == clear else b"")
-    reached(world)
-    assert [one for one in world.done if "press" in one] == ["press b','", f"press {clear!r}"]
-    assert not world.end.aside
-
-
-@pytest.mark.parametrize(
-    ("shell", "drawn"),
-    [
-        pytest.param("zsh", b"", id="zsh, not drawn yet"),
-        pytest.param("fish", b"", id="fish, not drawn yet"),
-        pytest.param(
-            "fish", b"[?1;\r\x1b[7C2c\x1b[6D\x1b[91m[?1\x1b[32m;\x1b[91m2c\x1b[30m\x1b[m\x0f", id="fish, in colour"
-        ),
-    ],
-)
-def test_an_answer_of_the_terminal_is_forgotten_where_it_would_come_back(shell: str, drawn: bytes) -> None:
-    """Also by fish, which takes no line of ours while more stands there than what it has brought back."""
-    prompt = b"\r" + PROMPT
-    world = at_prompt(shell, prompt)
-    ran = world.typed()
-    world.begins(ran)
-    world.write(b"\x1b[c")
-    world.ends(ran)
-    world.prompt(prompt + drawn)
-    world.time += 1.0
-    assert world.shell is not None
-    clear = world.shell.clear_key
-    world.pressed = lambda keys: world.write(CLEAR_SIGN if keys == clear else b"")
-    reached(world)
-    assert [one for one in world.done if "press" in one] == [f"press {clear!r}"]
-    assert not world.end.aside
-
-
-def test_an_answer_of_the_terminal_that_is_drawn_as_the_key_comes_is_no_part_of_the_prompt() -> None:
-    """The shell writes its sign before it draws the cleared line. Six columns of our line stayed on the screen."""
-    world = at_prompt("fish", b"\r" + PROMPT)
-    ran = world.typed()
-    world.begins(ran)
-    world.write(b"\x1b[c")
-    world.ends(ran)
-    world.prompt(b"\r" + PROMPT)
-    assert world.shell is not None
-    clear, prompt = world.shell.clear_key, world.column
-
-    def pressed(keys: bytes) -> None:
-        if keys == clear:
-            world.write(b"[?1;2c" + CLEAR_SIGN)
-            world.column = prompt + len("[?1;2c")
-            world.later(0.1, lambda: setattr(world, "column", prompt))
-
-    world.pressed = pressed
-    reached(world)
-    assert world.end.column == prompt
-
-
-@pytest.mark.parametrize(
-    ("pieces", "looks"),
-    [
-        ([EDITS + PROMPT], False),
-        ([EDITS, PROMPT], False),  # as tmux reads it on a busy machine
-        ([b"other" + EDITS + PROMPT], True),  # after `cd`, say
-        ([], True),
-    ],
-)
-def test_a_known_prompt_is_waited_for_without_a_look_at_the_shell(
-    pieces: list[bytes], looks: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world = World()
     accept(world)
     world.prompt(b"")
-    world.time += LOOK_MIN / 10
-    world.write(EDITS + PROMPT)
-    reached(world)
-    reached(world)  # its time is known from here on
-    command = world.typed()
+    world.later(0.3, lambda: world.write(osc(f"A;{NONCE};1")))
+    begun = world.time
+    assert reached(world).level == 1
+    assert 0.3 <= world.time - begun < 0.3 + 2 * LOOK_MAX
+
+
+def test_a_shell_that_says_no_more_when_it_reads_is_believed_to_by_the_kernels_word() -> None:
+    world = at_prompt()
     accept(world)
-    world.begins(command)
-    world.ends(command)
-    world.prompt(b"")
-    for number, piece in enumerate(pieces, 1):
-        world.later(number * PROMPT_SOON / 4, functools.partial(world.write, piece))
-    asked: list[float] = []
+    world.prompt()
+    begun = world.time
+    assert reached(world).level == 1
+    assert SAID_BEFORE <= world.time - begun < SAID_BEFORE + 2 * LOOK_MAX
+    accept(world)
+    world.prompt()
+    world.session.says_reads = False  # as after a zsh without its editor, which says that it cannot say so
+    world.time, begun = world.time + 1.0, world.time + 1.0
+    reached(world)
+    assert world.time - begun < SAID_BEFORE
 
-    def sleeps() -> str:
-        asked.append(world.time)
-        return "editor"
 
-    monkeypatch.setattr(world, "shell_sleeps", sleeps)
+def test_ksh_reads_with_its_editor_as_soon_as_the_kernel_echoes_no_more() -> None:
+    world = at_prompt("ksh")
+    world.modes, world.sleeps = TtyModes(icanon=True, echo=True, isig=True), ""
+    world.later(0.1, lambda: setattr(world, "modes", TtyModes(icanon=False, echo=False, isig=True)))
     begun = world.time
     assert reached(world).edits
-    assert bool(asked) == looks
-    assert not asked or asked[0] - begun < PROMPT_SOON + LOOK_MIN
+    assert 0.1 <= world.time - begun < 0.2
+
+
+@pytest.mark.parametrize(("shell", "keys"), [("bash", b"\x03"), ("dash", b"\x03"), ("zsh", b"")])
+def test_an_unfinished_command_is_thrown_away_where_the_key_does_not_leave_it(shell: str, keys: bytes) -> None:
+    world = at_prompt(shell)
+    world.write(osc(f"A;{NONCE};2"))
+    world.pressed = lambda _: world.prompt(status=130, reads=b"1")
+    assert reached(world).level == 1
+    assert world.input == keys
 
 
 @pytest.mark.parametrize("sleeps", ["editor", "line"])
@@ -344,7 +112,7 @@ def test_a_prompt_in_which_programs_run_is_waited_for(sleeps: str) -> None:
     world.later(1.5, drawn)
     found = reached(world)
     assert 1.5 <= world.time < 2.0
-    assert found.edits == (sleeps == "editor" or not world.session.shell.private_key)  # type: ignore[union-attr]
+    assert found.edits == (sleeps == "editor")
 
 
 @pytest.mark.parametrize("shell", ["bash", "ksh", "dash"])
@@ -454,7 +222,7 @@ def test_a_shell_that_was_just_started_is_not_examined_before_its_first_mark() -
 
     world.later(UNEXAMINED_SECONDS / 2, comes)
     found = reached(world)
-    assert (before, found.level, found.fresh) == ([0, 0], 1, True)
+    assert (before, found.level) == ([0, 0], 1)
 
 
 def test_a_shell_that_shows_no_mark_is_examined_after_a_moment() -> None:
@@ -490,8 +258,7 @@ def test_a_first_prompt_that_tmux_has_not_passed_on_yet_is_waited_for() -> None:
         return ()
 
     world.submitted = asked
-    found = reached(world)
-    assert (found.level, world.end.cleared) == (1, True)
+    assert reached(world).level == 1
 
 
 def test_a_stopped_shell_continues() -> None:
@@ -510,7 +277,7 @@ def test_a_stopped_shell_continues() -> None:
 def test_a_c_c_is_dealt_with_first() -> None:
     world = at_prompt()
     world.interrupted_at = begun = world.time
-    world.later(0.1, lambda: world.prompt(status=130))
+    world.later(0.1, lambda: world.prompt(status=130, reads=b"1"))
     reached(world)
     assert 0.1 <= world.time - begun < 0.2
     assert world.interrupted_at < 0
@@ -522,9 +289,9 @@ def test_a_c_c_is_dealt_with_first() -> None:
 def test_an_older_prompt_is_no_answer_to_a_c_c() -> None:
     world = at_prompt()
     world.interrupted_at, world.sleeps = world.time, ""
-    world.later(0.05, lambda: world.prompt(status=0))
+    world.later(0.05, lambda: world.prompt(status=0, reads=b"1"))
     begun = world.time
-    world.later(0.2, lambda: world.prompt(status=130))
+    world.later(0.2, lambda: world.prompt(status=130, reads=b"1"))
     world.later(0.2, lambda: setattr(world, "sleeps", "editor"))
     reached(world)
     assert 0.2 <= world.time - begun < 0.2 + PROMPT_GRACE
@@ -898,38 +665,3 @@ def test_whatever_happens_every_call_ends(
         assert reached(world, seconds).level in (1, 2, 3)
     # What was begun in time may have limits of its own: a probe, keys that a shell is slow to take, tmux's silence.
     assert world.time - begun < seconds + START_TIMEOUT + PROBE_TIMEOUT + 3 * LATE_GRACE
-
-
-# -- what is typed for a command
-
-
-@pytest.mark.parametrize(
-    ("name", "has_key", "aside", "cleared", "expected"),
-    [
-        ("bash", True, False, False, "wrapped"),
-        ("bash", True, False, True, "wrapped"),
-        ("bash", True, True, True, "back"),
-        ("bash", False, True, False, "line"),
-        ("bash", False, False, True, "line, not cleared"),
-        ("zsh", True, True, True, "wrapped"),
-        ("ksh", True, False, False, "wrapped"),
-        ("ksh", True, False, True, "wrapped, not cleared"),
-    ],
-)
-def test_what_is_typed_says_what_becomes_of_the_line_before_it(
-    name: str, has_key: bool, aside: bool, cleared: bool, expected: str
-) -> None:
-    shell = shell_for(name)
-    assert shell is not None
-    wrapped = CLEAR_LINE + b"path" if name == "ksh" else shell.private_key
-    line = CLEAR_LINE + shell.typed_line + b"\r"
-    assert (
-        line_keys(shell, wrapped, has_key=has_key, aside=aside, cleared=cleared)
-        == {
-            "wrapped": wrapped,
-            "wrapped, not cleared": wrapped.removeprefix(CLEAR_LINE),
-            "back": shell.back_key,
-            "line": line,
-            "line, not cleared": line.removeprefix(CLEAR_LINE),
-        }[expected]
-    )

@@ -130,7 +130,7 @@ def test_after_a_command_its_prompt_comes_first() -> None:
     world.begins(ran)
     world.ends(ran)
     begun = world.time
-    world.later(PROMPT_GRACE / 2, world.prompt)
+    world.later(PROMPT_GRACE / 2, lambda: world.prompt(reads=b"1"))
     send(world, "x")
     assert PROMPT_GRACE / 2 <= world.time - begun < PROMPT_GRACE
     assert pressed(world) == ["b'x'"]

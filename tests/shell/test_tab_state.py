@@ -29,7 +29,7 @@ from muxwire.shell.tab_state import (
     tab_state,
     unhooked,
 )
-from tests.shell.driven import PID, Driven
+from tests.shell.driven import NONCE, PID, Driven, osc
 
 LATER = 60.0
 
@@ -41,7 +41,6 @@ class FakeKernel:
     waiting: Waiting = ""
     front: bool = True
     sleeps: bool = True
-    drawn_on: bool = False
     sees_waits: bool = True
     program: str = "zsh"
     replaced: str = ""
@@ -64,9 +63,6 @@ class FakeKernel:
     def reads(self) -> bool:
         return self.sleeps
 
-    def continues(self) -> bool:
-        return self.drawn_on
-
 
 def entered(driven: Driven) -> None:
     driven.session.line_entered()
@@ -83,6 +79,7 @@ SHELLS: dict[str, tuple[Callable[[Driven], object], ...]] = {
     "adopted": (adopted,),
     "prompt": (Driven.prompt,),
     "entered": (Driven.prompt, entered),
+    "unfinished": (Driven.prompt, lambda driven: driven.feed(osc(f"A;{NONCE};2"))),
     "theirs": (Driven.prompt, entered, Driven.accept),
     "theirs twice": (Driven.prompt, entered, Driven.accept, Driven.accept),
     "typed": (Driven.prompt, Driven.type),
@@ -113,7 +110,8 @@ def reached(name: str, shell: str = "zsh") -> Driven:
         ("zsh", "gone", FakeKernel("line"), "dead"),
         ("zsh", "closed", FakeKernel("line"), "dead"),
         ("zsh", "prompt", FakeKernel(front=False), "prompt"),  # it says itself when it takes a line
-        ("zsh", "prompt", FakeKernel("editor", drawn_on=True), "incomplete"),
+        ("zsh", "unfinished", FakeKernel("editor"), "incomplete"),
+        ("dash", "unfinished", FakeKernel("line"), "incomplete"),
         ("dash", "prompt", FakeKernel("line"), "prompt"),
         ("dash", "prompt", FakeKernel("password"), "prompt"),  # `stty -echo`
         ("dash", "prompt", FakeKernel(""), "busy"),  # it computes
@@ -167,7 +165,7 @@ def test_time_decides_where_the_kernel_is_too_early_to_ask() -> None:
 def test_every_answer_in_every_state() -> None:
     seen: set[str] = set()
     for name, shell in itertools.product(SHELLS, ("zsh", "dash", "busybox", "fish")):
-        for waiting, *answers in itertools.product(get_args(Waiting), *[(False, True)] * 4):
+        for waiting, *answers in itertools.product(get_args(Waiting), *[(False, True)] * 3):
             kernel = FakeKernel(waiting, *answers)
             driven = reached(name, shell)
             state = tab_state(driven.session, kernel, LATER)

@@ -22,18 +22,15 @@ from muxwire.shell.listener import (
 from muxwire.shell.look import Foreground, Front, Judgement, PaneLook, Process, TtyModes, Waiting, asks_secret
 from muxwire.shell.marks import ID_RANDOM, MarkScanner, own_id
 from muxwire.shell.nesting import NestedShells
-from muxwire.shell.prompt_line import PromptEnd, PromptLine
+from muxwire.shell.prompt_line import PromptLine
 from muxwire.shell.ready import Ready
-from muxwire.shell.redraw import PromptColumns
 from muxwire.shell.request import (
     Action,
     AnswerOf,
     Continue,
     Hide,
-    LineModes,
     LookAll,
     LookAtScreen,
-    MendModes,
     NoteInput,
     Pause,
     Poll,
@@ -112,7 +109,6 @@ class World:
         self.stream = Stream()
         kind = shell_for(shell)
         self.session = ShellSession(nonce=NONCE, shell=kind, cwd="/", read=self.stream.ring.read, tell=lambda _: None)
-        self.prompts = PromptColumns()
         self.interrupted_at = -NEVER
         self.started_at = -NEVER
         self.at: list[tuple[float, Callable[[], None]]] = []
@@ -144,9 +140,9 @@ class World:
         self._scanner = MarkScanner(0)
         line = PromptLine(self)
         self.nested = NestedShells(self)
-        self.line, self.end = line, PromptEnd(self, line)
+        self.line = line
         self.examiner = Examiner(self, self.nested)
-        self.ready = Ready(self, self.find_shell, line, self.end, self.nested, lambda _: self.heard)
+        self.ready = Ready(self, self.find_shell, line, self.nested, lambda _: self.heard)
         self.keys = Keys(self, self.ready, line)
         self._ids = 0
 
@@ -158,9 +154,11 @@ class World:
         for mark in self._scanner.feed(data):
             self.session.on_mark(mark, self.time)
 
-    def prompt(self, drawn: bytes = PROMPT, status: int = 0) -> None:
+    def prompt(self, drawn: bytes = PROMPT, status: int = 0, *, reads: bytes = b"") -> None:
+        """A prompt, whose shell may say that it `reads` (the step of A)."""
         line_end = b"\r\n" if self.last_line() else b""
-        self.write(line_end + prompt(self.session.prompt_seq + 1, status=status) + drawn)
+        said = osc(f"A;{NONCE};{reads.decode()}") if reads else b""
+        self.write(line_end + prompt(self.session.prompt_seq + 1, status=status) + said + drawn)
 
     def later(self, seconds: float, happens: Callable[[], None]) -> None:
         self.at.append((self.time + seconds, happens))
@@ -221,16 +219,8 @@ class World:
     def is_back(self) -> bool:
         return self.session.dead or self.listens
 
-    @property
-    def drawn_prompt(self) -> bytes:
-        return self.stream.written(self.session.prompt_end)
-
-    @property
-    def prompt_whole(self) -> bool:
-        return self.drawn_prompt in self.prompts
-
     def on_its_way(self) -> bool:
-        return on_its_way(self.session, self.drawn_prompt, whole=self.prompt_whole)
+        return on_its_way(self.session, self.stream.written(self.session.prompt_end))
 
     def shell_in_front(self) -> bool:
         return self.front_group == self.session.shell_pid
@@ -252,9 +242,6 @@ class World:
 
     def reads(self) -> bool:
         return bool(self.found.waiting)
-
-    def continues(self) -> bool:
-        return False
 
     def find_shell(self, waited: float) -> ForegroundShell | None:
         own = self.front_group == self.session.shell_pid
@@ -404,7 +391,7 @@ class World:
             case Continue():
                 self.stopped = False
                 self.done.append("continue")
-            case TypeAgain() | NoteInput() | Unhide() | MendModes() | LineModes() | TakeReceived():
+            case TypeAgain() | NoteInput() | Unhide() | TakeReceived():
                 self.done.append(type(action).__name__)
             case LookAll():
                 self.looks += 1
@@ -441,10 +428,9 @@ class World:
 
 
 def at_prompt(shell: str = "bash", drawn: bytes = PROMPT, *, known: bool = True) -> World:
-    """A tab whose shell is at a prompt that was drawn a while ago; its column is known, or it was never seen."""
+    """A tab whose shell is at a prompt that was drawn a while ago; it has said that it reads, or says nothing."""
     world = World(shell)
-    world.prompt(drawn)
-    if known:
-        world.prompts.remember(drawn, world.column)
+    steps = {"dash": b"0", "busybox": b"0", "ksh": b"3"}
+    world.prompt(drawn, reads=steps.get(shell, b"1") if known else b"")
     world.time += 1.0
     return world

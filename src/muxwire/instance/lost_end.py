@@ -64,8 +64,8 @@ async def _is_at_prompt(tab: Tab) -> bool:
     """Whether the shell waits for a line where one of its prompts ends, in its editor or without one.
 
     The kernel cannot tell a prompt from a `read` of the shell, nor from `read -e` or `vared` if the shell has an
-    editor. So after a command that has begun, the cursor's row must hold a prompt of that shell too. A process that has
-    just attached knows only one: the prompt in the log at which the last command was typed.
+    editor. So the cursor's row must hold a prompt of that shell too: the one in the log at which the last command was
+    typed.
     """
     pane = tab.pane
     waits, newest, running = pane.waits_for_input(), pane.session.current, pane.session.running
@@ -75,18 +75,14 @@ async def _is_at_prompt(tab: Tab) -> bool:
         return False
     with suppress(ConnectionClosed, CommandError):
         taken = await tab.snapshot()
-        ending = pane.prompts.that_end_at(taken.cursor.x)
-        if ending and running is not None and not running.started:
-            return True
         row = taken.lines[taken.cursor.y] if taken.cursor.y < len(taken.lines) else ""
         logged = await anyio.to_thread.run_sync(_logged_prompt, tab, newest.typed_at)
         if waits == "editor":
             reads = running is not None and (not running.command or _READS.search(running.command) is not None)
-            prompts = (prompt.decode("utf-8", "replace") for prompt in (*ending, logged))
-            drawn = [before_cursor(prompt, (taken.cols, PROMPT_ROWS)) for prompt in prompts]
-            return holds_prompt(row, taken.cursor.x, drawn, alike=not reads)
+            drawn = before_cursor(logged.decode("utf-8", "replace"), (taken.cols, PROMPT_ROWS))
+            return holds_prompt(row, taken.cursor.x, [drawn], alike=not reads)
         row = row.rstrip()
-        return row in map(_shown, ending) or (row == _shown(logged) != "" and taken.cursor.x >= len(row))
+        return row == _shown(logged) != "" and taken.cursor.x >= len(row)
     return False
 
 
@@ -111,9 +107,10 @@ def holds_prompt(row: str, column: int, drawn: Sequence[str], *, alike: bool) ->
 
 
 def _logged_prompt(tab: Tab, typed_at: int) -> bytes:
-    """What the log has from the last mark before that offset on: a prompt, where a command was typed there."""
+    """What the log has from the last prompt's mark before that offset on: its prompt, if a command was typed there."""
     before = log_read.read_raw(tab.log_path, max(0, typed_at - PROMPT_REACH), typed_at)
-    return before[before.find(b"\x07", before.rfind(INTRODUCER)) + 1 :]
+    mark = max(before.rfind(INTRODUCER + kind) for kind in (b"P;", b"Q;"))
+    return before[before.find(b"\x07", mark) + 1 :]
 
 
 def _shown(prompt: bytes) -> str:

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Self, final
 from muxwire.logs.segments import open_log
 from muxwire.results import LogTail
 from muxwire.shell.visible import (
+    LOOKAHEAD,
+    LOOKBEHIND,
     alternate_at,
     known_from,
-    lookahead,
-    lookbehind,
     visible_parts,
     visible_range,
     visible_slice,
@@ -60,7 +60,7 @@ _BLOCK_MIN = 4 * 1024
 # What a line of a log of short commands takes: with the marks, two lines are some 300 bytes.
 _LINE_BYTES = 128
 _BLOCK_MAX = 1024 * 1024
-# A block is read with what lies before it, because a typed line may begin there (`lookbehind`: 32 KiB). Mostly so much
+# A block is read with what lies before it, because a typed line may begin there (`LOOKBEHIND`: 32 KiB). Mostly so much
 # is enough, because a command has ended nearer: it holds three short ones.
 _NEAR = 1024
 
@@ -96,18 +96,17 @@ class LogPiece:
 @final
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a log is to be shown: without these typed lines; `final` if it grows no more.
+    """How a log is to be shown; `final` if it grows no more.
 
-    `typed_from`: a typed line that the shell has not begun to run yet is not before this offset. `joint` stands where
-    something was cut.
+    `typed_from`: where a line begins that muxwire typed and that no shell has begun to run, as for `visible_slice`.
+    `joint` stands where something was cut.
     `within`: the offsets of the part of the log to which a read of its last lines is limited. `drawing`: with what was
     drawn on the alternate screen, where the last lines are asked for as they are. `screens`: which screen was shown at
     an offset, as far as that is known; else it is looked for in the log.
     """
 
-    typed_lines: Sequence[bytes] = ()
     final: bool = False
-    typed_from: int = 0
+    typed_from: int | None = None
     joint: bytes = b""
     within: tuple[int, int] | None = None
     drawing: bool = True
@@ -235,13 +234,11 @@ class LogFileReader:
 
     def seen(self, start: int, limit: int, first: int, last: int, view: View) -> tuple[bytes, int]:
         """Return what was seen of about `limit` bytes from `start`, in the range from `first` to `last`."""
-        base = max(first, start - lookbehind(view.typed_lines))
-        stop = min(last, start + limit + lookahead(view.typed_lines))
+        base = max(first, start - LOOKBEHIND)
+        stop = min(last, start + limit + LOOKAHEAD)
         final = stop == last and (view.final or last < self.end)
         data = self.pread(base, stop)
-        return visible_slice(
-            data, base, start, limit, view.typed_lines, final=final, typed_from=view.typed_from, joint=view.joint
-        )
+        return visible_slice(data, base, start, limit, final=final, typed_from=view.typed_from, joint=view.joint)
 
     def backwards(self, view: View, first_block: int = _BLOCK_FIRST) -> Iterator[tuple[int, bytes]]:
         """Yield what was seen, in blocks from the end to the start, each after the offset at which it begins."""
@@ -260,13 +257,13 @@ class LogFileReader:
 
     def _between(self, start: int, stop: int, first: int, last: int, view: View) -> Piece:
         """Return what was seen of exactly these bytes; at the log's end, as far as it is final."""
-        ahead = min(last, stop + lookahead(view.typed_lines))
-        base = max(first, start - lookbehind(view.typed_lines))
+        ahead = min(last, stop + LOOKAHEAD)
+        base = max(first, start - LOOKBEHIND)
         data = self.pread(base, ahead)
         if skipped := known_from(data, start - base, start - base - _NEAR):
             base, data = base + skipped, data[skipped:]
         grows = ahead == self.end and not view.final
-        return visible_parts(data, base, start, stop, view.typed_lines, grows=grows, typed_from=view.typed_from)
+        return visible_parts(data, base, start, stop, grows=grows, typed_from=view.typed_from)
 
 
 def _pread(descriptor: int, begin: int, end: int) -> bytes:
@@ -350,7 +347,7 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
             _decoded(undo_onlcr(data)), alternate=is_alternate(log, start, view) if entered is None else not entered
         )
     line = data.find(b"\n") + 1 if start > log.first else 0
-    known, begin = _around(log, start, view)
+    known, begin = _around(log, start)
     switched = on_alternate(data[:line])
     switched = _alternate(known, begin, start, view) if switched is None else switched
     size = log.size_at(log.end)
@@ -367,7 +364,7 @@ def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, 
 def is_alternate(log: LogFileReader, offset: int, view: View) -> bool:
     """Whether the alternate screen is shown at an offset, or from the switch on within which the offset lies."""
     ahead = _SWITCH_BYTES - 1
-    known, begin = _around(log, offset, view)
+    known, begin = _around(log, offset)
     return bool(_alternate(known, begin + ahead, offset + ahead, view))
 
 
@@ -379,11 +376,11 @@ def _alternate(data: bytes, index: int, offset: int, view: View) -> bool | None:
     """
     if view.alternate_at(offset) is False:
         return False
-    switched = alternate_at(data, index, view.typed_lines)
+    switched = alternate_at(data, offset - index, index)
     return view.alternate_at(offset - index) if switched is None else switched
 
 
-def _around(log: LogFileReader, offset: int, view: View, first: int = 0) -> tuple[bytes, int]:
+def _around(log: LogFileReader, offset: int, first: int = 0) -> tuple[bytes, int]:
     """What says which screen is shown at an offset, and the index of that offset in it; nothing before `first`.
 
     Where there is no sequence at all, the offset may lie within a long one, a picture: then more is looked at.
@@ -391,7 +388,7 @@ def _around(log: LogFileReader, offset: int, view: View, first: int = 0) -> tupl
     reach, first = _SWITCH_MAX, max(log.first, first)
     while True:
         begin = max(first, offset - reach)
-        data = log.pread(begin, min(log.end, offset + lookahead(view.typed_lines)))
+        data = log.pread(begin, min(log.end, offset + LOOKAHEAD))
         if data.find(b"\x1b", 0, offset - begin) >= 0 or begin == first or reach >= TAIL_BYTES_MAX:
             return data, offset - begin
         reach *= 4
@@ -400,12 +397,12 @@ def _around(log: LogFileReader, offset: int, view: View, first: int = 0) -> tupl
 def _before(log: LogFileReader, start: int, rows: int, view: View) -> tuple[bytes, bool]:
     """So many lines before an offset, as they were seen; whether they begin on an alternate screen."""
     first = next((first for first, last in log.ranges if first <= start <= last), start)
-    data, index = _around(log, start, view, first)
+    data, index = _around(log, start, first)
     base = start - index
     begin = max(lines_before(data[: start - base], rows), start - base - _BEFORE_MAX)
-    known = max(0, begin - lookbehind(view.typed_lines))
+    known = max(0, begin - LOOKBEHIND)
     seen = visible_range(
-        data[known:], base + known, base + begin, start, view.typed_lines, grows=False,
+        data[known:], base + known, base + begin, start, grows=False,
         typed_from=view.typed_from, joint=view.joint,
     )  # fmt: skip
     return opened(data[:begin], rows) + seen, _alternate(data, begin, base + begin, view) or False

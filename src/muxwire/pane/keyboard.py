@@ -110,14 +110,17 @@ _LOOK_SECONDS = 0.002
 _BEGIN_SECONDS = 1.0
 
 
-def typed_from(pane: PaneState, turn: TypingLock | anyio.Semaphore) -> int:
-    """The offset from which on the stream may hold a typed line that the shell has not begun to run yet."""
+def typed_from(pane: PaneState, turn: TypingLock | anyio.Semaphore | None = None) -> int:
+    """Where a typed line begins that the shell has not begun to run yet; the end of the stream if there is none.
+
+    One that another process types begins at the prompt, or later.
+    """
     if pane.session.hidden_since >= 0:
         return pane.session.hidden_since
     if (typed := not_begun(pane.session)) is not None:
         return typed.typed_at
-    if isinstance(turn, TypingLock) and turn.taken_elsewhere():
-        return 0
+    if isinstance(turn, TypingLock) and pane.session.at_prompt and turn.taken_elsewhere():
+        return pane.session.prompt_end
     return pane.stream.end
 
 

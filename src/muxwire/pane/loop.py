@@ -12,10 +12,8 @@ from muxwire.shell.request import (
     AnswerOf,
     Continue,
     Hide,
-    LineModes,
     LookAll,
     LookAtScreen,
-    MendModes,
     NoteInput,
     Pause,
     Poll,
@@ -159,10 +157,6 @@ class Loop:
                 return _Sent(self._keyboard.press(action.keys, bracketed=action.bracketed), pane)
             case TypeAgain():
                 self._type_again(action.execution)
-            case MendModes():
-                pane.mend_line_modes(action.shell)
-            case LineModes():
-                pane.host.restore_line_modes(pane.tty)
             case Hide():
                 return pane.hidden.hide(action.hidden_id, pane.stream.end)
             case Unhide():

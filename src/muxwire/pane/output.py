@@ -21,11 +21,10 @@ from anyio.to_thread import run_sync
 from muxwire.errors import TabUnavailable
 from muxwire.pane.state import end_of
 from muxwire.results import ExecutionResult
-from muxwire.shell import TYPED_LINES
 from muxwire.shell.driver import ESCALATION_SECONDS
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
-from muxwire.shell.visible import SEQUENCE_END, alternate_at, lookbehind, visible_range
+from muxwire.shell.visible import LOOKBEHIND, SEQUENCE_END, alternate_at, visible_range
 from muxwire.vt.readable import (
     PLAYED_MAX,
     SIZE,
@@ -70,7 +69,6 @@ _BYTES_PER_CHAR = 8
 # The beginning of a character (RFC 3629, section 4): the rest of it is still to come.
 _CHARACTER_BEGUN = re.compile(rb"(?:[\xc2-\xf4]|[\xe0-\xf4][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{2})\Z")
 _CHARACTER_REACH = 3
-_LOOKBEHIND = lookbehind(TYPED_LINES)
 
 
 @final
@@ -272,7 +270,7 @@ def progress_of(execution: Execution, stream: PaneStream) -> tuple[int, str]:
 
 async def shown_text(stream: PaneStream, begin: int, end: int, size: Size) -> Readable:
     """What a person would have read between two raw offsets of a pane; they may lie inside a mark or a line."""
-    first = max(0, begin - _LOOKBEHIND)
+    first = max(0, begin - LOOKBEHIND)
     data, lost = await stream.read(first, end)
     base = first + lost
     start = max(base, begin)
@@ -283,13 +281,13 @@ async def shown_text(stream: PaneStream, begin: int, end: int, size: Size) -> Re
     ):  # a killed program left the alternate screen on, and the shell's prompt came after it
         line = start - base
     before, seen = (
-        visible_range(data, base, at, to, TYPED_LINES, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
+        visible_range(data, base, at, to, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
         for at, to in ((base + line, start), (start, end))
     )
     # `screens` takes the hidden lines that muxwire types for a drawn screen too: only its False is certain.
     alternate: bool | None = False
     if screens.at(base + line) is not False:
-        alternate = alternate_at(data, line, TYPED_LINES)
+        alternate = alternate_at(data, base, line)
         alternate = screens.at(base) if alternate is None else alternate
     text = continued(before, seen, size, alternate=bool(alternate))
     return replace(text, text=few_empty_lines(text.text), left_out=False)

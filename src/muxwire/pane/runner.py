@@ -23,11 +23,11 @@ from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import PROMPT_GRACE, ForegroundShell
 from muxwire.shell.nesting import NestedShells, not_there, typed_lines
-from muxwire.shell.prompt_line import PromptEnd, PromptLine, line_keys
+from muxwire.shell.prompt_line import PromptLine, begins_line
 from muxwire.shell.ready import Ready
 from muxwire.shell.redraw import redraw, shown_again
 from muxwire.shell.request import Wait
-from muxwire.shell.shell import own_wrapper
+from muxwire.shell.shell import CLEAR_LINE
 from muxwire.shell.tab_state import starting
 
 if TYPE_CHECKING:
@@ -70,7 +70,6 @@ class Runner:
         keyboard: Keyboard,
         client: ControlClient,
         folder: Path,
-        columns: Callable[[], int],
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
         turn: TypingLock | None = None,
     ) -> None:
@@ -79,15 +78,13 @@ class Runner:
         self.keyboard = keyboard
         self.loop = Loop(pane, keyboard, client, self._type_again)
         self.prompt_line = PromptLine(pane)
-        self._prompt_end = PromptEnd(pane, self.prompt_line)
         self._nested = NestedShells(pane)
         self._examiner = Examiner(pane, self._nested)
         find_shell = functools.partial(pane.find_shell, folder=folder)
-        self.ready = Ready(pane, find_shell, self.prompt_line, self._prompt_end, self._nested, self._heard)
+        self.ready = Ready(pane, find_shell, self.prompt_line, self._nested, self._heard)
         self.interrupter = Interrupter(pane, keyboard, client, self.loop, self._nested, self.ready, spawn=spawn)
         self._client = client
         self.folder = folder
-        self._columns = columns
         self._files = pane.host.command_files(folder)
         self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
@@ -123,11 +120,11 @@ class Runner:
             self._check_place(given)
             if write is not None:
                 write()
-            hidden = None
-            if listener.level > 1:
-                hidden = self._hidden(command, shown or command, listener, prompt)
+            execution = self._execution(command, listener, prompt)
+            drawn = self._drawn(execution, shown or command, listener)
+            if self.pane.session.hidden_id:
                 await self.pane.host.done()
-            return self._type(command, shown or command, listener, hidden, env=env, cwd=cwd)
+            self._type(execution, drawn, shown or command, listener, env=env, cwd=cwd)
         except BaseException:
             if ours:
                 self.pane.hidden.give_up(seen=True)
@@ -137,6 +134,7 @@ class Runner:
                 self.turn.release()
             self._starting -= 1
             self.pane.stream.wake()
+        return execution
 
     def _turn_at_once(self) -> bool:
         """Take the turn without waiting; False if another call has it. Usually it is free: to wait for it all the same,
@@ -291,100 +289,16 @@ class Runner:
 
     # -- typing
 
-    def _hidden(
-        self, command: bytes, shown: bytes, listener: ForegroundShell, prompt: bytes
-    ) -> tuple[Execution, bytes]:
-        """A command of a shell that our hooks do not reach, whose line is hidden, and what that shell has to print."""
+    def _execution(self, command: bytes, listener: ForegroundShell, prompt: bytes) -> Execution:
+        """The command that is about to be typed; its end wakes those that wait for the pane."""
         pane = self.pane
-        if pane.session.dead:
-            raise pane.refusal()
-        execution = self._execution(command, pane.new_id(), listener, prompt, pane.stream.end, time.monotonic())
-        return execution, self._hide_line(execution, shown)
-
-    def _type(
-        self,
-        command: bytes,
-        shown: bytes,
-        listener: ForegroundShell,
-        hidden: tuple[Execution, bytes] | None,
-        *,
-        env: Mapping[str, str],
-        cwd: str | None,
-    ) -> Execution:
-        pane, session, shell = self.pane, self.pane.session, listener.shell
-        execution, drawn = hidden or (None, b"")
-        command_id = execution.command_id if execution is not None else pane.new_id()
-        # Before the command counts as typed, because this may fail.
-        ours = shell if listener.level == 1 else None
-        if ours is not None:
-            drawn = self._drawn_over(ours, ours.typed_line, shown, command_id)
-        if session.dead:  # since it listened: nothing would ever say how the command ended
-            raise pane.refusal()
-        typed_at, typed_time = pane.stream.end, time.monotonic()
-        if shell is None:
-            assert execution is not None
-            self._typed = self.keyboard.press(typed_lines(command, command_id, listener, drawn))
-            session.typed(execution)
-            self._again = None
-            return execution
-        wrap = functools.partial(
-            shell.wrap, command, command_id, self.folder, redraw=drawn, env=env, cwd=cwd, repair_tty=session.repair_tty
-        )
-        if self._again is not None and self._retyped < KEY_LOST:
-            self._retyped = 0  # the last command ran at the first try
-        wrapped = wrap(nested=listener.level > 1, others=session.shells_behind(listener.pgrp))
-        typed = line_keys(
-            shell,
-            wrapped.typed,
-            has_key=listener.edits and self._retyped < KEY_LOST,
-            aside=ours is not None and self._prompt_end.aside,
-            cleared=ours is not None and self._prompt_end.cleared,
-        )
-        # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
-        self._typed_on = self._client.connections
-        self._press(wrapped.files, typed, shell)
-        if execution is None:  # while the shell works
-            execution = self._execution(command, command_id, listener, b"", typed_at, typed_time)
-        session.typed(execution)
-        # Should the key have been lost with the user's bindings, the second try names the file.
-        drawn_over = shown if ours is not None else None
-        again = functools.partial(self._press_path, wrap, session.prompt_status, shell, drawn_over, command_id)
-        self._again = execution, again
-        return execution
-
-    def _drawn_over(self, shell: Shell, line: bytes, shown: bytes, command_id: str) -> bytes:
-        """What the shell prints to show a command in place of the line that was typed at its prompt."""
-        length = len(line) + shell.cursor_follows
-        column = self._prompt_end.column
-        return redraw(shown, command_id, column=column, columns=self._columns(), typed_length=length)
-
-    def _press_path(
-        self,
-        wrap: Callable[..., Wrapped],
-        status: int,
-        shell: Shell,
-        shown: bytes | None,
-        command_id: str,
-    ) -> None:
-        """Type the line that names the file, which is longer than the usual one; `shown` is drawn over it."""
-        wrap = functools.partial(wrap, again=status)
-        if shown is not None:
-            line = shell.path_line(self.folder / own_wrapper(command_id), status)
-            wrap = functools.partial(wrap, redraw=self._drawn_over(shell, line, shown, command_id))
-        wrapped = wrap()
-        self._press(wrapped.files, wrapped.typed, shell)
-
-    def _execution(
-        self, command: bytes, command_id: str, listener: ForegroundShell, prompt: bytes, typed_at: int, now: float
-    ) -> Execution:
-        """The command that is typed at that end of the stream, now; its end wakes those that wait for the pane."""
         execution = Execution(
-            command_id=command_id,
+            command_id=pane.new_id(),
             command=command,
-            prompt_seq=self.pane.session.prompt_seq,
-            typed_at=typed_at,
-            typed_time=now,
-            cwd=self.pane.session.cwd,
+            prompt_seq=pane.session.prompt_seq,
+            typed_at=pane.stream.end,
+            typed_time=time.monotonic(),
+            cwd=pane.session.cwd,
             level=listener.level,
             shell_pgrp=listener.pgrp,
             shell_name=listener.name,
@@ -392,22 +306,94 @@ class Runner:
             shell_token=listener.token,
             shell_inner=listener.inner,
         )
-        execution.ends_with(self.pane.stream.wake)
+        execution.ends_with(pane.stream.wake)
         return execution
+
+    def _has_key(self, listener: ForegroundShell) -> bool:
+        """Whether the shell's line editor knows the integration's key."""
+        return listener.edits and self._retyped < KEY_LOST
+
+    def _drawn(self, execution: Execution, shown: bytes, listener: ForegroundShell) -> bytes:
+        """What the shell prints to show a command in place of the line that is about to be typed.
+
+        Where the terminal has not saved the prompt's end, that line is typed out of sight.
+        """
+        pane, shell = self.pane, listener.shell
+        typed_at, command_id = execution.typed_at, execution.command_id
+        if listener.level > 1:
+            hidden = self._hide_line(execution, shown)
+            return shown_again(command_id) if hidden else b""
+        assert shell is not None
+        saved = pane.session.end_saved and (self._has_key(listener) or not shell.replaces_all)
+        if not saved and not self._hide_line(execution):
+            return b""
+        return redraw(shown, command_id, typed_at, saved=saved)
+
+    def _type(
+        self,
+        execution: Execution,
+        drawn: bytes,
+        shown: bytes,
+        listener: ForegroundShell,
+        *,
+        env: Mapping[str, str],
+        cwd: str | None,
+    ) -> None:
+        pane, session, shell = self.pane, self.pane.session, listener.shell
+        command, command_id = execution.command, execution.command_id
+        if session.dead:  # since it listened: nothing would ever say how the command ended
+            raise pane.refusal()
+        if self._again is not None and self._retyped < KEY_LOST:
+            self._retyped = 0  # the last command ran at the first try
+        self._again = None
+        if shell is None:
+            self._typed = self.keyboard.press(typed_lines(command, command_id, listener, drawn))
+            session.typed(execution)
+            return
+        wrap = functools.partial(
+            shell.wrap, command, command_id, self.folder, env=env, cwd=cwd, repair_tty=session.repair_tty
+        )
+        wrapped = wrap(redraw=drawn, nested=listener.level > 1, others=session.shells_behind(listener.pgrp))
+        typed = wrapped.typed
+        if listener.level == 1 and shell.private_key:
+            if not self._has_key(listener):
+                typed = CLEAR_LINE + shell.typed_line + b"\r"
+            elif shell.plain_key and not begins_line(pane):
+                typed = shell.plain_key
+        # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
+        self._typed_on = self._client.connections
+        self._press(wrapped.files, typed, shell)
+        session.typed(execution)
+        # Should the key have been lost with the user's bindings, the second try names the file.
+        again = functools.partial(wrap, again=session.prompt_status)
+        self._again = execution, functools.partial(self._press_again, again, execution, shown, listener, drawn)
+
+    def _press_again(
+        self,
+        wrap: Callable[..., Wrapped],
+        execution: Execution,
+        shown: bytes,
+        listener: ForegroundShell,
+        drawn: bytes,
+    ) -> None:
+        """Type the line that names the file, which is longer than the usual one, out of sight."""
+        assert listener.shell is not None
+        if listener.level == 1:
+            hidden = self._hide_line(execution)
+            drawn = redraw(shown, execution.command_id, execution.typed_at, saved=False) if hidden else b""
+        wrapped = wrap(redraw=drawn)
+        self._press(wrapped.files, wrapped.typed, listener.shell)
 
     def _press(self, files: Iterable[tuple[str, bytes]], typed: bytes, shell: Shell) -> None:
         self.pane.mend_line_modes(shell)
         lines = [line for name, content in files for line in self._files.write(name, content)]
         self._typed = self.keyboard.press(typed, before=lines)
 
-    def _hide_line(self, execution: Execution, shown: bytes) -> bytes:
-        """What is typed from here on for `execution` is muxwire's; a person sees `shown` in its place.
-
-        Return what the shell has to print as soon as it has read all of that.
-        """
+    def _hide_line(self, execution: Execution, shown: bytes = b"") -> bool:
+        """What is typed from here on for `execution` is muxwire's; a person sees `shown` in its place."""
         hidden, command_id = self.pane.hidden, execution.command_id
         execution.ends_with(functools.partial(hidden.ended, command_id))
-        return shown_again(command_id) if hidden.hide(command_id, self.pane.stream.end, shown) else b""
+        return hidden.hide(command_id, self.pane.stream.end, shown)
 
     def _heard(self, execution: Execution) -> bool:
         """Whether all is here that was written since the command was typed."""

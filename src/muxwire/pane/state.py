@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import signal
 import time
 from typing import TYPE_CHECKING, final
@@ -47,7 +46,7 @@ from muxwire.shell.look import (
     reads,
 )
 from muxwire.shell.marks import ID_RANDOM, own_id
-from muxwire.shell.redraw import SCREEN_BACK, PromptColumns, readable, shown_again
+from muxwire.shell.redraw import SCREEN_BACK, readable, shown_again
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone, ShellState
 from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
@@ -156,10 +155,6 @@ NEW_SECONDS = 0.01
 # How old a look at all processes may be that showed that nothing waits, where a caller only reads the state and nothing
 # was written or typed since: list_tabs is called again and again, and such a look takes some ms.
 RECENT_SECONDS = 1.0
-# What bash, ksh and the plain shells (`> `) and zsh (`dquote> `) show when a line continues.
-_SECONDARY = re.compile(r"\r*(?:[a-z]+ )*[a-z]*> ?")
-# How far back a secondary prompt is looked for: its last line, and escape sequences.
-_DRAWN_REACH = 4096
 # DECSET and DECRST of the cursor (terminfo: cnorm, civis).
 _CURSOR_ON, _CURSOR_OFF = b"\x1b[?25h", b"\x1b[?25l"
 # DECSET 2004, bracketed paste: readline asks for it when it has taken the tty (`rl_prep_terminal` in rltty.c), zsh
@@ -205,7 +200,6 @@ class PaneState:
             int, str
         ] = {}  # what has a session of its own of what was to be ended last, and when it started
         self.hidden = HiddenLines(host, tty, self.session)
-        self.prompts = PromptColumns()
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
         self._rest = Rest()
@@ -361,16 +355,6 @@ class PaneState:
             return "dead" if self.session.dead else "prompt"
         return "interactive" if running.typed_at < execution.typed_at else "running"
 
-    @property
-    def drawn_prompt(self) -> bytes:
-        """What was written since the newest prompt's mark."""
-        return self.stream.written(self.session.prompt_end)
-
-    @property
-    def prompt_whole(self) -> bool:
-        """Whether `drawn_prompt` is, byte for byte, a prompt that was seen whole before."""
-        return self.drawn_prompt in self.prompts
-
     def short_of_files(self) -> str:
         """Say so if the shell may not open the files that our marks take; "" if it may, or if that is not known."""
         needed = self.shell.files_needed if self.shell is not None and self.session.shell_pid else 0
@@ -379,18 +363,6 @@ class PaneState:
             return ""
         needs = f"muxwire needs {needed} to run a command and report its end"
         return f"its shell may open only {limit} files (ulimit -n), and {needs}"
-
-    def continues(self) -> bool:
-        """Whether the line editor shows a secondary prompt, as far as its usual texts tell."""
-        begin, end = self.session.prompt_end, self.stream.end
-        if not self.stream.holds(begin) or (end - begin <= _DRAWN_REACH and self.prompt_whole):
-            return False
-        drawn = self.stream.written(max(begin, end - _DRAWN_REACH))
-        before, newline, last = drawn.rpartition(b"\n")
-        return (
-            bool(newline and before.strip())
-            and _SECONDARY.fullmatch(strip_ansi(last.decode("utf-8", "replace"))) is not None
-        )
 
     async def refresh(self) -> None:
         """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
@@ -689,7 +661,8 @@ class PaneState:
 
     def on_its_way(self) -> bool:
         """Whether the tab's shell is sure to come to its prompt by itself."""
-        return on_its_way(self.session, self.drawn_prompt, whole=self.prompt_whole)
+        drawn = max(self.session.prompt_end, self.session.drawn_at)
+        return on_its_way(self.session, self.stream.written(drawn))
 
     def shell_sleeps(self) -> str:
         """How the tab's own shell reads the tty while it sleeps for keys: `editor` or `line`; "" if it does not sleep
@@ -700,7 +673,7 @@ class PaneState:
         modes, shell = self.host.tty_modes(self.tty), self.shell
         if modes is None or shell is None:
             return ""
-        no_editor = not (shell.private_key or shell.draws_early)
+        no_editor = not shell.private_key and shell.name != "ksh"
         if modes.icanon and not (self.host.sees_waits or (no_editor and self.session.at_prompt)):
             return ""
         if not self.host.sleeps_for_keys(self.session.shell_pid, polls=not modes.icanon or shell.name == "ash"):

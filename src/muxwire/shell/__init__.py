@@ -13,7 +13,7 @@ Pure: bytes, values and times come in, values go out. `host/` looks at the machi
    judged from it (listener.py).
 5. What is done about a shell is decided by requests, one action at a time (request.py): who reads a line, and when
    (ready.py, prompt_line.py, nesting.py), whether what runs waits (examine.py), how it is ended (driver.py).
-6. What muxwire typed, and what the shell echoed of it, is cut when output is read (typed_lines.py, visible.py).
+6. What muxwire typed, and what the shell echoed of it, is cut when output is read (visible.py).
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ SHELLS: Final[dict[str, Shell]] = {
     "ksh": _KSH,
     "ksh93": _KSH,
 }
-TYPED_LINES: Final = tuple(dict.fromkeys(shell.typed_line for shell in SHELLS.values()))
 
 
 __all__ = (
@@ -50,7 +49,6 @@ __all__ = (
     "CLEAR_TYPED",
     "SHELLS",
     "SUPERVISOR",
-    "TYPED_LINES",
     "WRAPPERS",
     "Launch",
     "Shell",

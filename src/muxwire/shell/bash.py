@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, env_file, one_file, source_line
 from muxwire.shell.quoting import posix_quote, start_formats
-from muxwire.shell.shell import CLEAR_SIGN, CLEAR_TYPED, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_TYPED, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePath
 
-# The keys that the integration binds: forget what is typed; our line, and Enter; set aside what is typed; our line, and
-# after the command what was set aside. Short, for each of their bytes takes readline two system calls; CSI with a final
-# byte from `p` on is for private use (ECMA-48, 5.4).
-CLEAR_KEY = b"\x1b[{"
-LINE_KEY = b"\x1b[}"
-ASIDE_KEY = b"\x1b[z"
-BACK_KEY = b"\x1b[w"
+# The keys that the integration binds. Short, for each of their bytes takes readline two system calls; CSI with a final
+# byte from `p` on is for private use (ECMA-48, 5.4). The first ESC is for what waits for a key.
+LINE_KEY = b"\x1b\x1b[q"
+PLAIN_KEY = b"\x1b[}"
 # Deletes the line that names our file from the history of a nested shell whose HISTCONTROL does not ignore lines that
 # begin with a space. It has no newline: line numbers in the command's error messages count what comes before it.
 _FORGET = (
@@ -47,10 +44,7 @@ class Bash(Shell):
     name = "bash"
     typed_line = rb" \builtin eval \\builtin eval \"\$_mux\";_mux&&:"
     private_key = LINE_KEY
-    clear_key = CLEAR_KEY + ASIDE_KEY
-    aside_key = ASIDE_KEY
-    back_key = ASIDE_KEY + BACK_KEY
-    clear_signs = (CLEAR_SIGN,)
+    plain_key = PLAIN_KEY
     has_accept_mark = True
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
@@ -69,7 +63,7 @@ class Bash(Shell):
             files = ((request.stem, one_file(request, BUILTIN, first=_FORGET % request.stem.encode())),)
             # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
             return Wrapped(files, CLEAR_TYPED + self.path_line(request.file, request.again) + b"\r")
-        return Wrapped(((request.stem, self._text(request)),), CLEAR_KEY + LINE_KEY)
+        return Wrapped(((request.stem, self._text(request)),), LINE_KEY)
 
     def path_line(self, file: PurePath, again: int | None) -> bytes:
         """A dot script, whose path is all that has to be typed."""
@@ -82,14 +76,11 @@ class Bash(Shell):
         That is so if `$-`, `$?` and `__muxwire_o` are as in `__muxwire_k`; else `__muxwire_j` adds the rest.
         """
         *heads, start = start_formats(request.redraw, request.command_id)
-        up = b"${__muxwire_up-}" if request.redraw else b""
-        if heads:
-            heads[0], up = up + heads[0], b""
         prints = before_start(request, BUILTIN, heads)
         body = body_to_eval(request, BUILTIN)
         end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
         return (
-            b"__muxwire_s=$? __muxwire_d=%b __muxwire_a=%b'%b' __muxwire_b=" % (request.command_id, up, start)
+            b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=" % (request.command_id, start)
             + posix_quote(b"__muxwire_a\n" + body) + end + b"\n"
             + (b"{ " + prints + b"}" + UNSEEN + b"\n" if prints else b"")
             + b'[[ $-$__muxwire_s$__muxwire_o == "$__muxwire_k" ]] || \\builtin eval "$__muxwire_j"\n'

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.quoting import end_format, fish_quote, os_bytes, start_formats, typed_path
-from muxwire.shell.shell import ASIDE_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,11 +34,7 @@ class Fish(Shell):
     name = "fish"
     typed_line = b" __muxwire_b; eval $__muxwire_c; __muxwire_e"
     private_key = PRIVATE_KEY
-    clear_key = CLEAR_LINE + ASIDE_KEY
-    aside_key = ASIDE_KEY
-    back_key = ASIDE_KEY + PRIVATE_KEY
     anew_keys = b"\x15\n"  # C-c as a signal makes it draw nothing; these mean the same to it and to the kernel
-    clear_signs = (CLEAR_SIGN,)
     has_accept_mark = True
     redraws = True
     replaces_all = True
@@ -66,7 +62,7 @@ class Fish(Shell):
         others = b" ".join(b"%d" % pid for pid in request.others)
         only = b"if contains -- $fish_pid " + others + b"; set -g __muxwire_c; return $s; end\n" if others else b""
         start = (
-            b"set -l s $status\n" + only + keep + b"set -g __muxwire_c " + fish_quote(body)
+            b"set -l s $status\nset -e __muxwire_to\n" + only + keep + b"set -g __muxwire_c " + fish_quote(body)
             + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
         if not request.nested:
@@ -76,7 +72,7 @@ class Fish(Shell):
             + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
         )  # fmt: skip
         # Our key set aside what was typed, but our line was not run. So that is back on the line, to be set aside anew.
-        aside = ASIDE_KEY if request.again is not None else b""
+        aside = PRIVATE_KEY[: len(PRIVATE_KEY) // 2] if request.again is not None else b""
         typed = aside + CLEAR_LINE + self.path_line(request.file, request.again) + b"\r"
         return Wrapped((*files, (request.stem, start), (request.stem + _ENDS, end)), typed)
 

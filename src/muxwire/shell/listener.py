@@ -75,16 +75,15 @@ class ForegroundShell:
     """The shell that reads the pane's input now.
 
     `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
-    `edits`: its line editor is on, as nearly always (`set +o emacs` and `unsetopt zle` switch it off). `fresh`: nothing
-    can have been typed at its prompt yet. `status`: what its `$?` was when it answered a probe; `token`: what tells it
-    from every other shell then. `inner`: its process, where it is seen over a relay; 0 if it is not.
+    `edits`: its line editor is on, as nearly always (`set +o emacs` and `unsetopt zle` switch it off). `status`: what
+    its `$?` was when it answered a probe; `token`: what tells it from every other shell then. `inner`: its process,
+    where it is seen over a relay; 0 if it is not.
     """
 
     shell: Shell | None
     level: Literal[1, 2, 3]
     pgrp: int = 0
     edits: bool = True
-    fresh: bool = False
     fish: bool = False
     status: int = 0
     token: str = ""
@@ -202,17 +201,17 @@ def opens_shell(session: ShellSession, program: str, waiting: Waiting) -> bool:
     return given and program in RELAYS and waiting not in ("line", "password")
 
 
-def on_its_way(session: ShellSession, drawn: bytes, *, whole: bool) -> bool:
+def on_its_way(session: ShellSession, drawn: bytes) -> bool:
     """Whether the tab's shell is sure to come to its prompt by itself: what runs in front runs for that prompt.
 
     After the end of a command of muxwire the mark is still to come. After the mark nothing can have been started
-    unless the shell says so (C), or, where it never does, a line was ended. `drawn` is what was written since the mark,
-    `whole` whether that is a prompt that was seen before.
+    unless the shell says so (C), or, where it never does, a line was ended. `drawn` is what was written since the
+    prompt was drawn, or since its mark.
     """
     if not session.integrated or session.running is not None or session.dead:
         return False
     if session.at_prompt:
-        return session.has_preexec_mark or b"\n" not in drawn or whole
+        return session.has_preexec_mark or b"\n" not in drawn
     return prompt_due(session)
 
 

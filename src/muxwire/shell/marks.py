@@ -3,8 +3,8 @@
 A mark is `ESC ] 7770 ; KIND ; fields BEL`. It is recognised by its own bytes alone, never by the escape-sequence state
 around it, so a program that leaves an OSC or DCS string open hides no mark. The rules:
 
-1. A *head* is a whole simple mark (B C D S X H T N R), or a P, E or Q up to the `;` before its directory. Heads hold no
-   ESC besides their first byte, so two heads never overlap.
+1. A *head* is a whole simple mark (A B C D S X H T N R), or a P, E or Q up to the `;` before its directory. Heads hold
+   no ESC besides their first byte, so two heads never overlap.
 2. A directory may hold any byte. P, E and Q end at the first `;ID BEL` with the id of their own head that is not itself
    part of a head, at most `CWD_MAX` bytes after it.
 3. A later head with the same id replaces an unfinished one; heads with other ids neither end it nor are hidden by it.
@@ -14,9 +14,10 @@ around it, so a program that leaves an OSC or DCS string open hides no mark. The
 The kinds and their fields. `cwd` is the shell's directory, `status` its `$?`, `seq` the number of the prompt:
 
     P  nonce;seq;pid;status;cwd;nonce    a prompt is about to be drawn
+    A  nonce;step                        the shell reads a line (`LineRead`)
     C  nonce;seq                         the shell has accepted a line
     B  id;number                         in a shell without muxwire's hooks: what is typed from here to T is muxwire's
-    T  id                                the end of the line that muxwire typed, drawn again for a person
+    T  id;offset                         the end of the line that muxwire typed at that offset, drawn again for a person
     S  id                                output starts
     E  id;status;cwd;id                  output has ended
     Q  id;status;seq;nonce;cwd;id        E and P in one
@@ -53,7 +54,7 @@ _ID, _NUMBER = rb"[0-9a-f]{16}", rb"[0-9]{1,20}"
 _HEAD = (
     (
         rb"\x1b\]7770;(?:"
-        rb"([STR];ID|[BCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER(?:;ID)?)\x07"  # 1: a simple mark
+        rb"([SR];ID|T;ID(?:;NUMBER)?|[ABCNX];ID;NUMBER|D;ID;NUMBER;NUMBER|H;ID;['\\];NUMBER(?:;ID)?)\x07"  # 1: simple
         rb"|(P;ID;NUMBER;NUMBER;NUMBER|E;ID;STATUS|Q;ID;STATUS;NUMBER;ID);"  # 2: a directory follows
         rb")"
     )
@@ -75,7 +76,7 @@ _HEAD_RE = re.compile(_HEAD)
 # The id that a head begins with, of any kind.
 _ID_OF_HEAD = re.compile(rb"\x1b\]7770;[A-Z];(" + _ID + rb")")
 _HEAD_OR_CLOSE_RE = re.compile(_HEAD + rb"|" + _CLOSE)
-_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fBPCDSEQXHTNR;:.,'\\]")
+_NOT_IN_HEAD_RE = re.compile(rb"[^0-9a-fABPCDSEQXHTNR;:.,'\\]")
 
 
 _JOIN_HEAD = INTRODUCER + b"R;"
@@ -225,9 +226,27 @@ class EchoStart(Mark):
 @final
 @dataclass(frozen=True, slots=True)
 class EchoEnd(Mark):
-    """T: our typed lines end here; what follows is drawn for a person."""
+    """T: our typed lines end here; what follows is drawn for a person.
+
+    `typed_at`: the offset at which muxwire typed the first of them; -1 if it is not said.
+    """
 
     command_id: str
+    typed_at: int = -1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LineRead(Mark):
+    """A: the shell reads a line.
+
+    `step` 1: its line editor has the terminal, and where the prompt ends is saved there, by the prompt's last bytes or
+    by the private key. 0: it has no editor, and the prompt's last bytes have saved its end. 2: it asks for more of a
+    line. 3: its prompt's end is saved, or would be, but it cannot say when it reads. 4: as 1, but the end is not saved.
+    """
+
+    nonce: str
+    step: int
 
 
 @final
@@ -279,7 +298,8 @@ _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
     b"X": lambda at, to, key, f: ShellExited(at, to, key, int(f[0])),
     b"H": lambda at, to, key, f: ProbeReply(at, to, key, f[0] == b"'", int(f[1]), b"".join(f[2:]).decode()),
     b"B": lambda at, to, key, f: EchoStart(at, to, key, int(f[0])),
-    b"T": lambda at, to, key, _: EchoEnd(at, to, key),
+    b"T": lambda at, to, key, f: EchoEnd(at, to, key, *map(int, f)),
+    b"A": lambda at, to, key, f: LineRead(at, to, key, int(f[0])),
     b"R": lambda at, to, key, _: Rejoined(at, to, key),
     b"N": lambda at, to, key, f: ShellNote(at, to, key, int(f[0])),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
 from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats, typed_path
-from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -201,7 +201,6 @@ class Dash(PlainSh):
     """
 
     name = "dash"
-    clear_signs = (b"\b",)
     enter = b"\n"
 
 
@@ -215,12 +214,9 @@ class Ash(PlainSh):
 
     On the screen's first row the answer begins as the code of a key does (`ESC [ 1 ;`): busybox reads on for the rest
     of that key, and drops what it has read. So there is enough before the line that may be dropped.
-    C-u draws the line anew, after a CR; so does an answer that comes late, but not right after our blank is drawn.
     """
 
     name = "ash"
-    clear_key = CLEAR_LINE * (_KEY_BUFFER - 1) + CLEAR_TYPED
-    clear_signs = (b" \r", b"\b\r", b"D\r", b"A\r")  # at the line's end, in the line twice, on a later row
     settle_after_prompt = 0.02
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
@@ -239,13 +235,7 @@ class Ash(PlainSh):
 
 @final
 class Ksh(PlainSh):
-    """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits.
-
-    A line that it has drawn it clears with BS or CR, whatever its editor (emacs, vi, none) and the line's length.
-    """
+    """ksh93: parses an `eval` as a whole, and a dot script too, whose status it would cut to eight bits."""
 
     name = "ksh"
-    reads_ahead = True
-    clear_signs = (b"\b", b"\r")
-    draws_early = True
     start_apart = True

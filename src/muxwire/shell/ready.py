@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Process
     from muxwire.shell.nesting import NestedShells
-    from muxwire.shell.prompt_line import PromptEnd, PromptLine
+    from muxwire.shell.prompt_line import PromptLine
     from muxwire.shell.request import Pane
 
 # Seconds that a shell may take to handle a C-c on a busy machine. With its line it throws away the keys it has read.
@@ -74,14 +74,12 @@ class Ready:
         pane: Pane,
         find_shell: Callable[[float], ForegroundShell | None],
         line: PromptLine,
-        end: PromptEnd,
         nested: NestedShells,
         heard: Callable[[Execution], bool],
     ) -> None:
         self._pane = pane
         self._find_shell = find_shell
         self._line = line
-        self._end = end
         self._nested = nested
         self._heard = heard
         self._unsticking = False
@@ -124,18 +122,18 @@ class Ready:
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
             yield from self._line.soon()
         while True:
+            yield from self._line.leave_unfinished()
             heard, waited = pane.stream.end, pane.now - begun
             typed, at_prompt = pane.session.running, pane.takes_next
             # The clock is read before the look: after that a prompt that was just drawn would be an old one.
             drawn = at_prompt or pane.quiet(DRAWN)
-            found = yield from self._line.listener(begun) if at_prompt else self._other_shell(waited)
+            found = yield from self._line.listener() if at_prompt else self._other_shell(waited)
             if found is not None and may_be_read(pane.session) and (reader := (yield from self._stranger(found))):
                 if waited >= STRANGER_GRACE:
                     raise read_by_another(reader)
                 yield Wait(QUIET)
                 continue
             if found is not None and found.level < 3:
-                yield from self._end.find(found)
                 return found
             if found is not None:
                 check_reach(env, cwd)

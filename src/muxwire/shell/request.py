@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from muxwire.errors import State, TabUnavailable
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Foreground, Front, PaneLook, TtyModes, Waiting
-    from muxwire.shell.redraw import PromptColumns
     from muxwire.shell.session import ShellSession
     from muxwire.shell.shell import Shell
     from muxwire.vt.ring import RingBuffer
@@ -172,20 +171,6 @@ class Continue:
 
 @final
 @dataclass(frozen=True, slots=True)
-class MendModes:
-    """Give the terminal its line modes back if a program left it raw, for a shell that does not do so itself."""
-
-    shell: Shell
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LineModes:
-    """Give the terminal its line modes back, and forget what is typed."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Hide:
     """Have what is typed from here on hidden, until T with this id; the answer says whether the terminal took that."""
 
@@ -200,7 +185,7 @@ class Unhide:
 
 Action: TypeAlias = (
     Wait | Pause | Poll | TakeReceived | Within | Press | TypeAgain | Submit | AnswerOf | Refresh | LookAll
-    | LookAtScreen | Settle | Signal | SignalJobs | NoteInput | Continue | MendModes | LineModes | Hide
+    | LookAtScreen | Settle | Signal | SignalJobs | NoteInput | Continue  | Hide
     | Unhide
 )  # fmt: skip
 Request: TypeAlias = Generator[Action, Any, _Result]
@@ -240,7 +225,6 @@ class Pane(Protocol):
 
     pane_id: str
     session: ShellSession
-    prompts: PromptColumns
 
     @property
     def stream(self) -> Stream: ...
@@ -284,12 +268,6 @@ class Pane(Protocol):
 
     @property
     def is_back(self) -> bool: ...
-
-    @property
-    def drawn_prompt(self) -> bytes: ...
-
-    @property
-    def prompt_whole(self) -> bool: ...
 
     def on_its_way(self) -> bool: ...
 

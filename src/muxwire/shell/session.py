@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.shell.execution import HUNG_UP, INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
 from muxwire.shell.left_shell import UNKNOWN_SHELL, LeftShell, exit_status, gone_note, leaves_shell
@@ -17,6 +17,7 @@ from muxwire.shell.marks import (
     EchoEnd,
     EchoStart,
     LineAccepted,
+    LineRead,
     Mark,
     OutputStart,
     PostExec,
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
 
     from muxwire.shell.shell import Shell
 
+
+# What reads, by the step of A; and the steps that say something else.
+_READS: Final[dict[int, Literal["editor", "line"]]] = {0: "line", 1: "editor", 4: "editor"}
+_MORE, _UNSAID, _UNSAVED = 2, 3, 4
 
 # What a shell itself prints after a command's output, before the mark that ends it: it is no output.
 
@@ -223,6 +228,11 @@ class ShellSession:
         self.left: LeftShell | None = None  # a nested shell that is gone, of which no caller was told yet
         self._left_after: Execution | None = None  # the newest command when that was found out
         self.sleeps_since: float | None = None  # from when on the shell was seen to sleep at this prompt
+        self.reads: Literal["", "editor", "line"] = ""  # what the shell says that reads after its newest prompt
+        self.says_reads = False  # whether it has said that at the prompt before, so that it is to do so again
+        self.drawn_at = -1  # the offset after the newest prompt, where its shell has said so
+        self.end_saved = False  # whether the terminal has saved where that ends, or will by the private key
+        self.continues = False  # whether the shell asks for more of a line
         self.hidden_id = ""  # of what is typed out of sight now
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
         self.hidden_begin = -1  # where its B mark is, as soon as that has come
@@ -283,6 +293,8 @@ class ShellSession:
                     self._on_prompt(mark, self.shell_pid, now, whole_from)
             case PromptStart():
                 self._on_prompt(mark, mark.pid, now, whole_from)
+            case LineRead():
+                self._on_read(mark)
             case LineAccepted():
                 self._on_accepted(mark, now)
             case EchoStart() | EchoEnd():
@@ -364,6 +376,7 @@ class ShellSession:
         self.prompt_seq, self.prompt_end = mark.seq, mark.end
         self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
         self.preexec_time, self.sleeps_since, self.runs_others, self.lines_taken = None, None, False, 0
+        self.reads, self.drawn_at, self.end_saved, self.continues = "", -1, False, False
         self.shell_pid = pid
         if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
             self.cwd = mark.cwd
@@ -389,9 +402,18 @@ class ShellSession:
         self._left_idle(-1, None, where, status)
         self._tell(PromptBegan(mark.end, status))
 
+    def _on_read(self, mark: LineRead) -> None:
+        """It reads a line, at its prompt; while a command runs, its editor may read one too (`vared`)."""
+        if mark.nonce == self.nonce and self.state in (ShellState.PROMPT, ShellState.SUBMITTED):
+            self.continues = self.continues or mark.step == _MORE
+            self.says_reads = mark.step != _UNSAID
+            if mark.step != _MORE:
+                self.reads, self.drawn_at, self.end_saved = _READS.get(mark.step, ""), mark.end, mark.step != _UNSAVED
+
     def _on_accepted(self, mark: LineAccepted, now: float) -> None:
         if mark.nonce != self.nonce or mark.seq != self.prompt_seq:
             return
+        self.continues = False
         self.has_preexec_mark = True
         self.lines_taken += 1
         self.preexec_time, self.preexec_offset, self.runs_others = now, mark.end, False
@@ -569,6 +591,10 @@ class ShellSession:
         self.sleeps_since = (self.sleeps_since or now) if asleep else None
         return self.sleeps_since or now
 
+    def resized(self) -> None:
+        """The saved end may be elsewhere now, in a shell that does not draw its prompt anew."""
+        self.end_saved = self.end_saved and self.shell is not None and self.shell.private_key != b""
+
     def signalled(self) -> None:
         self.repair_tty = True
 
@@ -612,6 +638,7 @@ class ShellSession:
         if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
             self._move(Input.PROMPT_FOUND)
             self.preexec_time, self.status_at_prompt, self.runs_others = None, None, False
+            self.reads, self.says_reads, self.end_saved, self.continues = "", False, False, False
         self._give_up(Input.PROMPT_FOUND, note, before, now, end)
 
     def hang_up(self) -> None:

@@ -12,13 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import PurePath
 
-# Asks the integrated line editor to take our line. No keyboard sends a function key 7770.
-PRIVATE_KEY = b"\x1b[7770~"
-# Has the integrated line editor set aside what is typed, and write something that is not visible.
-ASIDE_KEY = b"\x1b[7771~"
-# What it writes: SGR 0, no colour. If something was typed and is set aside, another spelling of SGR 0 stands before it.
-CLEAR_SIGN = b"\x1b[m"
-ASIDE_SIGN = b"\x1b[0;0m" + CLEAR_SIGN
+# Two keys for the integrated line editor: to set aside what is typed, and to take our line. The first may be taken for
+# text by what waits for a key. No keyboard sends a function key 7770.
+PRIVATE_KEY = b"\x1b[7771~\x1b[7770~"
 # VKILL in canonical mode, unix-line-discard or its like in every line editor: forget what is typed on this line.
 CLEAR_LINE = b"\x15"
 # The same, and in any case something is drawn.
@@ -95,18 +91,14 @@ class Shell(ABC):
     """One kind of shell.
 
     `typed_line`: the constant text that its line editor shows;
-    `private_key`: the key that the integration binds, empty if it has no line editor to bind it in;
+    `private_key`: what has it set aside what is typed, save where its prompt ends, and take our line; after the command
+    what was set aside comes back. Empty if it has no line editor to bind it in;
     `has_accept_mark`: whether it prints C;
     `settle_after_prompt`: seconds to wait after P before typing;
-    `clear_key`: has it forget what is typed on its line, and write something;
-    `aside_key`: has it set aside what is typed on its line, and write something; empty if it cannot;
-    `back_key`: as `private_key`, and after the command what was set aside comes back; empty if it always does;
+    `plain_key`: the same where the line that the prompt is on has unfinished output, which `private_key` would clear;
     `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes the tty has;
-    `clear_signs`: one of them is written for both keys in any case, and not for what a person types at the line's end;
-    `reads_ahead`: it draws nothing for a text and C-u that it reads at once: the first byte of `clear_key` goes alone;
-    `draws_early`: it draws its prompt before its line editor has the tty;
-    `replaces_all`: its private key takes the place of all lines that are being edited;
-    `cursor_follows`: where a line ends at the right edge, the cursor behind it is on the next row;
+    `replaces_all`: its private key takes the place of all lines that are being edited; in others C-c throws away those
+    of an unfinished command;
     `redraws`: it draws the line once more when it takes it, so that only C shows where the echo ends;
     `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
     """
@@ -116,14 +108,8 @@ class Shell(ABC):
     private_key: ClassVar[bytes] = b""
     has_accept_mark: ClassVar[bool] = False
     settle_after_prompt: ClassVar[float] = 0.0
-    clear_key: ClassVar[bytes] = CLEAR_TYPED
-    aside_key: ClassVar[bytes] = b""
-    back_key: ClassVar[bytes] = b""
+    plain_key: ClassVar[bytes] = b""
     anew_keys: ClassVar[bytes] = CTRL_C
-    clear_signs: ClassVar[tuple[bytes, ...]] = ()
-    reads_ahead: ClassVar[bool] = False
-    draws_early: ClassVar[bool] = False
-    cursor_follows: ClassVar[bool] = False
     replaces_all: ClassVar[bool] = False
     redraws: ClassVar[bool] = False
     files_needed: ClassVar[int] = 0

@@ -61,9 +61,6 @@ class Kernel(Protocol):
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed."""
 
-    def continues(self) -> bool:
-        """Whether what was drawn since the prompt's mark ends in a secondary prompt."""
-
 
 def listens(session: ShellSession, kernel: Kernel, now: float) -> bool:
     """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
@@ -206,7 +203,7 @@ Rule = tuple["State", "Callable[[ShellSession, Kernel, float], bool]"]
 
 RULES: Final[tuple[Rule, ...]] = (
     ("dead", lambda s, _, __: s.dead),
-    ("incomplete", lambda s, k, now: listens(s, k, now) and k.continues()),
+    ("incomplete", lambda s, k, now: s.continues and listens(s, k, now)),
     ("prompt", listens),
     ("starting", lambda s, _, __: starting(s)),
     # A shell that has no hooks, as a command has proved.
@@ -250,7 +247,7 @@ class Answers:
         self.sees_waits = kernel.sees_waits
         self.waits_for_input = _once(waits or kernel.waits_for_input)
         self.shell_in_front, self.front_shell = _once(kernel.shell_in_front), _once(kernel.front_shell)
-        self.replaced_by, self.reads, self.continues = kernel.replaced_by, kernel.reads, kernel.continues
+        self.replaced_by, self.reads = kernel.replaced_by, kernel.reads
 
 
 def tab_state(

@@ -3,16 +3,15 @@
 Cut are:
 
 1. every mark;
-2. every typed line as it was typed;
-3. before a T mark, the last typed line, however the shell's editor drew it, and all from there to the end of T: the
-   line's end, and how the shell and our wrapper redraw. It must end at most `REDRAW_MAX` bytes before T, with no mark
-   between but C and H. The readable command, printed right after T, stays;
-4. the lines that were typed into a shell without our hooks. B;ID;1 is written before the first of them, B;ID;2 by the
+2. what lies between the offset that a T mark names, at which muxwire typed, and T: the typed line however the shell's
+   editor drew it, and how the shell and our wrapper redraw, at most `HIDDEN_MAX` bytes. The readable command, printed
+   right after T, stays;
+3. the lines that were typed into a shell without our hooks. B;ID;1 is written before the first of them, B;ID;2 by the
    shell between two of them, and T when it has all. From each B to the next B or T all is cut if it is at most
    `HIDDEN_MAX` bytes, and nothing has begun or ended there: B;ID;0, which says that no shell took the lines, or one of
    the marks S, E, D and X.
 
-Whether a byte is cut depends on at most `lookbehind()` bytes before it and `lookahead()` bytes after it, so a range of
+Whether a byte is cut depends on at most `LOOKBEHIND` bytes before it and `LOOKAHEAD` bytes after it, so a range of
 a log can be shown without the rest, and pieces put together give exactly what the whole log gives.
 """
 
@@ -29,31 +28,20 @@ from muxwire.shell.marks import (
     CommandFinished,
     EchoEnd,
     EchoStart,
-    LineAccepted,
     Mark,
     MarkScanner,
     OutputStart,
     PostExec,
-    ProbeReply,
-    Rejoined,
     ShellExited,
 )
-from muxwire.shell.typed_lines import typed_lines_of
 from muxwire.vt.screens import on_alternate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# From our typed line's echo to T come a line end, the C mark, a title or prompt mark of the user's own hooks, and
-# cursor movements: some hundred bytes.
-REDRAW_MAX = 4 * 1024
-
 # What stands for a cut where text is read on: as the ESC of a mark does in a terminal, CAN ends any sequence.
 SEQUENCE_END = b"\x18"
 
-# C says that our line was accepted, H answers a probe: both may come between the typed line and T.
-_TRANSPARENT = (LineAccepted, ProbeReply, Rejoined)
-_T_MARK_LENGTH = 7 + 2 + 16 + 1
 _CHARACTER_MAX = 4  # bytes of a UTF-8 character
 # A piece of a long command has up to 3 KB in octal; its echo may be here twice, by the terminal and by the line editor,
 # and before it those of the pieces that the terminal has taken meanwhile: 4 KB, as much as one keeps (MAX_CANON).
@@ -61,18 +49,17 @@ HIDDEN_MAX = 16 * 1024
 # `ESC ] 7770 ; B ; ID ; NUMBER BEL`, and T is shorter.
 HIDDEN_MARK_MAX = 7 + 2 + 17 + 20 + 1
 
+# How many bytes before a piece must be known, unless it begins at the log's start; and after a piece's start for it to
+# be sure to continue.
+LOOKBEHIND = MARK_MAX + HIDDEN_MAX + HIDDEN_MARK_MAX
+LOOKAHEAD = LOOKBEHIND + 2 * _CHARACTER_MAX
+
 _ENDS = (OutputStart, CommandFinished, PostExec, ShellExited, EchoStart, EchoEnd)
 # A mark, whole and with no other in it; and one with a directory that may not be so.
 _WITH_DIRECTORY = rb"[PEQ];([0-9a-f]{16});[^\x1b\x07]*;\1\x07"
 _WHOLE_RE = re.compile(re.escape(INTRODUCER) + rb"(?:" + _WITH_DIRECTORY + rb"|[^PEQ\x1b\x07][^\x1b\x07]*\x07)")
 _OPEN_RE = re.compile(re.escape(INTRODUCER) + rb"(?=[PEQ];)(?!" + _WITH_DIRECTORY + rb")")
 _BARRIERS = (OutputStart, CommandFinished, PostExec, ShellExited)
-
-
-def lookbehind(typed_lines: Sequence[bytes]) -> int:
-    """Return how many bytes before a piece must be known, unless it begins at the log's start."""
-    typed = REDRAW_MAX + _T_MARK_LENGTH + typed_lines_of(tuple(typed_lines)).longest
-    return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX)
 
 
 def known_from(data: bytes, index: int, near: int) -> int:
@@ -90,38 +77,25 @@ def known_from(data: bytes, index: int, near: int) -> int:
     return 0
 
 
-def lookahead(typed_lines: Sequence[bytes]) -> int:
-    """Return how many bytes after a piece's start must be known for it to be sure to continue."""
-    typed = REDRAW_MAX + typed_lines_of(tuple(typed_lines)).longest
-    return MARK_MAX + max(typed, HIDDEN_MAX + HIDDEN_MARK_MAX) + 2 * _CHARACTER_MAX
-
-
-def visible(data: bytes, typed_lines: Sequence[bytes], *, joint: bytes = b"") -> bytes:
+def visible(data: bytes, *, joint: bytes = b"") -> bytes:
     """Return what is seen of a whole log, with `joint` where something was cut."""
-    return _without(data, _find(data, typed_lines).cuts, 0, len(data), joint)
+    return _without(data, _find(data, 0, None).cuts, 0, len(data), joint)
 
 
 def visible_slice(
-    data: bytes,
-    base: int,
-    start: int,
-    limit: int,
-    typed_lines: Sequence[bytes],
-    *,
-    final: bool,
-    typed_from: int = 0,
-    joint: bytes = b"",
+    data: bytes, base: int, start: int, limit: int, *, final: bool, typed_from: int | None = None, joint: bytes = b""
 ) -> tuple[bytes, int]:
     """Return what is seen of about `limit` raw bytes from offset `start`, and the offset that comes next.
 
-    `data` holds the bytes from offset `base` on: `lookbehind()` bytes before `start`, or all that there are, and
-    `limit` plus `lookahead()` bytes after it, or all that there are. With `final`, nothing comes after `data`.
+    `data` holds the bytes from offset `base` on: `LOOKBEHIND` bytes before `start`, or all that there are, and
+    `limit` plus `LOOKAHEAD` bytes after it, or all that there are. With `final`, nothing comes after `data`.
 
     A character, a CR LF, a mark and a typed line are shown or cut whole: what may still become one at the end of
-    `data` is held back. With `lookahead()` bytes after `start`, the next offset is always greater than `start`.
-    `typed_from`: before this offset no typed line begins that is unfinished at the end of `data`.
+    `data` is held back. With `LOOKAHEAD` bytes after `start`, the next offset is always greater than `start`.
+    `typed_from`: where a line begins that muxwire typed and that no shell has begun to run: from there on nothing is
+    shown. The end of the stream if there is none; None where that is not known.
     """
-    found = _find(data, typed_lines, typed_from - base)
+    found = _find(data, base, typed_from)
     cuts, settled = found.cuts, len(data) if final else found.settled
     first = max(0, start - base)
     last = min(first + max(limit, 1), settled)
@@ -138,10 +112,9 @@ def visible_range(
     base: int,
     start: int,
     stop: int,
-    typed_lines: Sequence[bytes],
     *,
     grows: bool,
-    typed_from: int = 0,
+    typed_from: int | None = None,
     joint: bytes = b"",
 ) -> bytes:
     """Return what is seen of exactly the bytes from `start` to `stop`, for a read of a log's end.
@@ -149,18 +122,18 @@ def visible_range(
     With `grows`, more will follow `data`: a mark, a typed line or a character that has only begun there is not shown.
     `typed_from` as in `visible_slice`.
     """
-    parts = visible_parts(data, base, start, stop, typed_lines, grows=grows, typed_from=typed_from)
+    parts = visible_parts(data, base, start, stop, grows=grows, typed_from=typed_from)
     return joint.join(part for _, part in parts)
 
 
 def visible_parts(
-    data: bytes, base: int, start: int, stop: int, typed_lines: Sequence[bytes], *, grows: bool, typed_from: int = 0
+    data: bytes, base: int, start: int, stop: int, *, grows: bool, typed_from: int | None = None
 ) -> list[tuple[int, bytes]]:
     """Return the same in the parts between cuts, each after the raw offset at which it begins."""
-    found = _find(data, typed_lines, typed_from - base)
+    found = _find(data, base, typed_from)
     last = stop - base
-    if grows and last > found.begun:
-        last = found.begun
+    if grows and last > found.settled:
+        last = found.settled
     elif grows and last == len(data) > 0 and data[-1] >= 0x80:
         last = _character_around(data, last)
     if start - base >= last:
@@ -168,60 +141,40 @@ def visible_parts(
     return [(base + begin, data[begin:end]) for begin, end in _kept(found.cuts, start - base, last)]
 
 
-def alternate_at(data: bytes, index: int, typed_lines: Sequence[bytes]) -> bool | None:
-    """Whether a terminal shows the alternate screen after the first `index` bytes; None if nothing in them says so.
+def alternate_at(data: bytes, base: int, index: int) -> bool | None:
+    """Whether a terminal shows the alternate screen after `index` bytes from the offset `base` on; None: not known.
 
-    The lines of rule 4 above do not count, for which muxwire switches to the alternate screen at B and back at T.
-    `data` has `lookahead()` bytes after the index, or all that there are.
+    muxwire's own lines do not count, for which it switches to the alternate screen, and back at T.
+    `data` has `LOOKAHEAD` bytes after the index, or all that there are.
     """
     switched = on_alternate(data[:index])
-    if switched and INTRODUCER + b"B;" in data:
-        return on_alternate(visible_range(data, 0, 0, index, typed_lines, grows=True))
+    if switched and (INTRODUCER + b"B;" in data or INTRODUCER + b"T;" in data):
+        return on_alternate(visible_range(data, base, base, base + index, grows=True))
     return switched
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The ranges to be cut, merged and in order; more bytes may change what is at `settled` or later.
-
-    `begun` is where a mark or a typed line has begun that `data` does not end. One byte of a typed line does not
-    count for that: it is a blank, as at the end of many a prompt.
-    """
+    """The ranges to be cut, merged and in order; more bytes may change what is at `settled` or later."""
 
     cuts: list[tuple[int, int]]
     settled: int
-    begun: int
 
 
-def _find(data: bytes, typed_lines: Sequence[bytes], typed_from: int = 0) -> _Found:
-    """Find what is to be cut; `typed_from` as in `visible_slice`, but an index of `data`."""
-    lines = typed_lines_of(tuple(typed_lines))
+def _find(data: bytes, base: int, typed_from: int | None) -> _Found:
+    """Find what is to be cut of `data`, which begins at `base`; `typed_from` as in `visible_slice`."""
     scanner = MarkScanner()
     marks = scanner.feed(data)
-    cuts = [*((mark.begin, mark.end) for mark in marks), *lines.all(data)]
-    window = REDRAW_MAX + lines.longest
-    since = 0  # the end of the last mark that no redrawing goes across
-    for mark in marks:
-        if not isinstance(mark, EchoEnd):
-            pass
-        elif line := lines.last_drawn(data, max(since, mark.begin - window), mark.begin):
-            cuts += [(line[0], mark.end)] if mark.begin - line[1] <= REDRAW_MAX else []
-        if not isinstance(mark, _TRANSPARENT):
-            since = max(since, mark.end)
+    cuts = [(mark.begin, mark.end) for mark in marks]
+    cuts += [
+        (max(mark.typed_at - base, 0), mark.end)
+        for mark in marks
+        if isinstance(mark, EchoEnd) and 0 <= mark.typed_at <= base + mark.begin <= mark.typed_at + HIDDEN_MAX
+    ]
     ours, open_from = _hidden(marks, scanner.pending, len(data))
-    cuts += ours
-    # A line at the end of `data` that a T may follow.
-    line = lines.last_drawn(data, max(since, len(data) - window - _T_MARK_LENGTH), len(data))
-    undecided = line[0] if line and len(data) - line[1] < REDRAW_MAX + _T_MARK_LENGTH else len(data)
-    typed_from = min(typed_from, len(data))
-    undecided, begun = max(undecided, typed_from), max(lines.begun(data), typed_from)
-    held = min(max(open_from, typed_from), scanner.pending)
-    return _Found(
-        _merged(cuts),
-        min(undecided, begun, held),
-        min(begun if begun < len(data) - 1 else len(data), held),
-    )
+    held = open_from if typed_from is None else max(typed_from - base, 0)
+    return _Found(_merged([*cuts, *ours]), min(held, scanner.pending))
 
 
 def _hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[int, int]], int]:

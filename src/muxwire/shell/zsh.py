@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.shell.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, body_to_eval, end_group, source_line
 from muxwire.shell.quoting import os_bytes, posix_quote, start_formats
-from muxwire.shell.shell import ASIDE_KEY, CLEAR_LINE, CLEAR_SIGN, PRIVATE_KEY, Launch, Request, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,10 +59,7 @@ class Zsh(Shell):
         rb'always { { _muxe;} 2>$_muxn;};{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
     )
     private_key = PRIVATE_KEY
-    clear_key = CLEAR_LINE + ASIDE_KEY
-    aside_key = ASIDE_KEY
-    clear_signs = (CLEAR_SIGN,)
-    cursor_follows = True
+    replaces_all = True
     has_accept_mark = True
     files_needed = 16
 
@@ -113,7 +110,13 @@ class Zsh(Shell):
         status, options = b"$?", b"$-"
         if script:
             first, status, options = _TRACE_OFF, b"$__muxwire_s", b"$__muxwire_v"
-            sets = b"__muxwire_y=${EPOCHREALTIME-} __muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
+            sets = (
+                b"__muxwire_to= __muxwire_y=${EPOCHREALTIME-} __muxwire_d="
+                + request.command_id
+                + b' _mux="$(<'
+                + script
+                + b')"; '
+            )
             sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
             sets += b"[[ -z $_muxw ]] || _mux=" + posix_quote(_TRACE_ON) + b"$_mux; "
             words = b" ".join(b"'" + text + b"'" for text in formats)

@@ -203,4 +203,4 @@ async def _waits(tab: Tab, sent: KeysSent, begun: float) -> Literal["met", "sile
 def _on_its_way(tab: Tab) -> bool:
     """Whether the shell has neither accepted the line that was entered at its prompt nor asked for more of it."""
     session = tab.pane.session
-    return session.state is ShellState.SUBMITTED and session.has_preexec_mark and not tab.pane.continues()
+    return session.state is ShellState.SUBMITTED and session.has_preexec_mark and not session.continues

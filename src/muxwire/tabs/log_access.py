@@ -24,7 +24,6 @@ from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.keyboard import typed_from
 from muxwire.pane.output import output_range
 from muxwire.results import LogChunk, LogTail
-from muxwire.shell import TYPED_LINES
 from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
 from muxwire.verbs.types import CHUNK_MAX, LINES_MAX
@@ -68,9 +67,9 @@ class LogSource:
             return log.end
 
     @property
-    def typed_from(self) -> int:
+    def typed_from(self) -> int | None:
         """From this offset on, the log may hold a line that muxwire typed and that the shell has not begun to run."""
-        return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else 0
+        return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else None
 
     @property
     def within(self) -> tuple[int, int] | None:
@@ -236,6 +235,6 @@ async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:
     # is kept even if that line has begun to run by then.
     closed, typed_from = source.closed, source.typed_from
     flushed = await source.flushed()
-    joint, typed_from = SEQUENCE_END if strip else b"", typed_from if flushed else 0
+    joint = SEQUENCE_END if strip else b""
     screens = None if source.tab is None else source.tab.pane.stream.screens
-    return View(TYPED_LINES, final=closed, typed_from=typed_from, joint=joint, screens=screens), flushed
+    return View(final=closed, typed_from=typed_from, joint=joint, screens=screens), flushed

@@ -342,7 +342,7 @@ class TabMaker:
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
         turn = TypingLock(folder, state, server.client, self._book.spawn) if server.is_shared else None
         book, client = self._book, server.client
-        runner = Runner(state, keyboard, client, folder, lambda: tab.columns, book.spawn, turn)
+        runner = Runner(state, keyboard, client, folder, book.spawn, turn)
         tab = Tab(
             record,
             window_id=place.window,

@@ -684,6 +684,7 @@ class Tab:
         Not `reported`: muxwire asked for the size, so the change may have happened some time ago.
         """
         self._view.forget()
+        self.pane.session.resized()
         self.size = columns, rows
         stream = self.pane.stream
         sure = reported and not stream.rejoining

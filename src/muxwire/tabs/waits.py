@@ -30,13 +30,13 @@ import anyio.lowlevel
 from muxwire.errors import CommandError, InvalidArgument, MuxwireError, TabUnavailable
 from muxwire.host.patterns import Pattern, checked, search
 from muxwire.ids import LAST_USED, USED_BEFORE
+from muxwire.pane.keyboard import typed_from
 from muxwire.pane.output import shown_text
 from muxwire.results import WaitOutcome
-from muxwire.shell import TYPED_LINES
 from muxwire.shell.marks import INTRODUCER
 from muxwire.shell.session import echo_end
 from muxwire.shell.tab_state import typed_behind
-from muxwire.shell.visible import lookahead, lookbehind, visible_range, visible_slice
+from muxwire.shell.visible import LOOKAHEAD, LOOKBEHIND, visible_range, visible_slice
 from muxwire.tabs.attached import attached
 from muxwire.verbs.catalogue import Wait
 from muxwire.vt.bells import BellScanner
@@ -161,8 +161,8 @@ class TextSearch:
                 and self._pane.session.preexec_offset > self._typed.offset
             ):
                 self._go_on_from(self._pane.session.preexec_offset)
-            stop = min(self._stream.end, self._settled + SLICE + _LOOKAHEAD)
-            begin = max(0, self._settled - _LOOKBEHIND)
+            stop = min(self._stream.end, self._settled + SLICE + LOOKAHEAD)
+            begin = max(0, self._settled - LOOKBEHIND)
             data, lost = await self._stream.read(begin, stop)
             self._settled = max(self._settled, begin + lost)
             at_end = stop == self._stream.end
@@ -174,11 +174,11 @@ class TextSearch:
     async def _examine(self, data: bytes, base: int, stop: int, *, last: bool, final: bool) -> Found | None:
         start = self._settled
         before = copy.copy(self._stripper), self._decoder.getstate(), len(self._text)
-        piece, self._settled = visible_slice(data, base, start, SLICE, TYPED_LINES, final=final)
+        piece, self._settled = visible_slice(data, base, start, SLICE, final=final, typed_from=typed_from(self._pane))
         self._text += _lines(self._decoder.decode(self._stripper.feed(piece)), behind=self._text)
         text = self._text
         if last and self._settled < stop:  # may still turn out to be a line of muxwire: searched now, and again later
-            rest = visible_range(data, base, self._settled, stop, TYPED_LINES, grows=not final)
+            rest = visible_range(data, base, self._settled, stop, grows=not final, typed_from=typed_from(self._pane))
             text += _lines(copy.copy(self._stripper).feed(rest).decode("utf-8", "replace"), behind=text)
         begin = self._echo_end(text) if self._typed is not None else int(self._cut)
         if begin is None and not final:
@@ -240,7 +240,7 @@ class TextSearch:
         if newest < 0:  # without an accept mark, the output of what was typed comes without any mark, too
             if not (self._ahead.at_prompt and shell is not None and shell.has_accept_mark):
                 return False
-        elif drawn[newest + len(INTRODUCER) :][:1] not in (b"P", b"Q"):
+        elif drawn[newest + len(INTRODUCER) :][:1] not in (b"P", b"Q", b"A"):
             return False
         wanted = text[first:after]
         if shell is not None and shell.redraws:
@@ -275,7 +275,7 @@ class TextSearch:
         low, high = start, stop
         while low < high:
             middle = (low + high) // 2
-            shown = visible_range(data, base, start, middle, TYPED_LINES, grows=False)
+            shown = visible_range(data, base, start, middle, grows=False)
             self._decoder.setstate(decoder_state)
             text = _lines(self._decoder.decode(copy.copy(stripper).feed(shown)), behind=behind)
             length = known + len(text) - (text.endswith("\r") and data[middle - base : middle - base + 1] == b"\n")
@@ -294,8 +294,6 @@ def _lines(text: str, *, behind: str) -> str:
 
 
 _CR_AT_BEGINNING = re.compile(r"(?<=\n)\r+")
-_LOOKBEHIND = lookbehind(TYPED_LINES)
-_LOOKAHEAD = lookahead(TYPED_LINES)
 
 
 # The shortest time between two pictures of one wait: less than a person or a model notices, and room for all else.

@@ -10,8 +10,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-import anyio
-
 from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.protocol.events import (
     ClientDetached,
@@ -79,19 +77,10 @@ def _resize(tabs: Sequence[Tab], sizes: Mapping[str, tuple[int, int]], book: Tab
         size = sizes.get(tab.pane_id)
         if size is None:
             continue
-        if size[0] != tab.columns:
-            book.spawn(partial(_forget_prompts, tab))
         tab.was_resized(*size)
     if sizes and any(tab.pane_id not in sizes and not tab.end_reason for tab in tabs):
         # A person split the window and closed our half, or moved it: tmux says it in no other way.
         book.spawn(lambda: look_up(book))
-
-
-async def _forget_prompts(tab: Tab) -> None:
-    """A prompt that wraps ends elsewhere now. What is learned before the program knows its new size is wrong too."""
-    for wait in (0.0, RESIZE_SECONDS):
-        await anyio.sleep(wait)
-        tab.pane.prompts.forget()
 
 
 async def look_up(book: TabBook) -> None:

@@ -17,7 +17,6 @@ import pytest
 import muxwire
 from muxwire.logs.read import LogPiece, View, read_range
 from muxwire.logs.store import RETRY_SECONDS
-from muxwire.shell import TYPED_LINES
 from muxwire.tabs.log_access import LogSource
 from tests.library.opened import begun, closed, seen
 
@@ -41,7 +40,7 @@ async def whole(terminals: muxwire.Terminals, target: str) -> bytes:
     """What was seen of the whole log, read in one piece from the file that the library names."""
     path = {row.window_id: row.log_path for row in (await terminals.list_tabs()).tabs}[target]
     await terminals.read_logs(target)  # has everything written
-    return read_range(Path(path), 0, Path(path).stat().st_size + 1, View(TYPED_LINES, final=True)).data
+    return read_range(Path(path), 0, Path(path).stat().st_size + 1, View(final=True)).data
 
 
 async def pieces(

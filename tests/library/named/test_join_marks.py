@@ -16,6 +16,7 @@ from muxwire.host.bootstrap import helper_script
 from muxwire.host.processes import print_mark
 from muxwire.instance.stream_join import KeptOutput, StreamJoin
 from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
+from tests.library.opened import known_prompt
 
 from .conftest import Instance
 
@@ -36,14 +37,11 @@ async def test_a_prompt_behind_which_a_follower_came_is_still_known(instance: In
     with anyio.fail_after(DEADLINE):
         async with instance.open() as owner, instance.open() as follower:
             tab = await owner.create_tab(shell="bash")
-            for _ in range(3):
-                await tab.execute("true")
-            while not tab.pane.prompt_whole:
-                await tab.pane.stream.changed()
+            await known_prompt(tab)
             spoken = tab.pane.stream.last_output
             await follower.server()
             await marked(tab)
-            assert tab.pane.prompt_whole
+            assert tab.pane.session.reads == "editor"
             assert tab.pane.stream.last_output == spoken
             assert (await tab.execute("echo on")).output == "on\n"
 

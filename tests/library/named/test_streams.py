@@ -7,6 +7,8 @@ import pytest
 
 import muxwire
 
+from tests.library.opened import drawn
+
 from .conftest import Instance
 
 pytestmark = pytest.mark.anyio
@@ -39,8 +41,7 @@ async def test_a_prompt_is_streamed_with_its_blank(instance: Instance) -> None:
             tab = await terminals.create_tab(shell="bash")
             await tab.execute("true")
             await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-            while not tab.pane.stream.ring.read(tab.pane.session.prompt_end).endswith(b"b$ "):
-                await tab.pane.stream.changed()
+            await drawn(tab)
             chunk = await terminals.stream_logs(tab.window_id)
             assert chunk.chunk.endswith("b$ ")
             assert (chunk.eof, chunk.next_byte) == (True, tab.next_byte)

@@ -30,7 +30,7 @@ case ${BLE_VERSION-} in
       ble-attach() { \builtin :; } ;;
 esac
 __muxwire_s=0 __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null __muxwire_l=/dev/null
-__muxwire_w= __muxwire_z=
+__muxwire_w= __muxwire_to= __muxwire_size= __muxwire_ps1= __muxwire_ps2=$'\\[\e]7770;A;'$__muxwire_n$';2\a\\]'
 
 # Where our words could show (a trace, the user's traps), what they write goes to /dev/null: `__muxwire_o` says so for
 # the typed line, `__muxwire_r` for the prompt hook. Where nothing could, both are empty, which is no redirection at all.
@@ -38,37 +38,42 @@ __muxwire_w= __muxwire_z=
 # P: a prompt is about to be drawn; nothing if Q has said so. Keeps $? for whatever runs after it. Here and below only the
 # mark itself goes to the tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
-  __muxwire_s=$? __muxwire_r=/dev/null
+  __muxwire_s=$? __muxwire_r=/dev/null PS1=${PS1%"$__muxwire_ps1"}
   case $__muxwire_f in
     "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_o=/dev/null
         __muxwire_m=$'\e]7770;P;'"$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;${PWD-};$__muxwire_n"$'\a'
         __muxwire_y
         [[ $? == 7 ]] || __muxwire_h
-        \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty
-        __muxwire_z ;;
+        \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty ;;
   esac
+  case $__muxwire_to in ?*) __muxwire_to=; \builtin printf '\e[?1049l' >/dev/tty ;; esac # our line did not come to S
   __muxwire_f=
-  case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
   \builtin return "$__muxwire_s"
 }
 
-# A shell that traces is silent from the key for our line to S, and from Q to the prompt (`__muxwire_w`): only what is
-# redirected does not show. So while it traces that key stops it first, which readline has done by a command of the shell
-# (`__muxwire_z` is what the key is bound to, if that can be).
-__muxwire_z() {
-  \builtin local map
-  case $__muxwire_z:$-$__muxwire_w in
-    plain:*x*) __muxwire_z=stops; set -- '"\e[}": "\e[v\e[y"' ;;
-    stops:*x*) \builtin return ;;
-    stops:*) __muxwire_z=plain; set -- '"\e[}": insert-comment' ;;
-    *) \builtin return ;;
-  esac
-  for map in emacs-standard vi-insert vi-command; do \builtin bind -m "$map" "$1"; done
+# The prompt's last bytes, which the last prompt hook puts on: they make room for our line, save the cursor, and say (A)
+# that the prompt is drawn. P and S take them off again: who compares PS1 with what they set it to finds that. In a
+# window where our line (46 columns) needs more than two rows, the end is not saved, and A says so. A shell that traces
+# is silent from the key for our line to S, and from Q to here (`__muxwire_w`).
+__muxwire_on() {
+  __muxwire_u=$? __muxwire_r=/dev/null
+  [[ ${COLUMNS-}:${LINES-}:$SHELLOPTS == "$__muxwire_size" ]] || __muxwire_room
+  PS1=${PS1-}$__muxwire_ps1
+  case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
+  \builtin return "$__muxwire_u"
+}
+__muxwire_room() {
+  __muxwire_size=${COLUMNS-}:${LINES-}:$SHELLOPTS __muxwire_ps1=$'\eD\eD\eM\eM\e7' __muxwire_v=0
+  case :$SHELLOPTS: in *:emacs:* | *:vi:*) __muxwire_v=1 ;; esac
+  [[ ${COLUMNS:-80} -gt 46 && ${LINES:-24} -gt 3 ]] || __muxwire_ps1= __muxwire_v=$((__muxwire_v * 4))
+  __muxwire_ps1="\\[$__muxwire_ps1"$'\e]7770;A;'"$__muxwire_n;$__muxwire_v"$'\a\\]'
+  case ${PS2-} in *"$__muxwire_ps2") ;; *) PS2=${PS2-}$__muxwire_ps2 ;; esac
 }
 
 # S. `set` need not show the text. The clock (bash 5) is read here and by Q: how long the command took.
 __muxwire_a() {
-  __muxwire_b= __muxwire_o=/dev/null __muxwire_x=${EPOCHREALTIME-}
+  PS1=${PS1%"$__muxwire_ps1"}
+  __muxwire_b= __muxwire_o=/dev/null __muxwire_to= __muxwire_x=${EPOCHREALTIME-}
   \builtin printf "$__muxwire_a" >&0 || \builtin printf "$__muxwire_a" >/dev/tty
   case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
 }
@@ -146,11 +151,10 @@ _mux='\builtin . "$__muxwire"; '"$__muxwire_v"' >&"${__muxwire_o:-1}"'
 _mux() { \builtin return "$__muxwire_s"; }
 
 # (Re-)install, and find out whether our words have to be hidden (`__muxwire_l`). Q calls it where something has changed,
-# so that it heals after `unset PROMPT_COMMAND`. `set -o posix` takes our line out of readline.
+# so that it heals after `unset PROMPT_COMMAND`, and our last hook stays the last one.
 __muxwire_i() {
-  \builtin local p='__muxwire_p && { [[ $_ == __muxwire_p ]] || \builtin eval "$__muxwire_trap"; }' hook told
-  hook="{ $p; } "'>&"${__muxwire_r:-1}"'
-  case ${__muxwire_t-}:$SHELLOPTS in ?*:*posix*) \builtin bind "$__muxwire_t" ;; esac
+  \builtin local p='__muxwire_p && { [[ $_ == __muxwire_p ]] || \builtin eval "$__muxwire_trap"; }' hook last told
+  hook="{ $p; } "'>&"${__muxwire_r:-1}"' last='{ __muxwire_on; } >&"${__muxwire_r:-1}"'
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
     *)                                              # bash-preexec removes it; our line may be in the history by then
@@ -161,16 +165,17 @@ __muxwire_i() {
       esac ;;
   esac
   case "${PROMPT_COMMAND[*]-}" in
-    *__muxwire_p*) ;;
+    *__muxwire_p*"$last") ;;
     "")                                             # nothing else is given `$?`: after Q there is nothing to call
-      hook='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= __muxwire_r=/dev/null ;; *) '"$p"'; esac; } >&"${__muxwire_r:-1}"'
-      \builtin printf -v PROMPT_COMMAND %s "$hook" ;;
+      hook='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) '"$p"'; esac; } >&"${__muxwire_r:-1}"'
+      \builtin printf -v PROMPT_COMMAND %s "$hook"$'\n'"$last" ;;
     *)
       told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
+      case "${PROMPT_COMMAND[*]}" in *__muxwire_p*) hook=: ;; esac
       case "${told%% *}" in
         *r*) ;;                                     # readonly: live without P, Q still works
-        *a*) PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]}") ;;
-        *) PROMPT_COMMAND=$hook$'\n'$PROMPT_COMMAND ;;
+        *a*) PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]//"$last"/:}" "$last") ;;
+        *) PROMPT_COMMAND=$hook$'\n'${PROMPT_COMMAND//"$last"/:}$'\n'$last ;;
       esac ;;
   esac
   __muxwire_g= __muxwire_k= __muxwire_l=/dev/null
@@ -179,61 +184,62 @@ __muxwire_i() {
     __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$-0 __muxwire_l= ;;
   esac
   case $- in *x*) __muxwire_w=x; \builtin set +x ;; esac
-  __muxwire_z
 }
 __muxwire_h &>/dev/null                             # a start-up file may have hidden them
+case ${COLUMNS-} in "") (\builtin :; \builtin :) ;; esac # bash looks how large the window is (`checkwinsize`)
 __muxwire_i
 
 # C: a command line was accepted. Older shells have no PS0; the others say so now, as of a prompt number 0. What the
-# user's PS0 prints stands below the typed line: the redraw goes up by as many rows more (`__muxwire_up`).
-__muxwire_up=
+# user's PS0 prints for our line is drawn out of sight, on the alternate screen (`__muxwire_to`).
 case $BASH_VERSION in
   [123].* | 4.[0-3]*) ;;
-  *) __muxwire_u=${PS0-} __muxwire_u=${__muxwire_u//\\n/$'\n'} __muxwire_u=${__muxwire_u//[!$'\n']/}
-     case $__muxwire_u in ?*) __muxwire_up='\033['${#__muxwire_u}A ;; esac
-     PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0-}
+  *) __muxwire_ps0=${PS0-}
+     PS0=$'\e]7770;C;'$__muxwire_n$';$__muxwire_q\a'${PS0:+'$__muxwire_to'}${PS0-}
      \builtin printf '\033]7770;C;%s;0\007' "$__muxwire_n" >/dev/tty ;;
 esac
 
-# A line that a person has half typed is set aside for a command of ours, and what is typed meanwhile goes in at its
-# cursor. The signs, which nobody sees, say that the key was read, and the first one that something is set aside. bash 3
-# does not tell its functions what is typed.
-__muxwire_half= __muxwire_at=0
-__muxwire_aside() {
-  __muxwire_half=${__muxwire_half:0:__muxwire_at}${READLINE_LINE-}${__muxwire_half:__muxwire_at}
-  __muxwire_at=$((__muxwire_at + ${READLINE_POINT-0})) READLINE_LINE= READLINE_POINT=0
-  case $__muxwire_half in ?*) \builtin printf '\e[0;0m' ;; esac >/dev/tty
-  \builtin printf '\e[m' >/dev/tty
+# The private key. What a person has half typed is set aside, our line takes its place, and after the command what was set
+# aside comes back, at the cursor with what was typed meanwhile: a macro's rest is read before that. Behind a key that
+# waits for more, the key's first ESC was taken for text.
+__muxwire_half= __muxwire_at=0 __muxwire_bound=
+__muxwire_line=' \builtin eval \\builtin eval \"\$_mux\";_mux&&:'
+__muxwire_take() {
+  case $-:$READLINE_LINE$__muxwire_half$__muxwire_bound${__muxwire_ps0-} in
+    *x*:* | *:?*) __muxwire_aside ;;
+  esac
+  READLINE_LINE=$__muxwire_line READLINE_POINT=${#__muxwire_line}
 }
-
-# At the prompt after the command: a macro's rest is read before what was typed meanwhile.
+__muxwire_aside() {
+  case $- in *x*) __muxwire_w=x; \builtin set +x ;; esac
+  \builtin local map
+  case ${READLINE_LINE:0:READLINE_POINT} in
+    *$'\e') READLINE_LINE=${READLINE_LINE:0:READLINE_POINT-1}${READLINE_LINE:READLINE_POINT} READLINE_POINT=$((READLINE_POINT - 1)) ;;
+  esac
+  __muxwire_half=${__muxwire_half:0:__muxwire_at}$READLINE_LINE${__muxwire_half:__muxwire_at}
+  __muxwire_at=$((__muxwire_at + READLINE_POINT))
+  case $PS0 in *\$__muxwire_to*) __muxwire_to=$'\e[?1049h' ;; esac
+  case ${__muxwire_half:+x}:$__muxwire_bound in
+    x:)                                             # what the command mode of vi has goes one column to the left
+      for map in emacs-standard vi-insert; do \builtin bind -m "$map" '"\e[y": "\e[~\e[x"'; done
+      \builtin bind -m vi-command '"\e[y": "\e[~\e[r\e[u"'
+      __muxwire_bound=x ;;
+    :x)
+      for map in emacs-standard vi-insert vi-command; do \builtin bind -m "$map" '"\e[y": "\e[~"'; done
+      __muxwire_bound= ;;
+  esac
+}
 __muxwire_back() {
   READLINE_LINE=${__muxwire_half:0:__muxwire_at}$READLINE_LINE${__muxwire_half:__muxwire_at}
   READLINE_POINT=$((__muxwire_at + READLINE_POINT)) __muxwire_half= __muxwire_at=0
 }
 
-# The private keys, in these keymaps: forget what is typed; set it aside; our line and Enter, whatever the user bound; the
-# same, and then what was set aside. Readline asks three times for each character that is typed, and redraws after each
-# of a macro. What it types at once is the comment that `insert-comment` begins a line with: that is our line, and the
-# keys that people have for comments do what they did by a macro. The value has to stand in quotes for its first space,
-# and keeps the backslashes of those in it. Where readline does not know quotes, as in bash 3.2, the line is a macro;
-# Escape in a macro means another thing there to vi. All that readline is asked is asked in one process, and what it said
-# is cut by `%%` alone: with `*` in front of what is looked for, bash tries every length, 4 ms of each new tab.
+# The private keys, in these keymaps: our line, and Enter whatever the user bound to it. The plain one (`CSI }`) clears no
+# row of the screen, as what `-x` binds does, and forgets what is typed; bash 3, which does not tell its functions what is
+# typed, has that one only. The other one is a macro, for C-r ends by our ESC, and what -x binds is unknown then.
 __muxwire_k() {
-  \builtin local line=' \builtin eval \\builtin eval \"\$_mux\";_mux&&:' quoted said keys comment map insert bound
-  quoted=${line//\\/\\\\} quoted=${quoted//\"/\\\"}
-  said=$(
-    for map; do \builtin bind -m "$map" -q insert-comment; done
-    \builtin bind -v; \builtin bind "set comment-begin \"$line\""; \builtin bind -v
-    \builtin bind -m emacs-standard -s
-  )
-  bound=$said comment=${said%%set comment-begin *}
-  comment=${said:${#comment}} comment=${comment#set comment-begin } comment=${comment%%$'\n'*}
-  comment=${comment//\\/\\\\} comment=${comment//\"/\\\"}
-  case $said in
-    *"set comment-begin $line"$'\n'*) __muxwire_t="set comment-begin \"$line\"" && \builtin bind "$__muxwire_t" ;;
-    *) said= ;;
-  esac
+  \builtin local map insert key quoted bound
+  quoted=${__muxwire_line//\\/\\\\} quoted=${quoted//\"/\\\"}
+  bound=$(\builtin bind -m emacs-standard -s)
   for map; do
     case $map in vi-command) insert=i ;; *) insert= ;; esac
     # So a terminal's answer of this form begins (DCS: XTVERSION, DECRQSS). As M-p it would begin a search, which takes
@@ -243,47 +249,25 @@ __muxwire_k() {
       emacs-standard:*) \builtin bind -m "$map" '"\eP": ""' ;;
     esac
     \builtin bind -m "$map" '"\e[{": kill-whole-line'
-    case $BASH_VERSION in
-      [123].*)
-        \builtin bind -m "$map" '"\e[z": "\e[{\e[x"'
-        \builtin bind -m "$map" '"\e[w": "\e[}"'
-        \builtin bind -m "$map" -x '"\e[x": { __muxwire_aside "$_"; } &>/dev/null' ;;
-      *)
-        # A macro, for C-r ends by our ESC, and what -x binds is unknown then. ESC and C-x wait for more, which is ours.
-        \builtin bind -m "$map" '"\e[z": "\e[t"'
-        \builtin bind -m "$map" '"\e[w": "\e[}\e[x"'
-        case $map in
-          emacs-standard) \builtin bind -m "$map" '"\e\e[z": "\e[t"'; \builtin bind -m "$map" '"\C-x\e[z": "\e[t"' ;;
-          vi-insert) \builtin bind -m "$map" '"\e[u": vi-movement-mode' ;;  # which goes one column to the left
-          *) \builtin bind -m "$map" '"\e[w": "\e[}\e[r\e[u"' ;;
-        esac
-        \builtin bind -m "$map" -x '"\e[t": { __muxwire_aside "$_"; } &>/dev/null'
-        \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null'
-        \builtin bind -m "$map" -x '"\e[r": { __muxwire_back "$_"; READLINE_POINT=$((READLINE_POINT + 1)); } &>/dev/null' ;;
-    esac
-    \builtin bind -m "$map" '"\e[|": beginning-of-line'
     \builtin bind -m "$map" '"\e[~": accept-line'
-    keys=${said%%$'\n'*} said=${said#*$'\n'}
-    while case $keys in *\"*\"*) ;; *) \builtin false ;; esac; do
-      keys=${keys#*\"}
-      \builtin bind -m "$map" "\"${keys%%\"*}\": \"\\e[|$insert$comment\\e[~\""
-      keys=${keys#*\"}
+    \builtin bind -m "$map" "\"\\e[}\": \"\\e[{$insert$quoted\\C-m\""
+    \builtin bind -m "$map" '"\e[y": "\e[~"'
+    \builtin bind -m "$map" '"\e[u": vi-movement-mode'
+    \builtin bind -m "$map" -x '"\e[s": { __muxwire_take "$_"; } &>/dev/null'
+    \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null'
+    \builtin bind -m "$map" -x '"\e[r": { __muxwire_back "$_"; READLINE_POINT=$((READLINE_POINT + 1)); } &>/dev/null'
+    for key in '\e[q' '\e\e[q' '\e\e\e[q' '\C-x\e[q' '\C-x\e\e[q'; do
+      case $map:$key:$BASH_VERSION in
+        vi-*:*C-x*) ;;
+        *:[123].*) \builtin bind -m "$map" "\"$key\": \"\\e[}\"" ;;
+        *) \builtin bind -m "$map" "\"$key\": \"\\e[s\\e[y\"" ;;
+      esac
     done
-    case $said in
-      "") \builtin bind -m "$map" "\"\\e[}\": \"$insert$quoted\\C-m\"" ;;
-      *) \builtin bind -m "$map" '"\e[}": insert-comment'
-         case $BASH_VERSION in
-           [123].* | 4.[0-2]*) ;;
-           *) \builtin bind -m "$map" '"\e[y": insert-comment'
-              \builtin bind -m "$map" -x '"\e[v": { __muxwire_w=x; \builtin set +x; } &>/dev/null'
-              __muxwire_z=plain ;;
-         esac ;;
-    esac
   done
 }
 __muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f __muxwire_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
-\builtin readonly -f _mux __muxwire_p __muxwire_z __muxwire_a __muxwire_e __muxwire_q __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_aside __muxwire_back
+\builtin readonly -f _mux __muxwire_p __muxwire_on __muxwire_room __muxwire_a __muxwire_e __muxwire_q __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_take __muxwire_aside __muxwire_back
 __muxwire_f=
 fi

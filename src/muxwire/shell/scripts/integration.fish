@@ -18,7 +18,7 @@ if status is-interactive; and not functions -q __muxwire_p
         set -g __muxwire_high 0
     end
 
-    # P: a prompt is about to be drawn.
+    # P: a prompt is about to be drawn. The terminal is the editor's by then, which is said too (A).
     function __muxwire_p --on-event fish_prompt
         set -l s $status
         set -q __muxwire_w; and __muxwire_o
@@ -26,7 +26,9 @@ if status is-interactive; and not functions -q __muxwire_p
         set -q __muxwire_half; and __muxwire_back
         set -g __muxwire_low $__muxwire_next[$__muxwire_low]
         test $__muxwire_low = 1; and __muxwire_k
-        builtin printf '\033]7770;P;%s;%d%04d;%s;%s;%s;%s\007' $__muxwire_n $__muxwire_high $__muxwire_low $fish_pid $s "$PWD" $__muxwire_n >/dev/tty
+        set -q __muxwire_to[1]; and builtin printf '\e[?1049l' >/dev/tty # our line did not come to S
+        set -e __muxwire_to
+        builtin printf '\033]7770;P;%s;%d%04d;%s;%s;%s;%s\007\033]7770;A;%s;1\007' $__muxwire_n $__muxwire_high $__muxwire_low $fish_pid $s "$PWD" $__muxwire_n $__muxwire_n >/dev/tty
         return $s
     end
 
@@ -69,12 +71,13 @@ if status is-interactive; and not functions -q __muxwire_p
         set -e __muxwire_w
     end
 
-    # A line that a person has half typed is set aside for a command of ours, and what is typed meanwhile goes in at its
-    # cursor. Its place is the kill ring: at the next prompt fish takes no new text from here, but runs `yank` before it
-    # reads what was typed. The signs, which nobody sees, say that the key was read, and that something is set aside.
+    # The private keys, always both. A line that a person has half typed is set aside for a command of ours, and what is
+    # typed meanwhile goes in at its cursor. Its place is the kill ring: at the next prompt fish takes no new text from
+    # here, but runs `yank` before it reads what was typed.
     function __muxwire_aside
-        set -l text (commandline -b | string collect)
+        set -l text (commandline -b)                   # without a pipe: nearly always it is empty
         if test -n "$text"
+            set text (commandline -b | string collect)
             set -e __muxwire_kept
             if set -q __muxwire_half
                 commandline -r -- $__muxwire_half
@@ -87,8 +90,14 @@ if status is-interactive; and not functions -q __muxwire_p
             set -g __muxwire_left (math (string length -- $text) - 1 - $__muxwire_at)
             commandline -f beginning-of-buffer begin-selection end-of-buffer kill-selection end-selection
         end
-        set -q __muxwire_half; and builtin printf '\e[0;0m' >/dev/tty
-        builtin printf '\e[m' >/dev/tty
+    end
+
+    # The second key saves the prompt's end in the terminal, with room for our line (46 columns) below it; in a window
+    # where that needs more than two rows, our line is drawn out of sight, on the alternate screen.
+    function __muxwire_take
+        set -g __muxwire_to \e'[?1049h'
+        test $COLUMNS -gt 46 -a $LINES -gt 3; and set -g __muxwire_to
+        builtin printf '\eD\eD\eM\eM\e7%s' $__muxwire_to >/dev/tty
     end
 
     # At the prompt after the command.
@@ -131,7 +140,7 @@ if status is-interactive; and not functions -q __muxwire_p
     # At the first prompt, after config.fish, so that the user's key bindings and title exist; then every 1000 prompts.
     function __muxwire_k
         set -g __muxwire_high (math $__muxwire_high + 1)
-        set -l line "commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
+        set -l line "__muxwire_take; commandline -r ' __muxwire_b; eval \$__muxwire_c; __muxwire_e'; commandline -f execute"
         set -l take $line
         set line "not set -q __muxwire_kept; or __muxwire_again; and begin; $line; end"
         set -l clear __muxwire_aside

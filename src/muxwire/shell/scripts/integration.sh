@@ -20,7 +20,13 @@ if [ -z "${__muxwire_n-}" ]; then
   unset MUXWIRE_COUNTS
   unset PS1 # drop the export flag: nested shells must not inherit the mark
   __muxwire_p="$__muxwire_2$(\command printf '\033]7770;P;%s;' "$__muxwire_n")"'$((__muxwire_q=__muxwire_q+1));$$;$?;$PWD;'"$__muxwire_n$(\command printf '\007')$__muxwire_3"
-  PS1=$__muxwire_p$__muxwire_1
+  # The prompt's end: room for our line, the cursor is saved, and A. ksh takes an A there for text, and cannot say whether
+  # its editor is up by then: it says so before its prompt. PS2 has an A too.
+  __muxwire_k="$(\command printf '\033D\033D\033D\033M\033M\033M\0337')" __muxwire_d=$(\command printf '\033]7770;A;%s;' "$__muxwire_n")
+  if [ -n "${KSH_VERSION-}" ]; then __muxwire_p="$__muxwire_p${__muxwire_d}3$(\command printf '\007')"; else __muxwire_k="$__muxwire_k${__muxwire_d}0$(\command printf '\007')"; fi
+  __muxwire_k=$__muxwire_2$__muxwire_k$__muxwire_3
+  PS2="${PS2-> }$__muxwire_2${__muxwire_d}2$(\command printf '\007')$__muxwire_3"
+  PS1=$__muxwire_p$__muxwire_1$__muxwire_k
   unset __muxwire_1 __muxwire_2 __muxwire_3
   # S, and `$?` as it was. `set` need not show the text.
   __muxwire_a() {
@@ -68,6 +74,6 @@ if __muxwire_e "$?"; then :; fi >/dev/null 2>&1'
   } >/dev/null 2>&1
   # E calls it: a command may have set PS1.
   __muxwire_i() {
-    case ${PS1-} in *"$__muxwire_n"*) ;; *) PS1=$__muxwire_p${PS1-} ;; esac
+    case ${PS1-} in *"$__muxwire_n"*) ;; *) PS1=$__muxwire_p${PS1-}$__muxwire_k ;; esac
   }
 fi

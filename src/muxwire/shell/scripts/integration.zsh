@@ -1,6 +1,6 @@
 # zsh. Sourced by our .zshenv, before the user's files; and by a command that has erased all functions, at its end.
 typeset -gi __muxwire_q __muxwire_at=-1
-typeset -g __muxwire_x='?' __muxwire_r=${(%):-%x}
+typeset -g __muxwire_x='?' __muxwire_to= __muxwire_r=${(%):-%x}
 zmodload zsh/parameter 2>/dev/null || { typeset -gA functions dis_builtins jobstates; functions[_muxe]=1 functions[__muxwire_p]=1 }
 zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long a command took
 
@@ -13,7 +13,12 @@ __muxwire_p() {
     __muxwire_at=-1
     (( ++__muxwire_q, ${+functions[builtin]} || ${#dis_builtins} )) && __muxwire_h
     __muxwire_d
-    \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n" >/dev/tty
+    {
+      [[ -z $__muxwire_to ]] || \builtin printf '\033[?1049l'
+      __muxwire_to=
+      \builtin printf '\033]7770;P;%s;%s;%s;%s;%s;%s\007' "$__muxwire_n" $__muxwire_q $$ $s "$PWD" "$__muxwire_n"
+      [[ -o zle ]] || \builtin printf '\033]7770;A;%s;3\007' "$__muxwire_n"
+    } >/dev/tty
   } &>/dev/null
   # Before zsh 5.9.1 `bg` and `fg` make a job of our typed line the current one (`setprevjob` in its jobs.c). It has ended
   # by now, and zsh looks for another one when a job is named: here one that is none, and outside of any group, for that
@@ -124,7 +129,7 @@ __muxwire_l() {
 
 # What a person has half typed comes back at the next prompt, with the cursor where it was. What is typed after it was set
 # aside goes in at that place: lines that are set aside one after the other would come back one at a time. A number that
-# was typed for the next key is not for this one. Behind C-x, C-v, ESC, or a question, our first key was taken for text.
+# was typed for the next key is not for this one.
 __muxwire_y() {
   [[ $LBUFFER != *'[7771~' ]] || LBUFFER=${${LBUFFER%'[7771~'}%$'\e'}
   [[ -n $BUFFER ]] || \builtin return 0
@@ -139,11 +144,28 @@ __muxwire_y() {
   zle .push-input -n 1
 }
 
-# The private key. Out of an unfinished line (PS2) zsh only
-# returns to a new prompt; the line did not start then, and is typed again.
+# The private keys, always both: behind C-x, C-v, ESC, or a question, the first one was taken for text, and out of an
+# unfinished line (PS2) it only returns to a new prompt.
+__muxwire_z() {
+  if [[ $CONTEXT == start ]]; then __muxwire_y; else zle .push-input -n 1; fi
+}
+
+# What a person has half typed is set aside. The prompt's end is saved in the terminal, with room for our line below it:
+# 170 columns, and what the hooks of other people print before a command. Where there is not so much room, and where the
+# prompt changes as the line is accepted (a transient prompt), our line is drawn out of sight, on the alternate screen.
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle .push-input -n 1; \builtin return }
   __muxwire_y
+  BUFFER= POSTDISPLAY= PREDISPLAY=
+  zle -R
+  local n=$(( 170 / COLUMNS + 2 + ($#preexec_functions > 1 || ${+functions[preexec]}) )) w hooks
+  if (( ${+widgets[zle-line-finish]} )); then
+    hooks=(${widgets[zle-line-finish]#*:})
+    zstyle -a zle-line-finish widgets w && hooks+=(${w#*:})
+    [[ " ${functions[${hooks[1]:-:}]-} ${(@)hooks}" != *(reset-prompt|azhw)* ]] || n=$LINES
+  fi
+  (( n < LINES && ! ${+functions[p10k]} )) || n=1 __muxwire_to=$'\e[?1049h'
+  { \builtin printf %s ${(pl:2*n::\eD:):-} ${(pl:2*n::\eM:):-} $'\e7' "$__muxwire_to" >/dev/tty } 2>/dev/null
   [[ $KEYMAP != vicmd ]] || zle -U $'\e[7773~'          # read at the next prompt
   BUFFER=' { { \builtin \. "$__muxwire";} 2>$_muxn&&:;\builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;}'
   BUFFER+=';{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
@@ -153,21 +175,17 @@ __muxwire_k() {
   zle .accept-line
 }
 
-# The key before it, where we have to see where the prompt ends; it writes something (no colour) in any case, and a sign
-# before it if the cursor is about to move.
-__muxwire_z() {
-  local moves=$(( CURSOR > 0 ))
-  if [[ $CONTEXT == start ]]; then __muxwire_y; else zle .push-input -n 1; fi
-  { if (( moves )); then \builtin printf '\033[0;0m\033[m'; else \builtin printf '\033[m'; fi >/dev/tty } 2>/dev/null
-}
-
 # After the command: back in the command mode of vi, which leaves the cursor one column to the left.
 __muxwire_w() { zle .vi-cmd-mode }
 
-# (Re-)install; E calls it. Where keys are not for the line (`command`: what M-x asks for; `viopp`: what d waits for), ours
-# first end that. Where vi waits for a character, ESC ends that, and the rest of our key is for the line.
+# (Re-)install; E calls it. The editor says that it has the terminal (A) where it asks for bracketed paste, when the
+# prompt is drawn, and the secondary prompt says that it is one. Where keys are not for the line (`command`: what M-x asks
+# for; `viopp`: what d waits for), ours first end that. Where vi waits for a character, ESC ends that, and the rest of our
+# key is for the line.
 __muxwire_i() {
-  (( ${precmd_functions[(I)__muxwire_p]-0} && ${zshaddhistory_functions[(I)__muxwire_l]-0} )) && \builtin return
+  (( ${precmd_functions[(I)__muxwire_p]-0} && ${zshaddhistory_functions[(I)__muxwire_l]-0} )) &&
+    [[ ${zle_bracketed_paste-}${PS2-} == *$__muxwire_n\;1*$__muxwire_n\;2* ]] && \builtin return
+  [[ ! -o promptpercent || $PS2 == *"$__muxwire_n;2"* ]] || PS2+=$'%{\e]7770;A;'$__muxwire_n$';2\a%}'
   emulate -L zsh
   typeset -ga precmd_functions preexec_functions zshaddhistory_functions
   (( $precmd_functions[(I)__muxwire_p] )) || precmd_functions=(__muxwire_p $precmd_functions)
@@ -175,7 +193,9 @@ __muxwire_i() {
   (( $zshaddhistory_functions[(I)__muxwire_l] )) || zshaddhistory_functions=(__muxwire_l $zshaddhistory_functions)
   zle -N __muxwire_k
   zle -N __muxwire_z
-  zle -N __muxwire_w
+  zle -N __muxwire_w                                # this loads zle, which sets the array that follows
+  [[ ${zle_bracketed_paste-} == *$__muxwire_n* ]] ||
+    typeset -ga zle_bracketed_paste=("${zle_bracketed_paste[1]-}"$'\e]7770;A;'$__muxwire_n$';1\a' "${zle_bracketed_paste[2]-}")
   local m
   for m in emacs viins vicmd; do
     bindkey -M $m '\e[7770~' __muxwire_k '\e[7771~' __muxwire_z '\e[7773~' __muxwire_w
