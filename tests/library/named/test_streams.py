@@ -6,7 +6,6 @@ import anyio
 import pytest
 
 import muxwire
-
 from tests.library.opened import drawn
 
 from .conftest import Instance
