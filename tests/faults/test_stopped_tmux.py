@@ -195,20 +195,6 @@ async def test_who_waits_for_one_that_reads_waits_until_his_time_is_over(
     assert (asked.running, asked.exit_code) == (True, None), asked
 
 
-async def test_a_command_is_refused_at_its_time_where_tmux_is_asked_first(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path
-) -> None:
-    pid = await server_pid(terminals)
-    await tab.send_keys("typed")
-    await terminals.wait_for([tab.key], until="typed", from_byte=0, timeout=ENDS)
-    tab.client.patience.seconds = NEVER
-    with anyio.fail_after(ENDS), stopped(pid):
-        await refused(tab.execute(f"echo never >> {tmp_path}/ran", timeout=0.5), pid)
-        await refused(tab.send_keys("x", wait=0.5), pid)
-    assert (await tab.execute("echo on")).output == "on\n"
-    assert not (tmp_path / "ran").exists()
-
-
 @pytest.mark.parametrize(("tool", "options"), [
     ("execute_command", {"command": "true", "timeout_ms": 500}),
     ("execute_script", {"language": "shell", "code": "true", "timeout_ms": 500}),

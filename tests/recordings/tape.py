@@ -67,7 +67,7 @@ def entries(pane: PaneState, runner: Runner) -> dict[str, tuple[object, str]]:
     owners: dict[str, tuple[object, tuple[str, ...]]] = {
         "session": (pane.session, (
             "close", "prompt_found", "line_withdrawn", "line_discarded", "line_interrupted", "told_of", "refused",
-            "line_entered", "hide", "unhide", "adopt", "input_typed", "resized",
+            "line_entered", "hide", "unhide", "adopt", "input_typed", "resized", "hang_up",
         )),
         "hidden": (pane.hidden, ("give_up", "ended")),
         "stream": (pane.stream, ("feed", "lose", "close")),

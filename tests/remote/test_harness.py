@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from muxwire.adapters.harness import HarnessSession
-from tests.library.opened import known_prompt
+from tests.library.opened import drawn, known_prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -39,9 +39,7 @@ async def session(terminals: Terminals) -> AsyncIterator[HarnessSession]:
 
 async def prompted(session: HarnessSession) -> None:
     """Return when the prompt is drawn, which comes after the end of a command."""
-    stream = session.tab.pane.stream
-    while stream.ring.read(stream.end - 2, stream.end) not in (b"$ ", b"# "):
-        await stream.changed()
+    await drawn(session.tab)
 
 
 async def shown(session: HarnessSession, text: str, times: int = 1) -> str:

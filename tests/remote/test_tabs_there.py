@@ -250,7 +250,7 @@ async def test_a_prompt_that_is_coming_is_not_asked_about(
     pieces: Tab, asked: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between a command's end and the text of the prompt: a question there costs more than what is on its way."""
-    monkeypatch.setattr(prompt_line, "COMING_SECONDS", PATIENT)
+    monkeypatch.setattr(prompt_line, "SAID_BEFORE", PATIENT)
     for _ in range(COMMANDS):
         assert (await pieces.execute("true", timeout=PATIENT)).exit_code == 0
     assert not asked

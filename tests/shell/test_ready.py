@@ -72,7 +72,7 @@ def test_a_shell_that_says_no_more_when_it_reads_is_believed_to_by_the_kernels_w
     world.prompt()
     begun = world.time
     assert reached(world).level == 1
-    assert SAID_BEFORE <= world.time - begun < SAID_BEFORE + 2 * LOOK_MAX
+    assert SAID_BEFORE <= world.time - begun < 2 * SAID_BEFORE + 3 * LOOK_MAX
     accept(world)
     world.prompt()
     world.session.says_reads = False  # as after a zsh without its editor, which says that it cannot say so

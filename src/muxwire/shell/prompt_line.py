@@ -29,8 +29,8 @@ BUSY_GRACE = 0.3
 LATE_GRACE = 2.0
 # A shell that sleeps until keys come has drawn its prompt, and tmux has read that by then, whoever else writes on.
 SLEEPS_LONG = 0.05
-# The same for a shell that has said at its last prompt when it reads: what sleeps before it says so is a hook of the
-# prompt, which reads the terminal for so long at most, or a person's line took ours away.
+# The same for a shell that has said at its last prompt when it reads; so long after a prompt it is not asked at all.
+# What sleeps before it says so is a hook of the prompt, which reads the terminal, or a person's line took ours away.
 SAID_BEFORE = 0.5
 # Keys wait so long at most for a prompt that is on its way: most have come by then, on a busy machine too. More would
 # be felt.
@@ -98,6 +98,8 @@ class PromptLine:
         assert shell is not None
         if session.reads:
             return session.reads
+        if session.says_reads and pane.now - session.prompt_time < SAID_BEFORE:
+            return ""
         yield Refresh()
         if session.drawn_at >= 0 and (modes := pane.tty_modes()) is not None and not modes.icanon:
             return "editor"  # while the kernel echoes, no editor has the terminal

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.vt.text import strip_ansi
 from tests.library.opened import drawn
 
 from .conftest import Instance
@@ -42,7 +43,7 @@ async def test_a_prompt_is_streamed_with_its_blank(instance: Instance) -> None:
             await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
             await drawn(tab)
             chunk = await terminals.stream_logs(tab.window_id)
-            assert chunk.chunk.endswith("b$ ")
+            assert strip_ansi(chunk.chunk).endswith("b$ ")
             assert (chunk.eof, chunk.next_byte) == (True, tab.next_byte)
 
 

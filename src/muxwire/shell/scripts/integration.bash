@@ -239,7 +239,7 @@ __muxwire_back() {
 __muxwire_k() {
   \builtin local map insert key quoted bound
   quoted=${__muxwire_line//\\/\\\\} quoted=${quoted//\"/\\\"}
-  bound=$(\builtin bind -m emacs-standard -s)
+  bound=$'\n'$(\builtin bind -m emacs-standard -s)
   for map; do
     case $map in vi-command) insert=i ;; *) insert= ;; esac
     # So a terminal's answer of this form begins (DCS: XTVERSION, DECRQSS). As M-p it would begin a search, which takes

@@ -150,15 +150,12 @@ __muxwire_z() {
   if [[ $CONTEXT == start ]]; then __muxwire_y; else zle .push-input -n 1; fi
 }
 
-# What a person has half typed is set aside. The prompt's end is saved in the terminal, with room for our line below it:
-# 170 columns, and what the hooks of other people print before a command. Where there is not so much room, and where the
-# prompt changes as the line is accepted (a transient prompt), our line is drawn out of sight, on the alternate screen.
-__muxwire_k() {
-  [[ $CONTEXT == start ]] || { zle .push-input -n 1; \builtin return }
-  __muxwire_y
-  BUFFER= POSTDISPLAY= PREDISPLAY=
-  zle -R
-  local n=$(( 170 / COLUMNS + 2 + ($#preexec_functions > 1 || ${+functions[preexec]}) )) w hooks
+# The prompt's end is saved in the terminal, with room for our line below it: 170 columns, and what the hooks of other
+# people print before a command. Where there is not so much room, and where the prompt changes as the line is accepted (a
+# transient prompt), our line is drawn out of sight, on the alternate screen.
+__muxwire_save() {
+  \builtin emulate -L zsh
+  local n=$(( 170 / COLUMNS + 2 + (${#preexec_functions} > 1 || ${+functions[preexec]}) )) w hooks
   if (( ${+widgets[zle-line-finish]} )); then
     hooks=(${widgets[zle-line-finish]#*:})
     zstyle -a zle-line-finish widgets w && hooks+=(${w#*:})
@@ -166,6 +163,14 @@ __muxwire_k() {
   fi
   (( n < LINES && ! ${+functions[p10k]} )) || n=1 __muxwire_to=$'\e[?1049h'
   { \builtin printf %s ${(pl:2*n::\eD:):-} ${(pl:2*n::\eM:):-} $'\e7' "$__muxwire_to" >/dev/tty } 2>/dev/null
+}
+
+__muxwire_k() {
+  [[ $CONTEXT == start ]] || { zle .push-input -n 1; \builtin return }
+  __muxwire_y
+  BUFFER= POSTDISPLAY= PREDISPLAY=
+  zle -R
+  __muxwire_save
   [[ $KEYMAP != vicmd ]] || zle -U $'\e[7773~'          # read at the next prompt
   BUFFER=' { { \builtin \. "$__muxwire";} 2>$_muxn&&:;\builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;}'
   BUFFER+=';{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
