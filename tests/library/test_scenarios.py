@@ -140,8 +140,7 @@ async def test_nothing_of_ours_is_in_the_history(terminals: Terminals, shell: st
 @pytest.mark.parametrize(
     ("shell", "lost"),
     [
-        ("bash", "bind 'set comment-begin %'"),
-        ("bash", "for m in emacs vi-insert vi-command; do bind -m $m -r '\\e[}'; done"),
+        ("bash", "for m in emacs vi-insert vi-command; do bind -m $m -r '\\e\\e[q'; done"),
         ("zsh", "for m in emacs viins vicmd; do bindkey -M $m -r '\\e[7770~'; done"),
         ("fish", "bind -e \\e\\[7770~"),
     ],

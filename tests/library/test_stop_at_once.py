@@ -13,8 +13,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.shell.request import LOOK_SECONDS
-from tests.library.opened import busy_loop, tab_for
+from tests.library.opened import busy_loop, seen, tab_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,12 +174,18 @@ async def test_what_the_shell_never_runs_is_said_to_have_no_status(
     terminals: Terminals, shell: str, tmp_path: Path
 ) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
-        await tab.execute("true")
+        await tab.execute("PS2='more '")  # one that does not say that it is one
         await tab.runner.settled()
+        since = tab.next_byte
         await tab.runner.keyboard.type(b"echo 'half a line\r")  # a person's quote, which takes in our line
+<<<<<<< HEAD
         while tab.state != "incomplete":
             await tab.pane.stream.changed_within(LOOK_SECONDS)
         running = await tab.execute(f"echo > {tmp_path}/ran", async_=True)
+=======
+        await seen(tab, b"more ", since)
+        running = await tab.execute(f"echo > {tmp_path}/ran", wait=False)
+>>>>>>> cee46581 (tests: keys that are lost, and a secondary prompt that says nothing)
         stopped = await tab.stop_process()
         assert (stopped.success, stopped.exit_code, stopped.state) == (True, None, "prompt"), stopped
         with pytest.raises(TabUnavailable, match="did not run"):
