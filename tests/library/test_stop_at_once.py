@@ -178,14 +178,8 @@ async def test_what_the_shell_never_runs_is_said_to_have_no_status(
         await tab.runner.settled()
         since = tab.next_byte
         await tab.runner.keyboard.type(b"echo 'half a line\r")  # a person's quote, which takes in our line
-<<<<<<< HEAD
-        while tab.state != "incomplete":
-            await tab.pane.stream.changed_within(LOOK_SECONDS)
-        running = await tab.execute(f"echo > {tmp_path}/ran", async_=True)
-=======
         await seen(tab, b"more ", since)
-        running = await tab.execute(f"echo > {tmp_path}/ran", wait=False)
->>>>>>> cee46581 (tests: keys that are lost, and a secondary prompt that says nothing)
+        running = await tab.execute(f"echo > {tmp_path}/ran", async_=True)
         stopped = await tab.stop_process()
         assert (stopped.success, stopped.exit_code, stopped.state) == (True, None, "prompt"), stopped
         with pytest.raises(TabUnavailable, match="did not run"):
