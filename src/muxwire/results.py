@@ -134,8 +134,8 @@ class KeysSent(OnScreen):
     `screen`, `cursor`: as of an `ExecutionResult`.
     `asked`: of `answers`, all that was new before each that was typed, the echo of the one before left out; `output` is
     then what came after the last.
-    `taken`: whether a program that reads keys showed the text, and then drew something at Enter; None where that is not
-    asked, or more was typed behind it.
+    `taken`: whether a program that reads keys showed the text, and at Enter took it from where it stood; None where
+    that is not asked, or more was typed behind it.
     """
 
     sent: int

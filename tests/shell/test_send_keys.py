@@ -273,6 +273,37 @@ def test_a_text_is_taken_if_enter_changes_the_screen(
     assert world.input == b"hello" + b"\r" * presses
 
 
+@pytest.mark.parametrize(("ends", "presses", "taken"), [(0, 1, True), (1, 2, True), (9, 2, False)])
+def test_a_text_that_still_stands_in_its_box_is_not_taken(ends: int, presses: int, taken: bool) -> None:
+    """Gemini CLI takes an Enter that comes soon after a paste for a line end in the text, and draws that."""
+    world, left = program(KEYS), ends
+    world.runs("composer", "raw")
+
+    def shows(keys: bytes) -> None:
+        nonlocal left
+        left -= keys == b"\r"
+        world.write(keys if keys != b"\r" else b"\n   " if left >= 0 else b"\nthinking\n> ")
+
+    world.pressed = shows
+    assert send(world, "hello", "Enter")[3] is taken
+    assert world.input == b"hello" + b"\r" * presses
+
+
+def test_a_program_that_does_not_read_yet_is_waited_for_and_gets_no_second_enter() -> None:
+    world = program(KEYS)
+    world.runs("agent", "")
+
+    def shows(keys: bytes) -> None:
+        if keys == b"\r":
+            world.later(2.0, lambda: world.write(b"\nthinking\n> "))
+        else:
+            world.write(keys)
+
+    world.pressed = shows
+    assert send(world, "hello", "Enter")[3] is True
+    assert world.input == b"hello\r"
+
+
 def test_enter_is_not_typed_into_a_tab_that_ended_while_its_text_was_waited_for() -> None:
     world = program(KEYS)
     world.later(0.2, lambda: world.write(osc(f"X;{world.session.nonce};3")))

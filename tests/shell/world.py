@@ -387,7 +387,8 @@ class World:
                 return False
             case LookAtScreen():
                 lines = tuple(self.stream.written(0).decode("utf-8", "replace").split("\n"))
-                return Picture(lines, tuple(range(len(lines))), len(lines), False, None, 0, self.stream.end)
+                where = tuple(range(len(lines)))
+                return Picture(lines, where, len(lines), False, None, 0, self.stream.end, "\n".join(lines))
             case Continue():
                 self.stopped = False
                 self.done.append("continue")

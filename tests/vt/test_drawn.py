@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from muxwire.vt.drawn import NewMatches, Picture, picture, rows_of, shift, shows_typed
+from muxwire.vt.drawn import NewMatches, Picture, picture, rows_of, shift, shows_typed, stands
 
 ROWS, COLUMNS = 6, 20
 
@@ -105,3 +105,24 @@ BOX = seen("╭────────╮", "│ >      │", "╰────�
 )
 def test_what_was_typed_is_known_on_the_screen(before: Picture, after: Picture, typed: str, shown: bool) -> None:
     assert shows_typed(before, after, typed) == shown
+
+
+@pytest.mark.parametrize(
+    ("lines", "cursor", "typed", "there"),
+    [
+        (("> mend the parser",), (17, 0), "mend the parser", True),
+        (("> mend the parser", ""), (2, 1), "mend the parser", True),  # its box has a second row now
+        (("> mend the parser", ""), (0, 1), "mend the parser", False),  # a line that was taken
+        (("> mend the parser", "> "), (2, 1), "mend the parser", False),
+        (("> mend the", "  parser   |"), (8, 1), "mend the parser", True),
+        (("> 漢字漢字 |",), (6, 0), "漢字", True),
+        (("> 漢字漢字 |",), (2, 0), "漢字", False),
+        (("> x",), (3, 0), "", False),
+    ],
+)
+def test_a_text_stands_where_its_program_edits_it(
+    lines: tuple[str, ...], cursor: tuple[int, int], typed: str, there: bool
+) -> None:
+    seen = picture(lines, (), size=(COLUMNS, ROWS), cursor=cursor, visible=False, alternate=False, above=0, end=0)
+    assert seen.cursor is None
+    assert stands(seen, typed) is there

@@ -15,6 +15,7 @@ from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import RELAYS
 from muxwire.shell.request import (
     AnswerOf,
+    LookAll,
     LookAtScreen,
     NoteInput,
     Pause,
@@ -29,7 +30,7 @@ from muxwire.shell.request import (
     until,
 )
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
-from muxwire.vt.drawn import shows_typed
+from muxwire.vt.drawn import shows_typed, stands
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +60,8 @@ TAKEN_ALTERNATE_SECONDS = 0.3
 TAKEN_PAUSE = 0.05
 # A program that takes an Enter has drawn something by then.
 TAKEN_REACTION = 0.5
+# One that does not read yet, as an agent that has just started, gets that time so often.
+TAKEN_LOOKS = 6
 # A screen that has changed and rests for so long shows the text in another form: stars, or how many lines there are.
 TAKEN_REST = 0.1
 
@@ -242,7 +245,8 @@ class Keys:
         pane, session = self._pane, self._pane.session
         answers: list[Asked] = []
         before: Picture | None = None  # the screen, where the next stroke is an Enter for a text
-        standing: Picture | None = None  # the screen with a text that the next Enter is for
+        text = ""
+        standing: Picture | None = None  # the screen with that text, which the next Enter is for
         taken: bool | None = None
         ended = -1  # the stream's end when a line was last ended
         if (left := self._escaped + ESCAPE_PAUSE - pane.now) > 0:
@@ -272,7 +276,7 @@ class Keys:
             answers.append((yield Press(data, bracketed=stroke.bracketed and not modes.in_mode)))
             if standing is not None:
                 # The kernel shows what is typed in line mode: a program that reads keys later throws it away, or not.
-                taken = not (tty is not None and tty.icanon) and (yield from self._enters(standing))
+                taken = not (tty is not None and tty.icanon) and (yield from self._enters(standing, text))
                 standing, self._standing = None, not taken
             if stroke.pause:
                 yield Pause(ESCAPE_PAUSE)
@@ -308,25 +312,35 @@ class Keys:
                 return seen
         return None
 
-    def _enters(self, standing: Picture) -> Request[bool]:
-        """Whether an Enter that was pressed has changed that screen, or a second one.
+    def _enters(self, standing: Picture, text: str) -> Request[bool]:
+        """Whether an Enter that was pressed has changed that screen with a text, or a second one.
 
-        Some take no Enter so soon after a paste. It is pressed again only if the program is seen to wait for more keys:
-        then it has read the first.
+        Some take no Enter so soon after a paste, or take it for a line end in the text. It is pressed again only if the
+        program is seen to wait for more keys: then it has read the first.
         """
         pane = self._pane
-        if (yield Within(TAKEN_REACTION, self._changes(standing))):
-            return True
-        yield Refresh()
-        front = pane.front()
-        if front is None or front.program in RELAYS or not (pane.tells_sleeps and pane.reads()):
-            return False
-        yield Press(b"\r", taken=True)
-        return bool((yield Within(TAKEN_REACTION, self._changes(standing))))
+        for _ in range(TAKEN_LOOKS):
+            if (yield Within(TAKEN_REACTION, self._changes(standing, text))):
+                return True
+            yield LookAll()  # the one that reads may be a child of the one in front, as that of Gemini CLI is
+            front = pane.front()
+            if front is None or front.program in RELAYS or not pane.tells_sleeps:
+                return False
+            if pane.reads() or pane.waits_for_input() == "raw":
+                yield Press(b"\r", taken=True)
+                return bool((yield Within(TAKEN_REACTION, self._changes(standing, text))))
+        return False
 
-    def _changes(self, standing: Picture) -> Request[bool]:
-        """Wait until the screen is not that one any more, or its program is gone."""
-        while not self._pane.session.dead and (yield LookAtScreen()).shows_same(standing):
+    def _changes(self, standing: Picture, text: str) -> Request[bool]:
+        """Wait until the screen is not that one any more, or its program is gone.
+
+        A program with a box on the main screen has not taken a text that still stands before the cursor. On the
+        alternate screen that may be an editor, whose line end is what was wanted.
+        """
+        while not self._pane.session.dead:
+            seen: Picture = yield LookAtScreen()
+            if not (seen.shows_same(standing) or (not seen.alternate and stands(seen, text))):
+                break
             yield Wait(TAKEN_REST)
         return True
 

@@ -32,6 +32,7 @@ class Picture:
 
     `starts`: the row at which each line begins. `above`: how many rows have scrolled off; -1 if that is not known.
     `cursor`: column and row, None if it is hidden. `end`: the offset of the output up to which all is in it.
+    `upto`: the text up to the cursor, also up to a hidden one: programs that draw their own leave it there.
     """
 
     lines: tuple[str, ...]
@@ -41,6 +42,7 @@ class Picture:
     cursor: tuple[int, int] | None
     above: int
     end: int
+    upto: str = ""
 
     @property
     def text(self) -> str:
@@ -83,7 +85,17 @@ def picture(
     missing = (y - starts[at]) * columns + x - sum(map(guessed_width, shown[at]))
     shown[at] += " " * max(0, missing)
     found = (x, y) if visible else None
-    return Picture(tuple(shown), tuple(starts[: len(shown)]), rows, alternate, found, above, end)
+    upto = "\n".join((*shown[:at], _beginning(shown[at], (y - starts[at]) * columns + x)))
+    return Picture(tuple(shown), tuple(starts[: len(shown)]), rows, alternate, found, above, end, upto)
+
+
+def _beginning(line: str, columns: int) -> str:
+    """What stands in so many columns of a line."""
+    for at, character in enumerate(line):
+        if columns <= 0:
+            return line[:at]
+        columns -= guessed_width(character)
+    return line
 
 
 @final
@@ -192,6 +204,16 @@ def shows_typed(before: Picture, seen: Picture, typed: str) -> bool:
     """Whether a screen has the end of `typed` once more than `before`, wherever its program broke it into rows."""
     end = _squeezed(typed)[-_TAIL:]
     return bool(end) and _squeezed(seen.text).count(end) > _squeezed(before.text).count(end)
+
+
+def stands(seen: Picture, typed: str) -> bool:
+    """Whether `typed` stands before the cursor, where a program would go on to edit it.
+
+    A line end may come between, as a program makes it in its box: not one behind which the cursor is in the first
+    column, as after a line that was taken.
+    """
+    end = _squeezed(typed)[-_TAIL:]
+    return bool(end and seen.upto.rpartition("\n")[2]) and _squeezed(seen.upto).endswith(end)
 
 
 def _squeezed(text: str) -> str:
