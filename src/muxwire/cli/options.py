@@ -9,7 +9,7 @@ import argparse
 import math
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, final
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import InTab
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from muxwire.cli.console import Console
     from muxwire.verbs.describe import Parameter, Verb as Described
 
-    Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001 - it has no other name
+    class Verbs(Protocol):
+        """What argparse returns for the words that begin a command line; it has no public name."""
+
+        def add_parser(self, *names: Any, **options: Any) -> Parser:  # noqa: ANN401 (as argparse)
+            """Add such a word, and return the parser of what follows it."""
+
     # What a parser has as `run`. A verb that needs an event loop is a coroutine function.
     Verb = Callable[[Console, argparse.Namespace], "int | Coroutine[Any, Any, int]"]
-    Group: TypeAlias = "argparse._ActionsContainer"  # noqa: SLF001 - groups have no other name in common
 
 
 # Words by which other programs call a verb, and the verb of muxwire.
@@ -76,8 +80,8 @@ class Parser(argparse.ArgumentParser):
         verb: type[Described],
         name: str,
         *flags: str,
-        group: Group | None = None,
-        **options: Any,  # noqa: ANN401 (argparse's)
+        group: Any = None,  # noqa: ANN401 (argparse's)
+        **options: Any,  # noqa: ANN401
     ) -> argparse.Action:
         """Add an option (or a word, if `flags` is one that has no dash) made of a parameter of a verb.
 

@@ -34,11 +34,11 @@ _CALLBACKS = {"on_progress": True, "on_output": True, "on_input": True, "on_star
 class _Twin:
     """What both have: the object of the library, and the thread in which its methods run."""
 
-    _loop: LoopThread
-    _twin: Any
+    loop: LoopThread
+    twin: Any
 
     def __repr__(self) -> str:
-        return repr(self._twin).replace("muxwire.", "muxwire.sync.", 1)
+        return repr(self.twin).replace("muxwire.", "muxwire.sync.", 1)
 
     def __dir__(self) -> list[str]:
         return sorted(name for name in vars(type(self)) if not name.startswith("_"))
@@ -47,7 +47,7 @@ class _Twin:
 def _for_library(value: Any, call: Call[Any], name: str = "") -> Any:  # noqa: ANN401 - any argument of the library
     """An argument as the library's method takes it."""
     if isinstance(value, Tab):
-        return value._twin  # noqa: SLF001 - of this module
+        return value.twin
     if isinstance(value, list | tuple | set | frozenset):
         return [_for_library(one, call) for one in value]
     if name in _CALLBACKS:
@@ -66,9 +66,9 @@ def _run(
 
     def begin(call: Call[_Result]) -> Coroutine[Any, Any, _Result]:
         words = {name: _for_library(value, call, name) for name, value in named.items()}
-        return method(twin._twin, *(_for_library(value, call) for value in given), **words)  # noqa: SLF001
+        return method(twin.twin, *(_for_library(value, call) for value in given), **words)
 
-    return twin._loop.run(begin, ready)  # noqa: SLF001
+    return twin.loop.run(begin, ready)
 
 
 def _of_tab(
@@ -78,9 +78,14 @@ def _of_tab(
 
     @functools.wraps(method)
     def run(tab: Tab, /, *given: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
-        return _run(method, tab, given, named, tab._ready if runs else None)  # noqa: SLF001 - of this module
+        return _run(method, tab, given, named, functools.partial(_ready, tab) if runs else None)
 
     return run
+
+
+async def _ready(tab: Tab) -> None:
+    """Return when the tab takes a command again, after one was interrupted."""
+    await tab.terminals.wait_for([tab.twin.key], prompt=True, timeout=READY_SECONDS)
 
 
 def _of_terminals(
@@ -121,8 +126,8 @@ class Terminals(_Twin):
     """An instance whose methods wait: see `muxwire.Terminals`."""
 
     def __init__(self, twin: AsyncTerminals, loop: LoopThread) -> None:
-        self._twin: AsyncTerminals = twin
-        self._loop = loop
+        self.twin: AsyncTerminals = twin
+        self.loop = loop
 
     def __enter__(self) -> Self:
         return self
@@ -137,12 +142,12 @@ class Terminals(_Twin):
 
         A named instance is left running. A second call does nothing.
         """
-        self._loop.run(lambda _: self._loop.closed(self._twin))
+        self.loop.run(lambda _: self.loop.closed(self.twin))
 
     @property
     def role(self) -> Role:
         """Our place at the tmux server: `owner`, `follower` next to the owner, or `adopted` for a person's server."""
-        return self._twin.role
+        return self.twin.role
 
     create_tab = _gives_tab(AsyncTerminals.create_tab)
     tab = _gives_tab(AsyncTerminals.tab)
@@ -170,83 +175,79 @@ class Tab(_Twin):
     """
 
     def __init__(self, twin: AsyncTab, terminals: Terminals) -> None:
-        self._twin: AsyncTab = twin
-        self._terminals, self._loop = terminals._twin, terminals._loop  # noqa: SLF001 - of this module
+        self.twin: AsyncTab = twin
+        self.terminals, self.loop = terminals.twin, terminals.loop
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tab) and self._twin is other._twin
+        return isinstance(other, Tab) and self.twin is other.twin
 
     def __hash__(self) -> int:
-        return hash(self._twin)
-
-    async def _ready(self) -> None:
-        """Return when the tab takes a command again, after one was interrupted."""
-        await self._terminals.wait_for([self._twin.key], prompt=True, timeout=READY_SECONDS)
+        return hash(self.twin)
 
     @property
     def window_id(self) -> str:
         """The id of its window, `@N`."""
-        return self._twin.window_id
+        return self.twin.window_id
 
     @property
     def pane_id(self) -> str:
         """The id of its pane, `%N`."""
-        return self._twin.pane_id
+        return self.twin.pane_id
 
     @property
     def name(self) -> str:
         """What it is called."""
-        return self._twin.name
+        return self.twin.name
 
     @property
     def session(self) -> str:
         """The session that it is shown in."""
-        return self._twin.session
+        return self.twin.session
 
     @property
     def log_path(self) -> Path:
         """The file of its log."""
-        return self._twin.log_path
+        return self.twin.log_path
 
     @property
     def size(self) -> tuple[int, int]:
         """Columns and rows."""
-        return self._twin.size
+        return self.twin.size
 
     @property
     def key(self) -> str:
         """What it is called: its window id, or the pane id if it was split off in a window."""
-        return self._twin.key
+        return self.twin.key
 
     @property
     def attach_words(self) -> str:
         """The command line by which a person sees and uses it in a terminal of their own."""
-        return self._twin.attach_words
+        return self.twin.attach_words
 
     @property
     def state(self) -> State:
         """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
-        return self._twin.state
+        return self.twin.state
 
     @property
     def columns(self) -> int:
         """How wide it is."""
-        return self._twin.columns
+        return self.twin.columns
 
     @property
     def tty(self) -> str:
         """The path of the pane's terminal."""
-        return self._twin.tty
+        return self.twin.tty
 
     @property
     def cwd(self) -> str:
         """The shell's directory as it said at its last prompt."""
-        return self._twin.cwd
+        return self.twin.cwd
 
     @property
     def next_byte(self) -> int:
         """The offset of the next byte that the pane will write."""
-        return self._twin.next_byte
+        return self.twin.next_byte
 
     execute = _of_tab(AsyncTab.execute, runs=True)
     execute_script = _of_tab(AsyncTab.execute_script, runs=True)

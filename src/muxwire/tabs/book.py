@@ -69,8 +69,8 @@ class TabBook:
         self._used: dict[str, None] = {}  # by whichever seat: the keys of tabs, the one last used at the end
         self.seats: list[Seat] = [] if parent is None else parent.seats
         self._tasks = tasks
-        self._commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict is slow to remove its first key
-        self._commands = OrderedDict() if parent is None else parent._commands  # noqa: SLF001
+        self.commands: OrderedDict[str, tuple[Tab, Execution]]  # a dict is slow to remove its first key
+        self.commands = OrderedDict() if parent is None else parent.commands
         self.events: EventLog = EventLog() if parent is None else parent.events
         self.events.sources.append(self._examine_output)
         self.history: History | None = None if parent is None else parent.history
@@ -264,9 +264,9 @@ class TabBook:
 
     def remember(self, tab: Tab, execution: Execution) -> None:
         """A command was typed; it can be asked about by its id. While it runs, there is time for the journal."""
-        while len(self._commands) >= REMEMBERED_COMMANDS:
-            self._commands.popitem(last=False)
-        self._commands[execution.command_id] = (tab, execution)
+        while len(self.commands) >= REMEMBERED_COMMANDS:
+            self.commands.popitem(last=False)
+        self.commands[execution.command_id] = (tab, execution)
         if self._spans is not None:
             self._spans.follow(tab.key, execution)
         if tab.events is not None:
@@ -282,7 +282,7 @@ class TabBook:
         assert record is not None  # only a server that outlived its process has tabs to recall
         executions = record.load()
         for execution in executions:
-            self._commands[execution.command_id] = (tab, execution)
+            self.commands[execution.command_id] = (tab, execution)
             if execution.running:
                 record.note_end_of(execution)
                 execution.ends_with(partial(self._journal, tab, execution))
@@ -295,12 +295,12 @@ class TabBook:
 
     def runs(self, command_id: str) -> bool:
         """Whether that command is known here and has not ended."""
-        found = self._commands.get(command_id)
+        found = self.commands.get(command_id)
         return found is not None and found[1].running
 
     def command(self, command_id: str) -> tuple[Tab, Execution]:
         """The tab and the command of that id; NoSuchTarget."""
-        found = self._commands.get(command_id)
+        found = self.commands.get(command_id)
         if found is None:
             raise NoSuchTarget(
                 f"no command has the id {command_id!r}", remedy="use the command_id that `execute_command` returned"
