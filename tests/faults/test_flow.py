@@ -114,7 +114,9 @@ async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: mux
 
         async def look() -> None:
             nonlocal looks
-            while (await tab.snapshot(100, cells=True)).source == "tmux":  # once it has ended, its log is played
+            while (
+                await tab.snapshot(scrollback=100, cells=True)
+            ).source == "tmux":  # once it has ended, its log is played
                 looks += 1
 
         async with anyio.create_task_group() as tasks:

@@ -82,7 +82,7 @@ async def test_every_call_ends_and_what_it_asked_for_is_done_once(
                 for call in calls:
                     tasks.start_soon(refused, call, pid)
             steps: list[dict[str, Any]] = [{"kind": "set_option", "option": "@o", "value": "1", "global": True}]
-            result = await terminals.run_operations(steps, dispatch_timeout=None)
+            result = await terminals.run_operations(steps)
             assert [step.status for step in result.steps] == ["unknown"]
             await refused(terminals.list_tabs(), pid)
         while [one.name for one in (await terminals.list_tabs()).tabs if not one.closed].count("late") != 1:

@@ -235,7 +235,7 @@ async def test_what_cannot_be_watched_is_refused(alone: muxwire.Terminals) -> No
     with pytest.raises(InvalidArgument, match="unknown kind of event: moonrise"):
         await alone.watch_events(kinds=["moonrise"])
     for since in (7, -1):
-        with pytest.raises(InvalidArgument, match=f"since is {since}; the events have the numbers 0 to 0"):
+        with pytest.raises(InvalidArgument, match=f"since is {since}"):
             await alone.watch_events(since=since)
     with pytest.raises(InvalidArgument, match="max_events"):
         await alone.watch_events(max_events=0)

@@ -118,7 +118,7 @@ async def test_a_password_is_a_persons_to_type_and_is_kept_nowhere(terminals: Te
     results.append(await tab.send_keys([BY_AGENT, "Enter"], wait=30))
     assert results[1].exit_code == 0
     assert not results[1].note
-    results += [await tab.snapshot(0), *(await terminals.list_tabs()).tabs, *await terminals.history()]
+    results += [await tab.snapshot(scrollback=0), *(await terminals.list_tabs()).tabs, *await terminals.history()]
     results += (await terminals.watch_events([tab.key], kinds=KINDS, since=0, max_events=10_000)).events
     results.append(await terminals.read_logs(tab.key))
     await tab.pane.stream.log.flushed()

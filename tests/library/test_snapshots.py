@@ -165,11 +165,11 @@ async def test_tmux_is_asked_once_and_only_if_something_may_be_new(
     assert (await tab.snapshot(), (await tab.snapshot(cells=True)).cells) == (first, styled.cells)
     assert questions.since() == 0
     # The rows above are asked for each time, for nobody tells that they were cleared.
-    above = (await tab.snapshot(5)).scrollback
+    above = (await tab.snapshot(scrollback=5)).scrollback
     assert above == tuple(str(int(first.lines[0]) - number) for number in (5, 4, 3, 2, 1))
     await client.command("clear-history", "-t", tab.pane_id)
     questions.since()
-    assert (await tab.snapshot(5)).scrollback == ()
+    assert (await tab.snapshot(scrollback=5)).scrollback == ()
     assert questions.since() == 1
     await shown(terminals, tab, "echo a byte", "a byte\n")
     await changed(terminals, tab)

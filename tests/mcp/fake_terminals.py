@@ -112,9 +112,9 @@ class FakeTab:
         self.asked.append({"command": command, **options})
         return ProcessStart(started=True, from_byte=5, ready=None, state="running")
 
-    async def stop_process(self, name: str, *, grace: float) -> ProcessStop:
-        self.asked.append({"signal": name, "grace": grace})
-        return ProcessStop(success=True, signal_sent=name, exit_code=130, state="prompt")
+    async def stop_process(self, signal: str, *, grace: float) -> ProcessStop:
+        self.asked.append({"signal": signal, "grace": grace})
+        return ProcessStop(success=True, signal_sent=signal, exit_code=130, state="prompt")
 
     @property
     def key(self) -> str:

@@ -165,7 +165,7 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
 async def test_the_other_defaults(session: Session) -> None:
     await session.call("create_tab", size=[100, 30], command=["htop"])
     asked = session.library.asked.pop()
-    assert (asked["size"], asked["command"], asked["cwd"], asked["env"]) == ((100, 30), ("htop",), None, None)
+    assert (asked["size"], asked["command"], asked["cwd"], asked["env"]) == ((100, 30), ("htop",), "", {})
     await session.call("command_result", command_id="c7", wait_ms=250)
     asked = {"command_id": "c7", "wait": 0.25, "strip_ansi": None, "max_chars": 8000, "idle": 0.0, "drawing": False}
     assert session.library.asked.pop() == asked
@@ -264,7 +264,7 @@ async def test_what_strict_clients_send_for_nothing_counts_as_not_given(session:
     assert (asked["timeout"], asked["env"], asked["cwd"], asked["on_timeout"]) == (10.0, {}, "", "interrupt")
     made = await session.call("create_tab", **dict.fromkeys(("name", "size", "command", "login", "env"), nothing))
     assert not made.is_error, text_of(made)
-    assert (session.library.asked[-1]["size"], session.library.asked[-1]["command"]) == (None, None)
+    assert (session.library.asked[-1]["size"], session.library.asked[-1]["command"]) == (None, ())
 
 
 async def test_a_size_of_zeros_is_none(session: Session) -> None:

@@ -109,8 +109,8 @@ def test_a_tab_is_made_and_works_or_is_refused_in_words(
     shell: str,
 ) -> None:
     opened, home = terminals
-    cwd = None if folder is None else home / f"d{folder}"
-    if cwd is not None and made:
+    cwd: str | Path = "" if folder is None else home / f"d{folder}"
+    if isinstance(cwd, Path) and made:
         cwd.mkdir(exist_ok=True)
     try:
         tab = opened.create_tab(name=name, cwd=cwd, env=env, shell=shell)
@@ -123,11 +123,11 @@ def test_a_tab_is_made_and_works_or_is_refused_in_words(
     assert "defect" not in refused
 
 
-def _works(tab: muxwire.sync.Tab, cwd: Path | None) -> None:
+def _works(tab: muxwire.sync.Tab, cwd: str | Path) -> None:
     try:
         done = tab.execute("printf '%s' ok", timeout=30)
         assert (done.output, done.exit_code) == ("ok", 0), done
-        if cwd is not None:
+        if cwd:
             assert os.path.realpath(done.cwd) == os.path.realpath(cwd), done
     finally:
         tab.close(force=True)

@@ -64,7 +64,7 @@ class MuxwireSandbox(BaseSandbox):
         with self._opening:
             if self._tab is None or self._tab.state == "dead":
                 self._tab = self._terminals.create_tab(
-                    host=self._host, cwd=self._cwd, env=self._env, shell="bash" if not self._host else None
+                    host=self._host, cwd=self._cwd or "", env=self._env, shell="bash" if not self._host else ""
                 )
             return self._tab
 

@@ -70,7 +70,7 @@ class HarnessSession:
         if self._history is not None:
             await self._terminals.set_history_limit(self._history)
         self._tab = await self._terminals.create_tab(
-            host=self._host, size=self._size, shell=self._shell, env=self._env, login=True
+            host=self._host, size=self._size, shell=self._shell, env=self._env or {}, login=True
         )
         await self._terminals.wait_for([self._tab.key], prompt=True, timeout=_PROMPT_SECONDS)
 
@@ -147,7 +147,7 @@ class HarnessSession:
 
     async def capture_pane(self, capture_entire: bool = False) -> str:
         """The screen, and with `capture_entire` all that has scrolled out of it."""
-        screen = await self.tab.snapshot(0 if capture_entire else None)
+        screen = await self.tab.snapshot(scrollback=0 if capture_entire else None)
         return "\n".join((*(screen.scrollback or ()), *screen.lines)) + "\n"
 
     async def get_incremental_output(self) -> str:

@@ -87,7 +87,7 @@ class MuxwireEnvironment:
         if self._tab is None or self._tab.state == "dead":
             start = self.config.cwd or ("" if self.config.host else os.getcwd())  # noqa: PTH109 - a text is wanted
             self._tab = self._terminals.create_tab(
-                cwd=start or None, env=self.config.env, shell=self.config.shell, host=self.config.host
+                cwd=start, env=self.config.env, shell=self.config.shell, host=self.config.host
             )
         return self._tab
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_no_colours, add_target, add_verb, named_tabs, positive, said
+from muxwire.cli.options import add_no_colours, add_target, add_verb, named_tabs, positive, words_of
 from muxwire.cli.printing import FAILED, Colours, packed, shown, spoken
 from muxwire.cli.sentences import sentence
 from muxwire.verbs.catalogue import Conditions, SendKeys, Typing, Wait, WaitFor, WatchEvents
@@ -101,7 +101,7 @@ def add(verbs: Verbs) -> None:
 
 
 async def _send_keys(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    given = said(Typing, arguments)
+    given = words_of(Typing, arguments)
     tab = await terminals.tab(arguments.target)
     sent = await tab.send_keys(**given)
     if sent.output and not arguments.json:
@@ -133,7 +133,7 @@ def _report(console: Console, sent: KeysSent, arguments: argparse.Namespace) -> 
 
 
 async def _wait(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    outcome = await terminals.wait_for(arguments.targets or [ACTIVE], **said(Wait, arguments))
+    outcome = await terminals.wait_for(arguments.targets or [ACTIVE], **words_of(Wait, arguments))
     if arguments.json:
         console.document(asdict(outcome))
     elif outcome.outcome == "met":

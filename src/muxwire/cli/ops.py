@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_verb
+from muxwire.cli.options import add_verb, words_of
 from muxwire.cli.printing import FAILED, shown, spoken
 from muxwire.errors import InvalidArgument
 from muxwire.values import to_dict
@@ -45,14 +45,7 @@ def add(verbs: Verbs) -> None:
 async def _ops(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     name = arguments.file
     text = await (console.piped(_MOST) if name == "-" else console.read_file(name, _MOST))
-    result = await terminals.run_operations(
-        _operations(name, text),
-        on_error=arguments.on_error,
-        dry_run=arguments.dry_run,
-        dispatch_timeout=arguments.dispatch_timeout,
-        timeout=arguments.timeout or None,
-        rollback_on_error=arguments.rollback_on_error,
-    )
+    result = await terminals.run_operations(_operations(name, text), **words_of(RunTmuxOperations, arguments))
     if arguments.json:
         console.document(to_dict(result))
     else:

@@ -249,10 +249,11 @@ def add_no_colours(parser: Parser) -> None:
     parser.add_argument("--plain", action="store_true", dest="no_colours", help="no colours, as with $NO_COLOR")
 
 
-def said(verb: type[Described], arguments: argparse.Namespace) -> dict[str, Any]:
+def words_of(verb: type[Described], arguments: argparse.Namespace) -> dict[str, Any]:
     """What the options say of a verb, for the library's method that takes it."""
     given = vars(arguments)
-    return {one.name: given[one.name] for one in parameters(verb) if one.name in given}
+    words = {one.name: given[one.name] for one in parameters(verb) if one.name in given}
+    return words | ({"env": dict(words["env"])} if "env" in words else {})
 
 
 def words_after(words: list[str]) -> list[str]:

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, final
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
-from muxwire.cli.options import add_host, add_plain, add_verb, words_after
+from muxwire.cli.options import add_host, add_plain, add_verb, words_after, words_of
 from muxwire.cli.printing import spoken
 from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.shell.quoting import fish_quote, os_bytes
-from muxwire.verbs.catalogue import ExecuteCommand
+from muxwire.verbs.catalogue import ExecuteCommand, Execution
 from muxwire.verbs.types import ACTIVE
 from muxwire.vt.readable import Readable, continued, lines_before, readable
 from muxwire.vt.screens import on_alternate
@@ -143,11 +143,7 @@ async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argpa
         console.on_signal = signals.take
         result = await tab.execute(
             command,
-            timeout=arguments.timeout,
-            strip_ansi=as_read,
-            env=dict(arguments.env),
-            cwd=arguments.cwd,
-            on_timeout=arguments.on_timeout,
+            **words_of(Execution, arguments) | {"strip_ansi": as_read},
             on_start=signals.started,
             on_output=None if arguments.json else plain.take if as_read else exact,
             on_input=say_it_waits,

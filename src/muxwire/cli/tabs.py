@@ -19,7 +19,7 @@ from muxwire.cli.connect import (
     only_one,
 )
 from muxwire.cli.instances import documents_of, rows_of
-from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after
+from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after, words_of
 from muxwire.cli.printing import Colours, shown, table
 from muxwire.errors import (
     ConnectionClosed,
@@ -222,19 +222,8 @@ async def _new(console: Console, terminals: Terminals, arguments: argparse.Names
             " end with the verb",
             remedy="have that process open it, or choose another instance with --name NAME",
         )
-    tab = await terminals.create_tab(
-        name=arguments.tab_name,
-        cwd=arguments.cwd or None,
-        env=dict(arguments.env),
-        login=arguments.login,
-        shell=arguments.shell or None,
-        command=words_after(arguments.command) or None,
-        session=arguments.session or None,
-        size=arguments.size,
-        strip_ansi=arguments.strip_ansi,
-        idle_timeout=arguments.idle_timeout or None,
-        host=arguments.host,
-    )
+    other = {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
+    tab = await terminals.create_tab(**words_of(CreateTab, arguments) | other)
     if arguments.json:
         fields = ("name", "pane_id", "session")
         console.document(

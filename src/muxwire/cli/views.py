@@ -20,10 +20,11 @@ from muxwire.cli.options import (
     natural,
     positive,
     seconds,
+    words_of,
 )
 from muxwire.cli.printing import Colours, packed, table
 from muxwire.errors import InvalidArgument
-from muxwire.verbs.catalogue import ReadLogs, StreamLogs, TakeSnapshot
+from muxwire.verbs.catalogue import ReadLogs, Screenshot, StreamLogs, Tail, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
 
 if TYPE_CHECKING:
@@ -120,15 +121,9 @@ async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.
         from muxwire.library.pictures import check_can_draw, png  # late: only a picture needs them
 
         check_can_draw()
-    taken = await terminals.snapshot(
-        arguments.target,
-        arguments.scrollback,
-        cells=arguments.cells or drawn is not None,
-        unwrap=arguments.unwrap and drawn is None,
-        at_byte=arguments.at,
-        command_id=arguments.command,
-        ago=arguments.ago,
-    )
+    other = {"at_byte": arguments.at, "command_id": arguments.command}
+    other |= {} if drawn is None else {"cells": True, "unwrap": False}
+    taken = await terminals.snapshot(arguments.target, **words_of(Screenshot, arguments) | other)
     if drawn is not None:
         svg = arguments.svg is not None
         picture = (
@@ -162,15 +157,8 @@ async def _logs(console: Console, terminals: Terminals, arguments: argparse.Name
     if arguments.command and (arguments.follow or next_byte is not None):
         raise InvalidArgument("--command goes with --lines and --grep", remedy="leave --follow and --from-byte out")
     if next_byte is None:
-        tail = await terminals.read_logs(
-            arguments.target,
-            lines=arguments.lines,
-            strip_ansi=arguments.strip_ansi,
-            grep=arguments.grep,
-            before=arguments.before,
-            after=arguments.after,
-            command_id=arguments.command,
-        )
+        of = {"command_id": arguments.command}
+        tail = await terminals.read_logs(arguments.target, **words_of(Tail, arguments) | of)
         next_byte = tail.next_byte
         if arguments.json:
             console.document(asdict(tail))

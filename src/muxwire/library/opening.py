@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping  # noqa: TC003 - the type of a field
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,12 +25,14 @@ from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tabs.idle import checked_idle
-from muxwire.tabs.parameters import KINDS
 from muxwire.tmux.program import server_pid, server_runs
 from muxwire.tmux.server import Access
+from muxwire.verbs.check import check
+from muxwire.verbs.describe import all_parameters
+from muxwire.verbs.types import Folder, Milliseconds, OnStart as Function  # noqa: TC001 - types of fields
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.host.carriers import Carrier
@@ -131,6 +135,20 @@ async def start(
     return terminals
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opening:
+    """What kind of value each parameter of `open_terminals` takes; `check_hosts` knows more of `hosts`."""
+
+    name: str | None
+    socket: Folder | None
+    socket_name: str | None
+    state_dir: Folder | None
+    environ: Mapping[str, str] | None
+    wrap: Function | None
+    close_idle: Milliseconds | None
+    hosts: Mapping[str, str] | None
+
+
 def _instance(
     name: str | None,
     *,
@@ -144,7 +162,7 @@ def _instance(
 ) -> AbstractAsyncContextManager[Terminals]:
     given = {"name": name, "socket": socket, "socket_name": socket_name, "state_dir": state_dir, "environ": environ}
     for parameter, value in (given | {"wrap": wrap, "close_idle": close_idle, "hosts": hosts}).items():
-        KINDS[_instance.__annotations__[parameter]].check(parameter, value)
+        check(all_parameters(_Opening)[parameter], value)
     check_hosts(hosts or {})
     environ = dict(os.environ if environ is None else environ)
     host = LocalHost(environ)

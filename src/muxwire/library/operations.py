@@ -14,20 +14,18 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import Operation, OperationsResult
-    from muxwire.operations.run import RunOptions
     from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
+    from muxwire.verbs.catalogue import RunTmuxOperations
 
 
 async def run_here(
     operations: Sequence[Operation],
-    options: RunOptions,
+    asked: RunTmuxOperations,
     life: ServerLifetime,
     host: Host,
     seat: Seat,
     tab: Callable[[str], Awaitable[Tab]],
-    *,
-    dry_run: bool,
 ) -> OperationsResult:
     """Check the list and run it; `tab` finds the tab that a step names. As `Terminals.run_operations`.
 
@@ -39,7 +37,6 @@ async def run_here(
         await host.look_up(folders, programs)
     check_list(operations, host, adopted=life.access.role == "adopted")
     await check_patterns(operations)
-    options.check()
-    await life.look(options.timeout or inf)
-    server = None if dry_run else await life.server()
-    return await OperationsRun(operations, options, life.book, seat, host, tab, server).run()
+    await life.look(asked.timeout or inf)
+    server = None if asked.dry_run else await life.server()
+    return await OperationsRun(operations, asked, life.book, seat, host, tab, server).run()

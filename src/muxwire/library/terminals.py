@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Collection
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, final
 
 import anyio
 import anyio.to_thread
@@ -25,19 +24,29 @@ from muxwire.results import CommandInfo
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import check_idle
 from muxwire.tabs.ended import ended_tabs, logged_tabs
-from muxwire.tabs.event_log import DEFAULT_LIMIT, EventFilter, watch
-from muxwire.tabs.idle import checked_idle
+from muxwire.tabs.event_log import EventFilter, watch
 from muxwire.tabs.listing import list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
-from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.scrollback import checked_limit, limit_scrollback
 from muxwire.tabs.seat import Seat
 from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.takes import takes, takes_of
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.past import past_screen
-from muxwire.verbs.catalogue import CommandResult, CreateTab, Wait
-from muxwire.verbs.types import DISPATCH_TIMEOUT
+from muxwire.verbs.catalogue import (
+    CommandResult,
+    CreateTab,
+    Listing,
+    Piece,
+    RunTmuxOperations,
+    Screenshot,
+    SetHistoryLimit,
+    Tail,
+    Wait,
+    Watching,
+)
+from muxwire.verbs.describe import Here
+from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -46,7 +55,7 @@ if TYPE_CHECKING:
     from muxwire.host.carriers import Carrier
     from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
-    from muxwire.operations import Operation, OperationsResult
+    from muxwire.operations import OperationsResult
     from muxwire.results import (
         CommandRecord,
         ExecutionResult,
@@ -60,7 +69,6 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tmux.server import Role, TmuxServer
-    from muxwire.verbs.types import OnError
 
     class NamedTab(Protocol):
         """A tab, or its blocking twin."""
@@ -72,8 +80,35 @@ if TYPE_CHECKING:
     # A tab, or what it is called; and one or several of them.
     Target: TypeAlias = str | NamedTab
     Targets: TypeAlias = Target | Sequence[Target]
+else:
+    Target = Targets = Any  # the methods check what names a tab
 
 T = TypeVar("T")
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenshotOf(Screenshot):
+    """The screen of a tab that is named."""
+
+    target: Annotated[Target, Here()] = field(default=ACTIVE, kw_only=False)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TailOf(Tail):
+    """The last lines of a tab that is named."""
+
+    target: Annotated[Target, Here()] = field(default=ACTIVE, kw_only=False)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchingIn(Watching):
+    """The events of tabs that are named; none: of all."""
+
+    targets: Annotated[Targets, Here()] = field(default=(), kw_only=False)
+
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the front ends.
 PUBLIC = (
@@ -150,22 +185,8 @@ class Terminals:
         """Whether tabs on another machine outlive this process; HostUnavailable if it is not allowed."""
         return self._hosts.lasts(host)
 
-    @checks_types
-    async def create_tab(
-        self,
-        *,
-        name: str = "",
-        cwd: str | os.PathLike[str] | None = None,
-        env: Mapping[str, str] | None = None,
-        login: bool = False,
-        shell: str | None = None,
-        command: Sequence[str] | None = None,
-        session: str | None = None,
-        size: tuple[int, int] | None = None,
-        strip_ansi: bool = False,
-        idle_timeout: float | None = None,
-        host: str | Carrier = "",
-    ) -> Tab:
+    @takes(CreateTab)
+    async def create_tab(self, asked: CreateTab) -> Tab:
         """Open a tab with a shell in it, or with `command` (an argv) in its place.
 
         `size` is (columns, rows), `strip_ansi` the default of its reads. `host` is a machine that hosts.toml allows, or
@@ -173,22 +194,15 @@ class Terminals:
         `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
-        if command is not None and not command:
-            raise InvalidArgument("command is an empty list", remedy='for example ["python3", "-q"]')
-        wanted = CreateTab(
-            name=name, cwd=os.fspath(cwd or ""), env=env or {}, login=login, shell=shell or "",
-            command=tuple(command or ()), session=session or "", size=size, strip_ansi=strip_ansi,
-            idle_timeout=checked_idle(idle_timeout, "idle_timeout"), host=self._hosts.name_of(host),
-        )  # fmt: skip
-        machine = self._hosts.on(wanted.host)
-        return await machine.make(replace(wanted, host=""), self.seat, self._seen(machine))
+        machine = self._hosts.on(self._hosts.name_of(cast("str | Carrier", asked.host)))
+        return await machine.make(replace(asked, host=""), self.seat, self._seen(machine))
 
     def _seen(self, machine: Machine) -> Host:
         """A machine as this client sees it: from its own directory, if it is this one."""
         return self.host if machine is self._hosts.here else machine.life.host
 
-    @checks_types
-    async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
+    @takes(Listing)
+    async def list_tabs(self, asked: Listing) -> TabList:
         """Every tab and session, or those of one `session`; with `closed`, the closed tabs of this server too.
 
         Machines that do not answer are in `unreached`.
@@ -198,7 +212,7 @@ class Terminals:
         for machine in self._hosts.machines:
             await machine.life.look()
             running, ask = machine.life.running, machine.life.notifications.ask
-            lists.append(await list_tabs(running, machine.book, self.seat, ask, closed=closed, session=session))
+            lists.append(await list_tabs(running, machine.book, self.seat, ask, **asked.words))
         tabs = tuple(tab for one in lists for tab in one.tabs)
         return replace(lists[0], tabs=tabs, unreached=self._hosts.unreached)
 
@@ -214,7 +228,6 @@ class Terminals:
         ended = tuple(one for one in logged if one.log_path not in known)
         return ended + await anyio.to_thread.run_sync(ended_tabs, self.folders)
 
-    @checks_types
     async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
         """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
 
@@ -276,7 +289,6 @@ class Terminals:
         away = self._hosts.latest(self.seat) is not self._hosts.here
         return target != "." or away or bool(self._book.latest(self.seat))
 
-    @checks_types
     async def tab(self, target: Target = ".", *, within: float = inf) -> Tab:
         """The tab that `target` names; NoSuchTarget if there is none, or more than one, or it is closed.
 
@@ -304,7 +316,6 @@ class Terminals:
                 self._hosts.point_elsewhere(error, target)
             raise
 
-    @checks_types
     async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
         machine, target = await self._hosts.place(self._name_of(target), self.seat)
@@ -315,7 +326,6 @@ class Terminals:
         if not tab.pane.session.closed:
             await tab.close(force=force)
 
-    @checks_types
     async def close_session(self, session: str, *, force: bool = False) -> None:
         """Close every tab of a session; NoSuchTarget if it has none, TabUnavailable if something runs in one.
 
@@ -331,7 +341,6 @@ class Terminals:
         for tab in tabs:
             await self.close_tab(tab.key, force=force)
 
-    @checks_types
     async def close_host(self, host: str | Carrier) -> None:
         """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
         await self._hosts.close(host, self.seat)
@@ -388,40 +397,33 @@ class Terminals:
             error.remedy += f"; it may be of a machine that could not be asked: {left_out}" if left_out else ""
             raise
 
-    @checks_types
-    async def snapshot(
-        self,
-        target: Target = ".",
-        scrollback: int | None = None,
-        *,
-        cells: bool = False,
-        unwrap: bool = False,
-        at_byte: int | None = None,
-        command_id: str = "",
-        ago: float | None = None,
-    ) -> Snapshot:
+    @takes(ScreenshotOf)
+    async def snapshot(self, asked: ScreenshotOf) -> Snapshot:
         """The screen of a tab: now, at an offset of its output, when a command ended, or last, if it has ended.
 
         As `Tab.snapshot`, for every log that `read_logs` finds. NoSuchTarget, InvalidArgument, TabUnavailable,
         TmuxUnavailable.
         """
-        if sum((at_byte is not None, bool(command_id), ago is not None)) > 1:
+        if sum((asked.at_byte is not None, bool(asked.command_id), asked.ago is not None)) > 1:
             raise InvalidArgument("an offset, a command and a time cannot be combined", remedy="give one of them")
-        source = await self._log_source(target, command_id)
-        if ago is not None:
-            if source.tab is not None:
-                return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, ago=ago)
-            at_byte = await anyio.to_thread.run_sync(offset_ago, source.path, ago)
-        if source.command is not None:
-            at_byte = None if source.command.running else source.command.end
-        if source.tab is None:
-            pane = source.path.stem.removeprefix("pane-")
-            return await past_screen(
-                source.path, at_byte, self.host.environ, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap
-            )
-        if at_byte is None and source.tab.key in self._book.open:
-            self._book.use(source.tab.key, self.seat)
-        return await source.tab.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
+        source = await self._log_source(asked.target, asked.command_id)
+        if source.tab is not None:
+            if (
+                asked.at_byte is None
+                and not asked.command_id
+                and asked.ago is None
+                and source.tab.key in self._book.open
+            ):
+                self._book.use(source.tab.key, self.seat)
+            return await source.tab.snapshot(**asked.words)
+        at_byte = asked.at_byte
+        if asked.ago is not None:
+            at_byte = await anyio.to_thread.run_sync(offset_ago, source.path, asked.ago)
+        pane = source.path.stem.removeprefix("pane-")
+        return await past_screen(
+            source.path, at_byte, self.host.environ, pane=pane, scrollback=asked.scrollback, cells=asked.cells,
+            unwrap=asked.unwrap,
+        )  # fmt: skip
 
     @takes_of(Wait)
     async def wait_for(self, targets: Targets, asked: Wait) -> WaitOutcome:
@@ -438,39 +440,21 @@ class Terminals:
         with self._book.awaiting(asked.until or asked.regex or ("silence" if wanted.idle else "an end or a prompt")):
             return await wait_for(tabs, wanted, from_byte=asked.from_byte, timeout=asked.timeout, names=names)
 
-    @checks_types
-    async def watch_events(
-        self,
-        targets: Targets = (),
-        *,
-        kinds: Collection[str] = (),
-        since: int | None = None,
-        max_events: int = DEFAULT_LIMIT,
-        timeout: float = 30.0,
-    ) -> EventBatch:
+    @takes(WatchingIn)
+    async def watch_events(self, asked: WatchingIn) -> EventBatch:
         """What happened in `targets` (none: in every tab) after the cursor `since`, as soon as there is something.
 
         `since` is the `next` of an earlier answer, 0 for all that is remembered, None for what happens from now on.
         No `kinds` means all but `output`. NoSuchTarget, InvalidArgument (a kind, a cursor of another instance).
         """
-        await self._life.look(timeout)
-        tabs = [await self.known_tab(name, within=timeout) for name in self._names_of(targets)]
-        wanted = EventFilter.checked([tab.key for tab in tabs], kinds)
+        await self._life.look(asked.timeout)
+        tabs = [await self.known_tab(name, within=asked.timeout) for name in self._names_of(asked.targets)]
+        wanted = EventFilter.checked([tab.key for tab in tabs], asked.kinds)
         async with attached(*(tabs or self._book.open.values()), uses=bool(tabs)):
-            return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
+            return await watch(self.events, wanted, since=asked.since, limit=asked.max_events, timeout=asked.timeout)
 
-    @checks_types
-    async def run_operations(
-        self,
-        operations: Sequence[Operation | Mapping[str, object]],
-        *,
-        on_error: OnError = "stop",
-        dry_run: bool = False,
-        dispatch_timeout: float | None = DISPATCH_TIMEOUT,
-        timeout: float | None = None,
-        rollback_on_error: bool = False,
-        max_chars: int | None = None,
-    ) -> OperationsResult:
+    @takes(RunTmuxOperations)
+    async def run_operations(self, asked: RunTmuxOperations) -> OperationsResult:
         """Run tmux operations in order, with a result for each: `[NewWindow(ref="w"), SplitPane(target=Ref("w"))]`.
 
         Any may be the JSON of the MCP tool. The list is checked before anything is sent, and is for one machine. A step
@@ -480,64 +464,30 @@ class Terminals:
         # Late: what few programs use takes a fifth of what all of the library takes to import.
         from muxwire.library.operations import run_here
         from muxwire.operations.lists import on_one_machine, read_operations, targets_of
-        from muxwire.operations.run import RunOptions
 
-        given = read_operations(operations)
+        given = read_operations(asked.operations)
         places = {target: await self._hosts.place(target, self.seat) for target in targets_of(given)}
         machine, found = on_one_machine(given, places.__getitem__)
-        options = RunOptions(on_error, dispatch_timeout, timeout, rollback_on_error, max_chars)
         if machine is None:
             machine = self._hosts.here
-        elif not dry_run:
+        elif not asked.dry_run:
             self.seat.away = machine.name
         find = partial(machine.tab, seat=self.seat)
-        return await run_here(found, options, machine.life, self._seen(machine), self.seat, find, dry_run=dry_run)
+        return await run_here(found, asked, machine.life, self._seen(machine), self.seat, find)
 
-    @checks_types
-    async def read_logs(
-        self,
-        target: Target = ".",
-        *,
-        lines: int = 500,
-        strip_ansi: bool | None = None,
-        grep: str = "",
-        before: int = 0,
-        after: int = 0,
-        command_id: str = "",
-        drawing: bool = True,
-    ) -> LogTail:
+    @takes(TailOf)
+    async def read_logs(self, asked: TailOf) -> LogTail:
         """The last `lines` lines of a tab, also of a closed one, or of a command. NoSuchTarget, InvalidArgument.
 
         `drawing` as for `Tab.execute`.
         """
-        source = await self._log_source(target, command_id)
-        return await read_tail(
-            source,
-            lines=lines,
-            strip_ansi=source.plain(strip_ansi),
-            grep=grep,
-            before=before,
-            after=after,
-            drawing=drawing,
-        )
+        return await read_tail(await self._log_source(asked.target, asked.command_id), asked)
 
-    @checks_types
-    async def stream_logs(
-        self,
-        target: Target,
-        *,
-        from_byte: int = 0,
-        max_bytes: int = 65536,
-        strip_ansi: bool | None = None,
-        wait: float = 0.0,
-    ) -> LogChunk:
+    @takes_of(Piece)
+    async def stream_logs(self, target: Target, asked: Piece) -> LogChunk:
         """A piece of the log from an offset on; waits up to `wait` seconds if nothing is there yet. NoSuchTarget."""
-        source = await self._log_source(target)
-        return await read_chunk(
-            source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
-        )
+        return await read_chunk(await self._log_source(target), asked)
 
-    @checks_types
     async def history(self, targets: Targets = (), *, limit: int = 100) -> tuple[CommandRecord, ...]:
         """The last `limit` commands that ended in `targets` (none: in every tab), the newest last. NoSuchTarget."""
         tabs = [await self.known_tab(name) for name in self._names_of(targets)]
@@ -573,17 +523,17 @@ class Terminals:
         for machine in self._hosts.machines:
             machine.book.leaves_running = True
 
-    @checks_types
-    async def set_history_limit(self, limit: int) -> None:
+    @takes(SetHistoryLimit)
+    async def set_history_limit(self, asked: SetHistoryLimit) -> None:
         """Set how many rows of scrollback tmux keeps for tabs made from now on, and from tmux 3.7 on for all.
 
         InvalidArgument (out of range), TabUnavailable (rows of an open tab would go), NotPermitted (a person's server).
         """
-        checked_limit(limit)
+        checked_limit(asked.limit)
         await self._life.look()
         if self._life.running is not None:
-            await limit_scrollback(self._life.running, self._book, limit)
-        self._life.history_limit = limit
+            await limit_scrollback(self._life.running, self._book, asked.limit)
+        self._life.history_limit = asked.limit
 
     async def aclose(self) -> None:
         """End the instance: every process in its tabs, its tmux server, its connection. Logs stay.

@@ -87,25 +87,13 @@ class Success:
     hints=Hints(destructive=True, open_world=True),  # `command` may be anything
 )
 async def create_tab(call: Call, given: CreateTab) -> NewTab:
-    tab = call.told.tab = await call.terminals.create_tab(
-        name=given.name,
-        cwd=given.cwd or None,
-        env=given.env or None,
-        login=given.login,
-        shell=given.shell or None,
-        command=given.command or None,
-        session=given.session or None,
-        size=given.size,
-        strip_ansi=given.strip_ansi,
-        idle_timeout=given.idle_timeout or None,
-        host=given.host,
-    )
+    tab = call.told.tab = await call.terminals.create_tab(**given.words)
     return NewTab(tab.key, tab.name, tab.prefix + tab.pane_id, tab.session, str(tab.log_path))
 
 
 @tool(ListTabs, returns=TabList, hints=Hints(read_only=True))
 async def list_tabs(call: Call, given: ListTabs) -> TabList:
-    listed = await call.terminals.list_tabs(closed=given.closed, session=given.session)
+    listed = await call.terminals.list_tabs(**given.words)
     if given.closed and not given.session:
         listed = replace(listed, tabs=listed.tabs + await call.terminals.ended_tabs())
     return listed
@@ -211,7 +199,7 @@ async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
     return ScriptOutcome(script_path=result.script_path, **_news(result))
 
 
-def _asked(given: ExecuteCommand | ExecuteScript | CommandResult) -> dict[str, Any]:
+def _asked(given: ExecuteCommand | ExecuteScript | CommandResult | ReadLogs) -> dict[str, Any]:
     """What the library is given: a model sees nothing that was drawn, unless it asks for every byte."""
     return given.words | {"drawing": given.strip_ansi is False}
 
@@ -260,15 +248,7 @@ class StartOutcome(OnScreen):
 @tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True), finds_room=True)
 async def start_process(call: Call, given: StartProcess) -> StartOutcome:
     tab = await call.tab(given.target, within=given.ready_timeout)
-    started = await call.progress.during(
-        tab.start_process(
-            given.command,
-            append_newline=given.append_newline,
-            ready=given.ready,
-            ready_regex=given.ready_regex,
-            ready_timeout=given.ready_timeout,
-        )
-    )
+    started = await call.progress.during(tab.start_process(**given.words))
     return StartOutcome(
         started=started.started,
         command_id=started.command_id,
@@ -293,7 +273,7 @@ async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
             refusal=f"{by} has started what runs in {tab.key}",
             remedy=f"use another tab, or ask the person, who sees it with: {tab.attach_words}",
         )
-    stopped = await call.progress.during(tab.stop_process(given.signal, grace=given.grace))
+    stopped = await call.progress.during(tab.stop_process(**given.words))
     if stopped.success:
         call.stopped.append(tab.key)
     return stopped
@@ -304,34 +284,17 @@ async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
 
 @tool(ReadLogs, returns=LogTail, hints=Hints(read_only=True), large_result=True)
 async def read_logs_from_tab(call: Call, given: ReadLogs) -> LogTail:
-    return await call.terminals.read_logs(
-        given.target,
-        lines=given.lines,
-        strip_ansi=given.strip_ansi,
-        grep=given.grep,
-        before=given.before,
-        after=given.after,
-        command_id=given.command_id,
-        drawing=given.strip_ansi is False,
-    )
+    return await call.terminals.read_logs(given.target, **_asked(given))
 
 
 @tool(StreamLogs, returns=LogChunk, hints=Hints(read_only=True), large_result=True)
 async def stream_logs_from_tab(call: Call, given: StreamLogs) -> LogChunk:
-    return await call.progress.during(
-        call.terminals.stream_logs(
-            given.target,
-            from_byte=given.from_byte,
-            max_bytes=given.max_bytes,
-            strip_ansi=given.strip_ansi,
-            wait=given.wait,
-        )
-    )
+    return await call.progress.during(call.terminals.stream_logs(given.target, **given.words))
 
 
 @tool(SetHistoryLimit, returns=Success, hints=Hints())
 async def set_history_limit(call: Call, given: SetHistoryLimit) -> Success:
-    await call.terminals.set_history_limit(given.limit)
+    await call.terminals.set_history_limit(**given.words)
     return Success(success=True)
 
 
@@ -366,15 +329,9 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
         from muxwire.library.pictures import check_can_draw, png
 
         check_can_draw()
-    taken = await call.terminals.snapshot(
-        given.target,
-        given.scrollback,
-        cells=given.cells or given.image,
-        unwrap=given.unwrap,
-        at_byte=given.at_byte,
-        ago=given.ago,
-        command_id=given.command_id,
-    )
+    asked = given.words | {"cells": given.cells or given.image}
+    del asked["image"]
+    taken = await call.terminals.snapshot(given.target, **asked)
     if given.image:
         call.pictures.append(await anyio.to_thread.run_sync(png, taken))
     return _screen(taken if given.cells else replace(taken, cells=None, scrollback_cells=None))
@@ -413,15 +370,7 @@ class Events:
 
 @tool(WatchEvents, returns=Events, hints=Hints(read_only=True), toolset="screen")
 async def watch_events(call: Call, given: WatchEvents) -> Events:
-    batch = await call.progress.during(
-        call.terminals.watch_events(
-            given.window_ids,
-            kinds=given.kinds,
-            since=given.since,
-            max_events=given.max_events,
-            timeout=given.timeout,
-        )
-    )
+    batch = await call.progress.during(call.terminals.watch_events(given.window_ids, **given.words))
     return Events([_event(event) for event in batch.events], batch.next, batch.dropped)
 
 
@@ -475,17 +424,8 @@ async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> Operation
     operations = read_operations(given.operations)
     if not given.dry_run:
         await _agree_to_end(call, await _killed(call, operations))
-    return await call.progress.during(
-        call.terminals.run_operations(
-            operations,
-            on_error=given.on_error,
-            dry_run=given.dry_run,
-            dispatch_timeout=given.dispatch_timeout,
-            timeout=given.timeout or None,
-            rollback_on_error=given.rollback_on_error,
-            max_chars=DEFAULT_MAX_CHARS,
-        )
-    )
+    asked = given.words | {"operations": operations, "max_chars": DEFAULT_MAX_CHARS}
+    return await call.progress.during(call.terminals.run_operations(**asked))
 
 
 TOOLS: tuple[AnyTool, ...] = (

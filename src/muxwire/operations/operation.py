@@ -104,6 +104,7 @@ class Operation:
     # What runs in a pane decides how long it takes, and it is cancelled with its list. All others are given up after
     # `dispatch_timeout`, and are then finished all the same, because tmux does what it was sent.
     of_program: ClassVar[bool] = False
+    of_ended: ClassVar[bool] = False  # a pane that a step made may have ended
 
     @property
     def makes(self) -> bool:

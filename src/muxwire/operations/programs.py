@@ -119,6 +119,7 @@ class WaitFor(Operation, Wait):
     """Wait as `Terminals.wait_for`, for text from the step on that last typed into the pane."""
 
     kind: ClassVar[str] = "wait_for"
+    of_ended: ClassVar[bool] = True
     stays: ClassVar[str] = ""
     harmless: ClassVar[bool] = True
     of_program: ClassVar[bool] = True

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.lowlevel
 
-from muxwire.client.client import ANSWER_SECONDS
-from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, NoSuchTarget
+from muxwire.errors import ConnectionClosed, MuxwireError, NoSuchTarget
 from muxwire.host.host import answer_seconds
 from muxwire.operations.operation import Operation, OperationsResult, Place, Ref, Step, StepResult
 from muxwire.protocol.commands import command
@@ -28,26 +26,7 @@ if TYPE_CHECKING:
     from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.server import TmuxServer
-    from muxwire.verbs.types import OnError
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How a list is run: times in seconds, None for no limit; `max_chars` bounds the output of each step."""
-
-    on_error: OnError
-    dispatch_timeout: float | None
-    timeout: float | None
-    rollback_on_error: bool
-    max_chars: int | None
-
-    def check(self) -> None:
-        for name, seconds in (("dispatch_timeout", self.dispatch_timeout), ("timeout", self.timeout)):
-            if seconds is not None and seconds <= 0:
-                raise InvalidArgument(f"{name} is {seconds} s", remedy="give more than 0, or none")
-        if self.on_error not in ("stop", "continue"):
-            raise InvalidArgument(f"on_error is {self.on_error!r}", remedy='use "stop" or "continue"')
+    from muxwire.verbs.catalogue import RunTmuxOperations
 
 
 @final
@@ -57,7 +36,7 @@ class OperationsRun:
     def __init__(
         self,
         operations: Sequence[Operation],
-        options: RunOptions,
+        options: RunTmuxOperations,
         book: TabBook,
         seat: Seat,
         host: Host,
@@ -127,11 +106,11 @@ class OperationsRun:
     async def _do(self, step: Step, left: float) -> None:
         """Do one step, in the time that it has; it says itself how it ended."""
         operation = step.operation
-        limit = min(left, self.options.dispatch_timeout or ANSWER_SECONDS)
+        limit = min(left, self.options.dispatch_timeout)
         step.end("skipped", "tmux did not answer when it was asked for the pane")
         try:
             with anyio.move_on_after(limit) as asking:
-                places = [await self._place(target) for target in operation.targets]
+                places = [await self._place(operation, target) for target in operation.targets]
                 if not places:
                     await self.server.attach()
                 client = self._client(places)
@@ -175,7 +154,7 @@ class OperationsRun:
         self.book.spawn(run)
         await done.wait()
 
-    async def _place(self, target: Target) -> Place:
+    async def _place(self, operation: Operation, target: Target) -> Place:
         """The pane of a target now; NoSuchTarget."""
         if isinstance(target, Ref):
             tab = self._made.get(target.name)
@@ -183,7 +162,7 @@ class OperationsRun:
                 raise NoSuchTarget(f"the step that makes ref {target.name} did not succeed")
         else:
             tab = self.book.open.get(self.called(target)) or await self._find(target)
-        if tab.pane.session.closed:
+        if tab.pane.session.closed and not operation.of_ended:
             tab = await self._find(tab.pane_id)  # which says why
         await self._attached.enter_async_context(attached(tab))
         return Place(tab.pane_id, tab.session_id or self.server.sessions.hub, tab)
@@ -236,7 +215,7 @@ class OperationsRun:
     async def _roll_back(self) -> tuple[list[str], list[str]]:
         """Close the panes that were made, last first; return them, and each step of which something is left."""
         self._rolls_back = True
-        timeout = min(max(self._left, answer_seconds(self.host)), self.options.dispatch_timeout or ANSWER_SECONDS)
+        timeout = min(max(self._left, answer_seconds(self.host)), self.options.dispatch_timeout)
         with anyio.move_on_after(timeout) as silent, suppress(ConnectionClosed):
             await self.server.client.wait_reconnected()
             await self.server.client.ask(("display-message", "-p", ""))

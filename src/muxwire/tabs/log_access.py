@@ -26,7 +26,6 @@ from muxwire.pane.output import output_range
 from muxwire.results import LogChunk, LogTail
 from muxwire.shell.visible import SEQUENCE_END
 from muxwire.tabs.attached import attached
-from muxwire.verbs.types import CHUNK_MAX, LINES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from muxwire.host.folders import Folders
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
+    from muxwire.verbs.catalogue import Piece, Tail
 
 # As list_tabs names tabs of a tmux server that is gone.
 _LOG_ADDRESS = re.compile(
@@ -138,23 +138,22 @@ def _said_why(path: Path) -> Iterator[None]:
         raise cannot(f"read the log {path}", error) from error
 
 
-async def read_tail(
-    source: LogSource, *, lines: int, strip_ansi: bool, grep: str, before: int, after: int, drawing: bool = True
-) -> LogTail:
+async def read_tail(source: LogSource, asked: Tail) -> LogTail:
     """The last `lines` lines; with `grep`, the last that match it, with their context. InvalidArgument.
 
     `drawing`: with what was drawn on the alternate screen, unless `strip_ansi`.
     """
-    if not 0 < lines <= LINES_MAX:
-        raise InvalidArgument(f"lines is {lines}", remedy=f"use 1 to {LINES_MAX}")
+    plain = source.plain(asked.strip_ansi)
     with _said_why(source.path):
         within = source.within  # before the flush: what comes later is not read
         end = source.end if within is None else within[1]
-        view, _ = await _settled_view(source, strip=strip_ansi)
-        view = replace(view, drawing=drawing)
+        view, _ = await _settled_view(source, strip=plain)
+        view = replace(view, drawing=asked.drawing)
         if within is not None:
             view = replace(view, within=within, final=True)
-        find = partial(_tail, source, lines, view, strip_ansi=strip_ansi, grep=grep, before=before, after=after)
+        find = partial(
+            _tail, source, asked.lines, view, strip_ansi=plain, grep=asked.grep, before=asked.before, after=asked.after
+        )
         result = await find()
         if trouble := await source.trouble(result.next_byte, end):
             result = await find()  # the file may be another one now (`PaneLog.begun_anew`)
@@ -173,13 +172,10 @@ async def _tail(
     return await anyio.to_thread.run_sync(read, source.path, lines, view)
 
 
-async def read_chunk(source: LogSource, *, from_byte: int, max_bytes: int, strip_ansi: bool, wait: float) -> LogChunk:
+async def read_chunk(source: LogSource, asked: Piece) -> LogChunk:
     """A piece of about `max_bytes` raw bytes from `from_byte` on; waits if nothing is there yet. InvalidArgument."""
-    if from_byte < 0 or not 0 < max_bytes <= CHUNK_MAX:
-        raise InvalidArgument(
-            f"from_byte is {from_byte} and max_bytes is {max_bytes}: one of them is out of range",
-            remedy=f"use from_byte >= 0 and max_bytes 1 to {CHUNK_MAX}",
-        )
+    from_byte, max_bytes, wait = asked.from_byte, asked.max_bytes, asked.wait
+    strip_ansi = source.plain(asked.strip_ansi)
     with _said_why(source.path):
         if from_byte > source.end:
             raise InvalidArgument(

@@ -198,7 +198,7 @@ class TabMaker:
                 nonce=nonce,
                 name=request.name,
                 session=request.session or self.server.sessions.hub_name,
-                shell=request.shell if shell is not None else "",
+                shell=(request.shell or "") if shell is not None else "",
                 cwd=os.fspath(request.cwd),
                 sized=request.size is not None,
                 is_split=is_split,
@@ -305,11 +305,12 @@ class TabMaker:
     ) -> tuple[Shell | None, tuple[str, ...], dict[str, str]]:
         if request.command:
             return None, tuple(request.command), dict(request.env)
-        shell = self._host.shell_for(request.shell)
+        program = request.shell or self._host.default_shell()
+        shell = self._host.shell_for(program)
         if shell is None:
-            return None, (request.shell, *(("-l",) if request.login else ())), dict(request.env)
+            return None, (program, *(("-l",) if request.login else ())), dict(request.env)
         environ = {**self._host.environ, **request.env}
-        start = shell.launch(request.shell, self.server.folders.shells, folder, nonce, request.login, environ)
+        start = shell.launch(program, self.server.folders.shells, folder, nonce, request.login, environ)
         return shell, start.argv, {**request.env, **start.env}
 
     def build(self, record: TabRecord, place: PaneRow, session_id: str, *, started_at: float = -math.inf) -> Tab:

@@ -39,13 +39,12 @@ from muxwire.tabs.attached import attached, attaching
 from muxwire.tabs.closing import check_idle, end_pane, end_rest
 from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
-from muxwire.tabs.parameters import checks_types
 from muxwire.tabs.processes import note_left, started_process, stop_process
 from muxwire.tabs.record import note_name, printed_name, shown_name
 from muxwire.tabs.takes import takes
 from muxwire.tabs.waits import Wanted, wait_for
-from muxwire.verbs.catalogue import Execute, ResultOf, Script, Typing, Wait
-from muxwire.verbs.types import DEFAULT_LINES, DEFAULT_MAX_BYTES, DEFAULT_TIMEOUT, DEFAULT_WAIT
+from muxwire.verbs.catalogue import Execute, Piece, ResultOf, Screenshot, Script, Start, Stop, Tail, Typing, Wait
+from muxwire.verbs.types import DEFAULT_TIMEOUT, DEFAULT_WAIT
 from muxwire.vt.drawn import rows_of
 
 if TYPE_CHECKING:
@@ -245,7 +244,7 @@ class Tab:
             for name, value in variables.items()
             if usual.get(name) != value and name.isidentifier() and name not in _OF_A_TAB and "MUXWIRE_" not in name
         }
-        return {"shell": self.shell_path or None, "cwd": folder if host.is_folder(folder) else None, "env": env}
+        return {"shell": self.shell_path, "cwd": folder if host.is_folder(folder) else "", "env": env}
 
     @property
     def columns(self) -> int:
@@ -419,38 +418,31 @@ class Tab:
             execution.explain(self.pane.short_of_files())
         return outcome
 
-    @checks_types
+    @takes(Start)
     @attaching
-    async def start_process(
-        self,
-        command: str,
-        *,
-        append_newline: bool = True,
-        ready: str = "",
-        ready_regex: bool = False,
-        ready_timeout: float = 30.0,
-    ) -> ProcessStart:
+    async def start_process(self, asked: Start) -> ProcessStart:
         """Start `command` and leave it running; wait for the text (or regex) `ready` if one is given.
 
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
-        until, regex = ("", ready) if ready_regex else (ready, "")
-        wanted = await Wanted.of(Wait(until=until, regex=regex)).checked() if ready else None
+        until, regex = ("", asked.ready) if asked.ready_regex else (asked.ready, "")
+        wanted = await Wanted.of(Wait(until=until, regex=regex)).checked() if asked.ready else None
         from_byte, execution = self.next_byte, None
-        if append_newline:
-            execution = await self._start(command.encode("utf-8", "surrogateescape"), DEFAULT_TIMEOUT, {}, "")
+        if asked.append_newline:
+            command = asked.command.encode("utf-8", "surrogateescape")
+            execution = await self._start(command, DEFAULT_TIMEOUT, {}, "")
         else:
-            from_byte = (await self._keys.send(command, paste=False, literal=True)).next_byte
-        return await started_process(self, execution, from_byte, wanted, ready_timeout)
+            from_byte = (await self._keys.send(asked.command, paste=False, literal=True)).next_byte
+        return await started_process(self, execution, from_byte, wanted, asked.ready_timeout)
 
-    @checks_types
-    async def stop_process(self, name: str = "SIGINT", *, grace: float = 2.0) -> ProcessStop:
-        """Stop what runs in the foreground: `name` first, after `grace` seconds each stronger signal up to SIGKILL.
+    @takes(Stop)
+    async def stop_process(self, asked: Stop) -> ProcessStop:
+        """Stop what runs in the foreground: by `signal`, after `grace` seconds each stronger one up to SIGKILL.
 
         InvalidArgument for a signal that is not one of SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGKILL; NotPermitted for
         a program that a person started at their own tmux server.
         """
-        return await stop_process(self, name, grace)
+        return await stop_process(self, asked.signal, asked.grace)
 
     @takes(Typing)
     @attaching
@@ -509,27 +501,23 @@ class Tab:
         finally:
             self._persons -= 1
 
-    @checks_types
+    @takes(Screenshot)
     @attaching
-    async def snapshot(
-        self,
-        scrollback: int | None = None,
-        *,
-        cells: bool = False,
-        unwrap: bool = False,
-        at_byte: int | None = None,
-        ago: float | None = None,
-    ) -> Snapshot:
+    async def snapshot(self, asked: Screenshot) -> Snapshot:
         """What the pane shows now, or showed at an offset, `ago` seconds ago, or at its end.
 
         `scrollback`: also the last N rows above, 0: all. `cells` adds styles; `unwrap` joins rows that the terminal
         wrapped. InvalidArgument (also where it is not known when bytes came), TabUnavailable (no log).
         """
-        if ago is not None:
+        at_byte = asked.at_byte
+        if asked.command_id:
+            command = self._command(asked.command_id)
+            at_byte = None if command.running else command.end
+        if asked.ago is not None:
             log = self.pane.stream.log
             await log.dated()
-            at_byte = await anyio.to_thread.run_sync(offset_ago, log.path, ago, self._shows)
-        return await self._view.snapshot(scrollback, cells=cells, unwrap=unwrap, at_byte=at_byte)
+            at_byte = await anyio.to_thread.run_sync(offset_ago, log.path, asked.ago, self._shows)
+        return await self._view.snapshot(asked.scrollback, cells=asked.cells, unwrap=asked.unwrap, at_byte=at_byte)
 
     def _shows(self, begin: int, end: int) -> bool:
         """Whether these bytes of its log are more than the marks that processes write when they attach. Blocks."""
@@ -586,44 +574,16 @@ class Tab:
             raise NoSuchTarget(f"the command {command_id} ran in {tab.key}", remedy="call the method of that tab")
         return execution
 
-    @checks_types
-    async def read_logs(
-        self,
-        *,
-        lines: int = DEFAULT_LINES,
-        strip_ansi: bool | None = None,
-        grep: str = "",
-        before: int = 0,
-        after: int = 0,
-        command_id: str = "",
-        drawing: bool = True,
-    ) -> LogTail:
+    @takes(Tail)
+    async def read_logs(self, asked: Tail) -> LogTail:
         """Its last `lines` lines, or those of a command that ran in it; as `Terminals.read_logs`."""
-        source = LogSource(self.log_path, self, self._command(command_id) if command_id else None)
-        return await read_tail(
-            source,
-            lines=lines,
-            strip_ansi=source.plain(strip_ansi),
-            grep=grep,
-            before=before,
-            after=after,
-            drawing=drawing,
-        )
+        command = self._command(asked.command_id) if asked.command_id else None
+        return await read_tail(LogSource(self.log_path, self, command), asked)
 
-    @checks_types
-    async def stream_logs(
-        self,
-        *,
-        from_byte: int = 0,
-        max_bytes: int = DEFAULT_MAX_BYTES,
-        strip_ansi: bool | None = None,
-        wait: float = 0.0,
-    ) -> LogChunk:
+    @takes(Piece)
+    async def stream_logs(self, asked: Piece) -> LogChunk:
         """A piece of its log from an offset on; waits up to `wait` seconds if nothing is there yet."""
-        source = LogSource(self.log_path, self)
-        return await read_chunk(
-            source, from_byte=from_byte, max_bytes=max_bytes, strip_ansi=source.plain(strip_ansi), wait=wait
-        )
+        return await read_chunk(LogSource(self.log_path, self), asked)
 
     async def picture(self) -> Picture:
         """The text of its screen now, for waits; TabUnavailable."""
@@ -644,7 +604,6 @@ class Tab:
         """The text of its screen at that offset of its output; None where the log cannot say."""
         return await self._view.picture_at(offset)
 
-    @checks_types
     async def close(self, *, force: bool = False, reason: str = "") -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
 

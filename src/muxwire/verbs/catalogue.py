@@ -20,6 +20,7 @@ from muxwire.verbs.types import (
     DEFAULT_TIMEOUT,
     DEFAULT_WAIT,
     DISPATCH_TIMEOUT,
+    EVENTS_AT_ONCE,
     HISTORY_LIMIT_MAX,
     LINES_MAX,
     Argv,
@@ -35,6 +36,7 @@ from muxwire.verbs.types import (
     IdleTimeout,
     Language,
     Login,
+    Machine,
     MaxChars,
     Milliseconds,
     Objects,
@@ -132,7 +134,7 @@ class PaneRequest(Verb):
     cwd: Cwd = ""
     env: Environment = field(default_factory=dict)
     login: Login = False
-    shell: Shell = ""
+    shell: Shell | None = None
     command: Argv = ()
 
 
@@ -154,20 +156,27 @@ class CreateTab(TabRequest):
 
     verb: ClassVar[str] = "create_tab"
     host: Annotated[
-        str,
+        Machine,
         Shown("HOST"),
         Help("open it on that machine of hosts.toml; without a connection it lives for `keep`", "as hosts.toml allows"),
     ] = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Verb):
+    """Which tabs are listed."""
+
+    closed: Annotated[bool, Help("closed tabs too, whose logs can still be read", "closed tabs too")] = True
+    session: Annotated[str, Shown("NAME"), Help("only the tabs of that tmux session")] = ""
+
+
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListTabs(Verb):
+class ListTabs(Listing):
     """List tabs and sessions. state "prompt": ready."""
 
     verb: ClassVar[str] = "list_tabs"
     closed: Annotated[bool, Help("closed tabs too, whose logs can still be read", "closed tabs too")] = False
-    session: Annotated[str, Shown("NAME"), Help("only the tabs of that tmux session")] = ""
 
 
 @final
@@ -227,15 +236,11 @@ class ExecuteScript(Script, InTab):
     max_chars: MaxChars | None = DEFAULT_MAX_CHARS
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StartProcess(InTab):
-    """Start a server, watcher or REPL at a tab's prompt and leave it running. Read on with command_result.
-    append_newline false: only types the text, into a running program too.
-    """
+class Start(Verb):
+    """What is started, and what says that it is ready."""
 
-    verb: ClassVar[str] = "start_process"
-    command: Annotated[str, Shown("COMMAND"), Help("a line for the tab's shell")]
+    command: Annotated[str, Shown("COMMAND"), Help("a line for the tab's shell")] = field(kw_only=False)
     append_newline: Annotated[bool, Help("run it; else the text is only typed")] = True
     ready: Annotated[str, Shown("TEXT"), Help("wait until its output holds this text", "text to wait for")] = ""
     ready_regex: Annotated[bool, Help("`ready` is a regular expression")] = False
@@ -244,24 +249,38 @@ class StartProcess(InTab):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StopProcess(InTab):
-    """Stop what runs in a tab: the signal, and after each grace_ms a stronger one, up to SIGKILL. left:
-    what of it still runs.
+class StartProcess(Start, InTab):
+    """Start a server, watcher or REPL at a tab's prompt and leave it running. Read on with command_result.
+    append_newline false: only types the text, into a running program too.
     """
 
-    verb: ClassVar[str] = "stop_process"
-    signal: Annotated[str, Help("the first signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL")] = "SIGINT"
+    verb: ClassVar[str] = "start_process"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stop(Verb):
+    """How what runs is stopped."""
+
+    signal: Annotated[str, Help("the first signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL")] = field(
+        default="SIGINT", kw_only=False
+    )
     grace: Annotated[Milliseconds, Help("how long each signal has to end it")] = DEFAULT_GRACE
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadLogs(InTab):
-    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Continue from next_byte with
-    stream_logs_from_tab.
+class StopProcess(Stop, InTab):
+    """Stop what runs in a tab: the signal, and after each grace_ms a stronger one, up to SIGKILL. left:
+    what of it still runs.
     """
 
-    verb: ClassVar[str] = "read_logs_from_tab"
+    verb: ClassVar[str] = "stop_process"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tail(Verb):
+    """Which of the last lines are read."""
+
     lines: Annotated[Positive, Most(LINES_MAX), Shown("N"), Help("the last N lines")] = DEFAULT_LINES
     strip_ansi: StripAnsi | None = None
     grep: Annotated[
@@ -270,16 +289,23 @@ class ReadLogs(InTab):
     before: Annotated[Count, Shown("N"), Help("lines before each match")] = 0
     after: Annotated[Count, Shown("N"), Help("lines after each match")] = 0
     command_id: Annotated[CommandId, Help("only what that command wrote")] = ""
+    drawing: Drawing = True
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StreamLogs(InTab):
-    """Read a tab's output from a byte offset, then from next_byte. eof: no more yet; closed: never more;
-    dropped: bytes before chunk that are lost.
+class ReadLogs(Tail, InTab):
+    """Read the last lines that a tab showed, also a closed one, or of command_id's output. Continue from next_byte with
+    stream_logs_from_tab.
     """
 
-    verb: ClassVar[str] = "stream_logs_from_tab"
+    verb: ClassVar[str] = "read_logs_from_tab"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece(Verb):
+    """Which piece of the output is read."""
+
     from_byte: Annotated[Offset, Help("begin at that offset of its output")] = 0
     max_bytes: Annotated[Positive, Unit("bytes"), Most(CHUNK_MAX), Help("at most so many at once")] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi | None = None
@@ -288,19 +314,27 @@ class StreamLogs(InTab):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetHistoryLimit(Verb):
-    """Set how many lines of scrollback new tabs keep; logs keep all."""
+class StreamLogs(Piece, InTab):
+    """Read a tab's output from a byte offset, then from next_byte. eof: no more yet; closed: never more;
+    dropped: bytes before chunk that are lost.
+    """
 
-    verb: ClassVar[str] = "set_history_limit"
-    limit: Annotated[Count, Most(HISTORY_LIMIT_MAX), Help("rows of scrollback, for each tab")]
+    verb: ClassVar[str] = "stream_logs_from_tab"
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TakeSnapshot(InTab):
-    """See a tab's screen: now, ago_ms ago, at_byte or command_id's end. For text read the log."""
+class SetHistoryLimit(Verb):
+    """Set how many lines of scrollback new tabs keep; logs keep all."""
 
-    verb: ClassVar[str] = "snapshot"
+    verb: ClassVar[str] = "set_history_limit"
+    limit: Annotated[Count, Most(HISTORY_LIMIT_MAX), Help("rows of scrollback, for each tab")] = field(kw_only=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screenshot(Verb):
+    """Which screen is shown, and how much of it."""
+
     at_byte: Annotated[Offset | None, Help("as it was at that offset of its output")] = None
     command_id: Annotated[CommandId, Help("as it was when that command had ended")] = ""
     ago: Annotated[Milliseconds | None, Help("as it was that long ago", "")] = None
@@ -309,6 +343,14 @@ class TakeSnapshot(InTab):
     ] = None
     cells: Annotated[bool, Help("colours and other styles too", "styles")] = False
     unwrap: Annotated[bool, Help("join rows that the terminal wrapped", "")] = False
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakeSnapshot(Screenshot, InTab):
+    """See a tab's screen: now, ago_ms ago, at_byte or command_id's end. For text read the log."""
+
+    verb: ClassVar[str] = "snapshot"
     image: Annotated[bool, Help("a picture too, as PNG", "")] = False
 
 
@@ -390,13 +432,10 @@ class WaitFor(Wait, InTabs):
     verb: ClassVar[str] = "wait_for"
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatchEvents(Verb):
-    """Wait for events in tabs, by programs and people. Output only if in kinds."""
+class Watching(Verb):
+    """Which events are waited for."""
 
-    verb: ClassVar[str] = "watch_events"
-    window_ids: Annotated[Targets, Help("only of these tabs; none: of all", "[]: all")] = ()
     kinds: Annotated[
         Strings, Shown("KIND"), Help("only events of that kind; none: all but output", " ".join(get_args(EventKind)))
     ] = ()
@@ -407,8 +446,18 @@ class WatchEvents(Verb):
             "next of the last answer; 0: all kept",
         ),
     ] = None
-    max_events: Annotated[Positive, Help("at most so many at once")] = DEFAULT_EVENTS
+    max_events: Annotated[Positive, Help("at most so many at once")] = EVENTS_AT_ONCE
     timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("end after that time")] = DEFAULT_WAIT
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEvents(Watching, InTabs):
+    """Wait for events in tabs, by programs and people. Output only if in kinds."""
+
+    verb: ClassVar[str] = "watch_events"
+    window_ids: Annotated[Targets, Help("only of these tabs; none: of all", "[]: all")] = ()
+    max_events: Annotated[Positive, Help("at most so many at once")] = DEFAULT_EVENTS
 
 
 @final
@@ -426,7 +475,7 @@ class RunTmuxOperations(Verb):
     """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
 
     verb: ClassVar[str] = "run_tmux_operations"
-    operations: Annotated[Objects, Help("the steps: docs/operations.md has their kinds")]
+    operations: Annotated[Objects, Help("the steps: docs/operations.md has their kinds")] = field(kw_only=False)
     on_error: Annotated[OnError, Help("what to do after a step that fails")] = "stop"
     dry_run: Annotated[bool, Help("send nothing; show what would be sent")] = False
     rollback_on_error: Annotated[bool, Help("if a step fails, close what others made")] = False
@@ -434,6 +483,7 @@ class RunTmuxOperations(Verb):
         Milliseconds, Shown("SECONDS"), Least(1), Help("how long tmux may take to answer a step")
     ] = DISPATCH_TIMEOUT
     timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("how long the whole list may take; 0: no limit")] = 0.0
+    max_chars: Annotated[int | None, Least(1), Here()] = None
 
 
 VERBS: Final[tuple[type[Verb], ...]] = (

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from muxwire.errors import InvalidArgument
-from muxwire.verbs.types import CommandLine, Folder, HasPath, Objects, Strings, Texts
+from muxwire.verbs.types import CommandLine, Folder, HasPath, Machine, Objects, Strings, Texts
 
 if TYPE_CHECKING:
     from muxwire.verbs.describe import Parameter
@@ -70,4 +70,6 @@ _KINDS: Mapping[Any, _Kind] = {
     Mapping[str, str]: ("a mapping", 'for example {"NAME": "VALUE"}', lambda value: isinstance(value, Mapping)),
     tuple[int, int]: ("columns and rows", "as (120, 40)", lambda _: True),
     Objects: ("a list", 'as [{"kind": "new_window"}]', lambda _: True),
+    Any: ("anything", "", lambda _: True),
+    Machine: ("a machine", "give its name, or a Carrier", lambda _: True),
 }

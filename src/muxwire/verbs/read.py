@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from muxwire.verbs.describe import Parameter, json_names
-from muxwire.verbs.types import CommandLine, Folder, Objects, Strings, Texts
+from muxwire.verbs.types import CommandLine, Folder, Machine, Objects, Strings, Texts
 
 V = TypeVar("V")
 
@@ -179,6 +179,7 @@ _READERS: Mapping[Any, Callable[[object], Any]] = {
     bool: _flag,
     CommandLine: _text,
     Folder: _text,
+    Machine: _text,
     Strings: _texts,
     Texts: _text_or_texts,
     Mapping[str, str]: _environment,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from muxwire.verbs.describe import Parameter, parameters
-from muxwire.verbs.types import CommandLine, Folder, Objects, Strings, Texts
+from muxwire.verbs.types import CommandLine, Folder, Machine, Objects, Strings, Texts
 
 Schema = dict[str, Any]
 
@@ -19,6 +19,7 @@ _SCHEMAS: Mapping[Any, Schema] = {
     float: {"type": "integer"},  # milliseconds
     CommandLine: _STRING,
     Folder: _STRING,
+    Machine: _STRING,
     Strings: _STRINGS,
     Texts: {"anyOf": [_STRING, _STRINGS]},
     Mapping[str, str]: {"type": "object"},

@@ -23,6 +23,8 @@ LINES_MAX = 1_000_000
 CHUNK_MAX = 16 << 20
 # About 3 kB: an answer that a model reads at once, and asks for the next one if it wants more.
 DEFAULT_EVENTS = 25
+# A program reads as many at once.
+EVENTS_AT_ONCE = 100
 # What a program gets to end by itself before the next, stronger signal.
 DEFAULT_GRACE = 2.0
 # Seconds in which tmux must have answered: it takes a millisecond, and a machine that swaps a few seconds.
@@ -40,7 +42,7 @@ Offset = Annotated[int, Unit("bytes"), Least(0), Shown("N")]
 Size = Annotated[tuple[int, int], Shown("COLSxROWS")]
 Strings = Sequence[str]
 # The steps of a list, each with a schema of its own.
-Objects = tuple[Mapping[str, Any], ...]
+Objects = Sequence[Any]
 Texts = str | Sequence[str]
 CommandLine = str | bytes
 
@@ -54,6 +56,22 @@ class HasPath(Protocol):
 
 
 Folder = str | HasPath
+
+
+class Way(Protocol):
+    """What a `Carrier` is: the way to another machine."""
+
+    @property
+    def keep(self) -> int:
+        """For how many seconds programs there live on without a connection."""
+
+    @property
+    def spool(self) -> int:
+        """How many bytes of each pane's output are kept there then."""
+
+
+# The name of a machine, or the way to it.
+Machine = str | Way
 # Functions that a call may be given, plain ones or coroutine functions.
 # Receives the next bytes of a command's output, the terminal's CR LF back to LF.
 OnOutput = Callable[[bytes], object]

@@ -185,7 +185,7 @@ class Web:
             case "GET", "/stream":
                 await self._stream(key, query.get("tab", ""), receive, send)
             case "GET", "/past":
-                above = await self._terminals.snapshot(query["tab"], PAST_ROWS, cells=True)
+                above = await self._terminals.snapshot(query["tab"], scrollback=PAST_ROWS, cells=True)
                 await _reply(send, {"lines": rows_of(above.scrollback or (), above.scrollback_cells or ())})
             case "POST", "/control" | "/keys" | "/answer":
                 given = await _body(receive)

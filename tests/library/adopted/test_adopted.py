@@ -61,7 +61,7 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
         await person.settled()
         before = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
         async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-            for session in (None, "other"):
+            for session in ("", "other"):
                 tab = await adopted.create_tab(name="ours", session=session)
                 assert (await tab.execute("echo here; (exit 5)")).exit_code == 5
             windows = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()

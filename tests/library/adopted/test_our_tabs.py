@@ -68,7 +68,7 @@ async def test_what_we_made_ends_with_us_with_all_that_runs_in_it(person: Person
         async with unchanged(person):
             pids: list[int] = []
             async with opened() as adopted:
-                for session in (None, "other"):
+                for session in ("", "other"):
                     tab = await adopted.create_tab(session=session)
                     said = await tab.execute(f"trap '' HUP TERM; {BACKGROUND}; echo $$")
                     pids += map(int, said.output.split())

@@ -255,8 +255,8 @@ async def test_tabs_come_and_go_at_random_while_commands_run(alone: muxwire.Term
 
     async def one(number: int) -> None:
         kind = chosen.choice(("shell", "shell", "program", "session"))
-        command = ["sh", "-c", f"echo {number}; exit 5"] if kind == "program" else None
-        session = f"s{number % 3}" if kind == "session" else None
+        command = ["sh", "-c", f"echo {number}; exit 5"] if kind == "program" else []
+        session = f"s{number % 3}" if kind == "session" else ""
         tab = await alone.create_tab(shell="bash", command=command, session=session)
         if command:
             await closed(tab)

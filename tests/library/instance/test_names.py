@@ -136,7 +136,6 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
         {"shell": "no-such-shell"},
         {"shell": str(tmp_path)},
         {"shell": "/bin/\0sh"},
-        {"command": []},
         {"command": ["no-such-program"]},
         {"command": ["echo", "a\0b"]},
         {"env": {"1A": "x"}},

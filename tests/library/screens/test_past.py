@@ -77,9 +77,12 @@ async def test_a_screen_by_time(terminals: Terminals) -> None:
 async def test_an_ended_tab_has_its_last_screen(terminals: Terminals) -> None:
     tab = await terminals.create_tab(command=["sh", "-c", "printf 'a\\nb\\033[1;40Hc\\n'; read -r line"], size=(50, 9))
     await terminals.wait_for([tab.window_id], until="c", timeout=DEADLINE)
-    was = await tab.snapshot(0, cells=True)
+    was = await tab.snapshot(scrollback=0, cells=True)
     await tab.close(force=True)
-    for last in (await tab.snapshot(0, cells=True), await terminals.snapshot(tab.window_id, 0, cells=True)):
+    for last in (
+        await tab.snapshot(scrollback=0, cells=True),
+        await terminals.snapshot(tab.key, scrollback=0, cells=True),
+    ):
         assert (last.lines, last.scrollback, last.cols, last.rows) == (was.lines, was.scrollback, 50, 9)
         assert (last.pane, last.source, last.exact) == (tab.pane_id, "replay", True)
     by_path = await terminals.snapshot(str(tab.log_path))
@@ -93,7 +96,7 @@ async def test_a_screen_of_an_earlier_run(environ: dict[str, str], tmp_path: Pat
         was = await agree(terminals, tab)
         log = tab.log_path
     async with open_terminals(environ=environ, state_dir=tmp_path) as terminals:
-        again = await terminals.snapshot(str(log), 0, at_byte=was.next_byte)
+        again = await terminals.snapshot(str(log), scrollback=0, at_byte=was.next_byte)
         assert (again.lines, again.cols, again.rows) == (was.lines, 70, 12)
         assert again.scrollback is not None
         assert again.scrollback[-1] == str(int(was.lines[0]) - 1)

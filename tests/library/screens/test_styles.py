@@ -21,17 +21,17 @@ async def test_rows_above_keep_their_styles(terminals: Terminals) -> None:
     tab = await terminals.create_tab(command=["bash", "-c", code], size=(40, 5))
     await terminals.wait_for([tab.window_id], until="8 colour", timeout=DEADLINE)
     await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
-    taken = await tab.snapshot(0, cells=True)
+    taken = await tab.snapshot(scrollback=0, cells=True)
     assert taken.scrollback == tuple(f"{n} colour 終x" for n in range(1, 5))
     assert taken.scrollback_cells is not None
     told = [run.flat() for run in taken.scrollback_cells]
     names = ["red", "green", "yellow", "blue"]
     assert told[::2] == [{"y": y, "x": 2, "length": 6, "fg": names[y], "bold": True} for y in range(4)]
     assert told[1::2] == [{"y": y, "x": 11, "length": 1, "bg": f"#01020{y + 1}"} for y in range(4)]
-    some = await tab.snapshot(2, cells=True)
+    some = await tab.snapshot(scrollback=2, cells=True)
     assert some.scrollback == taken.scrollback[2:]
     assert [run.flat() for run in some.scrollback_cells or ()] == [{**run, "y": int(run["y"]) - 2} for run in told[4:]]
-    assert (await tab.snapshot(0)).scrollback_cells is None
+    assert (await tab.snapshot(scrollback=0)).scrollback_cells is None
     assert (await tab.snapshot(cells=True)).scrollback is None
     await tab.close(force=True)
 
