@@ -106,6 +106,16 @@ def test_the_registry_is_told_where_the_source_is() -> None:
     assert SERVER["repository"]["url"] == PROJECT["project"]["urls"]["Homepage"]
 
 
+def test_the_formula_and_the_flake_are_of_this_project() -> None:
+    formula, flake = (PACKAGES / "muxwire.rb").read_text(), (ROOT / "flake.nix").read_text()
+    assert f'homepage "{PROJECT["project"]["urls"]["Homepage"]}"' in formula
+    assert f'license "{PROJECT["project"]["license"]}"' in formula
+    assert f'description = "{PROJECT["project"]["description"]}";' in flake
+    least = PROJECT["project"]["requires-python"].removeprefix(">=3.")
+    for python in (*re.findall(r"python@3[.]([0-9]+)", formula), *re.findall(r"python3[.]([0-9]+)", flake)):
+        assert int(python) >= int(least)
+
+
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 
 
@@ -139,6 +149,7 @@ def test_the_sdist_has_what_the_tests_import_and_run() -> None:
         ".ci",
         ".github",
         ".claude-plugin",
+        "flake.nix",
         "CONTRIBUTING.md",
         "README.md",
         "SECURITY.md",
