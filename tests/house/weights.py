@@ -25,7 +25,7 @@ MOST = {
     "pane": 1489,
     "protocol": 447,
     "repl": 484,
-    "shell": 3402,
+    "shell": 3338,
     "sync": 304,
     "tabs": 2721,
     "testing": 34,
@@ -34,7 +34,7 @@ MOST = {
     "verbs": 459,
     "vt": 905,
     "web": 372,
-    "tests": 30193,
+    "tests": 30142,
     "bench": 1899,
 }  # fmt: skip
 

@@ -1,165 +1,28 @@
-"""When a line is typed once more, and when a command is looked at while its end is waited for: without a terminal."""
+"""When a command is looked at while its end is waited for: without a terminal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, strategies
 
 from muxwire.shell.driver import (
     LOOK_EVERY,
     LOOKS,
-    RETRY_TABLE,
-    RETYPE_AFTER,
     TICK_SECONDS,
-    AskReads,
-    CatchUp,
     Ended,
     Examine,
     LookNear,
     Outcome,
     Report,
-    Retry,
-    RetryInput,
-    RetryState,
-    RetryView,
-    Retype,
     TryAgain,
     WaitWritten,
     Watch,
     WatchView,
 )
-from muxwire.shell.keys import CTRL_C
-from muxwire.shell.request import Press, Wait
+from muxwire.shell.request import Wait
 
-LATER = 10.0
 NEVER = float("inf")
-
-
-@dataclass
-class Line:
-    """A line that was typed, in a shell that answers at once; what is done about it."""
-
-    begun_at: float = NEVER
-    lost: bool = False
-    heard: bool = True
-    prompt_at: float = NEVER  # C-c, or CR, brings the shell back to its prompt then
-    silent: bool = True
-    since_prompt: float = LATER
-    since_typed: float = LATER
-    reads: bool = True
-    caught_up: bool = True
-    brings_prompt: bytes = CTRL_C  # which key throws away what took our line
-    now: float = 0.0
-    done: list[str] = field(default_factory=list)
-
-    def view(self) -> RetryView:
-        return RetryView(
-            begun=self.now >= self.begun_at, lost=self.lost, heard=self.heard, at_prompt=self.now >= self.prompt_at,
-            silent=self.silent, since_prompt=self.since_prompt + self.now, since_typed=self.since_typed + self.now,
-        )  # fmt: skip
-
-    def run(self, *, remote: bool = False) -> list[str]:
-        retry = Retry(remote=remote)
-        while not isinstance(action := retry.next(self.view(), self.now), Ended):
-            match action:
-                case Wait():
-                    assert action.seconds > 0
-                    marks = (at for at in (self.begun_at, self.prompt_at) if at > self.now)
-                    self.now = min(self.now + action.seconds, *marks, NEVER)
-                case CatchUp():
-                    retry.on_done(self.caught_up, self.now)
-                case AskReads():
-                    self.done.append("asked")
-                    retry.on_done(self.reads, self.now)
-                case Press():
-                    self.done.append("C-c" if action.keys == CTRL_C else "Enter")
-                    if action.keys == self.brings_prompt:
-                        self.prompt_at = self.now + 0.1
-                    retry.on_done(True, self.now)
-                case Retype():
-                    self.done.append("typed")
-        assert isinstance(retry.next(self.view(), self.now + LATER), Ended)
-        return self.done
-
-
-@pytest.mark.parametrize(
-    ("line", "done"),
-    [
-        pytest.param(Line(lost=True), ["typed"], id="a prompt came, and no start mark before it"),
-        pytest.param(Line(lost=True, since_prompt=RETYPE_AFTER / 2, silent=False), [], id="the prompt is too new"),
-        pytest.param(Line(), ["asked", "C-c", "typed"], id="an open quote"),
-        pytest.param(Line(brings_prompt=b"\r"), ["asked", "C-c", "Enter", "typed"], id="an open quote, no editor"),
-        pytest.param(Line(brings_prompt=b""), ["asked", "C-c", "Enter", "typed"], id="no prompt ever comes"),
-        pytest.param(Line(reads=False), ["asked"], id="its shell does something"),
-        pytest.param(Line(silent=False), [], id="something is written"),
-        pytest.param(Line(since_typed=RETYPE_AFTER / 2), [], id="it was typed just now"),
-        pytest.param(Line(begun_at=0.0), [], id="it has begun"),
-        pytest.param(Line(begun_at=0.0, lost=True), [], id="it has begun, and a prompt came"),
-        pytest.param(Line(heard=False, lost=True), [], id="it may have begun while nobody heard"),
-        pytest.param(Line(begun_at=0.05), ["asked", "C-c"], id="it begins as what was before it is thrown away"),
-    ],
-)
-def test_a_line_is_typed_again_only_if_it_never_ran(line: Line, done: list[str]) -> None:
-    assert line.run() == done
-
-
-@pytest.mark.parametrize(
-    ("line", "done"),
-    [
-        (Line(lost=True), ["typed"]),
-        (Line(), ["asked", "C-c", "typed"]),
-        (Line(lost=True, begun_at=RETYPE_AFTER / 2), []),
-        (Line(begun_at=RETYPE_AFTER / 2), []),
-        (Line(lost=True, caught_up=False), []),
-    ],
-)
-def test_on_another_machine_it_has_to_be_there_first(line: Line, done: list[str]) -> None:
-    assert line.run(remote=True) == done
-    assert line.now >= RETYPE_AFTER / 2 or not line.caught_up
-
-
-def test_what_is_hopeless_ends_in_every_state() -> None:
-    assert set(RETRY_TABLE) == set(RetryInput)
-    assert {*RETRY_TABLE[RetryInput.HOPELESS].values()} == {RetryState.DONE}
-    assert all(moves[RetryState.DONE] is RetryState.DONE for moves in RETRY_TABLE.values())
-
-
-FLAGS = strategies.tuples(*[strategies.booleans()] * 6, strategies.floats(0, 1), strategies.floats(0, 1))
-
-
-@given(strategies.lists(FLAGS, min_size=1, max_size=30), strategies.booleans())
-def test_whatever_happens_no_line_is_typed_twice_nor_after_it_has_begun(
-    events: list[tuple[bool, bool, bool, bool, bool, bool, float, float]], remote: bool
-) -> None:
-    retry, now, typed, begun, asked = Retry(remote=remote), 0.0, 0, False, True
-    for number in range(500):
-        has_begun, lost, heard, at_prompt, silent, answer, since_prompt, since_typed = events[
-            min(number, len(events) - 1)
-        ]
-        begun = begun or has_begun
-        view = RetryView(begun, lost and not begun, heard, at_prompt, silent, since_prompt, since_typed)
-        action = retry.next(view, now)
-        if isinstance(action, Ended):
-            break
-        match action:
-            case Wait():
-                assert action.seconds > 0
-                now += max(action.seconds / 3, 1e-3)
-            case AskReads():
-                asked = answer
-                retry.on_done(answer, now)
-            case CatchUp() | Press():
-                retry.on_done(answer, now)
-            case Retype():
-                typed += 1
-                assert asked
-                assert not begun
-    else:
-        raise AssertionError("it never ends")
-    assert typed <= 1
-    assert isinstance(retry.next(RetryView(False, True, True, True, True, LATER, LATER), now + LATER), Ended)
 
 
 @dataclass

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable, TmuxSilent
+from muxwire.shell.execution import Execution
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.marks import ID_RANDOM, own_id
@@ -17,7 +19,7 @@ from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from muxwire.shell.request import SILENCE_WITHIN
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc, prompt
-from tests.shell.world import PROMPT, Over, World, at_prompt
+from tests.shell.world import NEVER, PROMPT, Over, World, at_prompt
 
 # DECSET 2004: by it bash says that its line editor is on.
 EDITS = b"\x1b[?2004h"
@@ -27,6 +29,7 @@ PATIENT = 10.0
 _OTHERS = own_id(bytes.fromhex(OTHER)[:ID_RANDOM], NONCE)
 BEGUN, ENDED = osc(f"C;{NONCE};1") + osc(f"S;{_OTHERS}"), osc(f"E;{_OTHERS};0;/;{_OTHERS}")
 NESTED = osc(f"C;{NONCE};1") + osc(f"T;{_OTHERS}") + osc(f"S;{_OTHERS}")
+C_C, ENTER = f"press {CTRL_C!r}", "press b'\\r'"
 # The next prompt, and a person's line.
 LINE = prompt(2) + PROMPT + osc(f"C;{NONCE};2")
 
@@ -372,27 +375,62 @@ def test_a_line_that_the_shell_takes_during_the_look_is_no_read_prompt() -> None
     assert world.run(world.ready.lines_read()) == ""
 
 
-def test_a_line_that_never_ran_is_typed_again() -> None:
-    world = at_prompt()
-    lost = world.typed()
-    world.prompt()
-    world.time += 1.0
-    world.later(0.2, lambda: world.begins(lost))
-    world.later(0.3, lambda: world.ends(lost))
-    world.later(0.31, world.comes_back)
-    reached(world)
-    assert world.done.count("TypeAgain") >= 1
+def later_prompt(world: World, seconds: float = 0.1) -> None:
+    """What took our line for more of itself is thrown away."""
+    world.later(seconds, lambda: world.prompt(status=130))
 
 
-def test_between_two_connections_no_line_is_typed_again() -> None:
-    world = at_prompt()
-    world.typed()
-    world.heard = False
+def lost(world: World, *, heard: bool = True) -> None:
+    """A prompt shows, for long enough, that the line never ran."""
     world.prompt()
     world.time += 1.0
-    with pytest.raises(TabUnavailable):
-        reached(world, 1.0)
-    assert "TypeAgain" not in world.done
+    world.heard = heard
+
+
+# What happens to a line that was typed a second ago, what the keys call forth that are typed then, and what is done.
+LOST: dict[str, tuple[Callable[[World, Execution], None], Callable[[World, Execution, bytes], None], list[str]]] = {
+    "a prompt came, and no start mark before it": (lambda w, _: lost(w), lambda *_: None, ["TypeAgain"]),
+    "the prompt is too new": (lambda w, _: w.prompt(), lambda *_: None, []),
+    "an open quote": (lambda *_: None, lambda w, *_: later_prompt(w), [C_C, "TypeAgain"]),
+    "an open quote, no editor": (
+        lambda *_: None, lambda w, _, keys: later_prompt(w) if keys == b"\r" else None, [C_C, ENTER, "TypeAgain"],
+    ),
+    "no prompt ever comes": (lambda *_: None, lambda *_: None, [C_C, ENTER, "TypeAgain"]),
+    "its shell does something": (lambda w, _: w.naps(), lambda *_: None, []),
+    "something is written": (lambda w, _: w.write(b"by a program"), lambda *_: None, []),
+    "it has begun": (lambda w, line: w.begins(line), lambda *_: None, []),
+    "it may have begun while nobody heard": (lambda w, _: lost(w, heard=False), lambda *_: None, []),
+    "it begins as what was before it is thrown away": (
+        lambda *_: None, lambda w, line, _: w.later(0.05, lambda: w.begins(line)), [C_C],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LOST)
+def test_a_line_is_typed_again_only_if_it_never_ran(what: str) -> None:
+    happens, calls_forth, done = LOST[what]
+    world = at_prompt()
+    line = world.typed()
+    world.time += 1.0
+    world.pressed = lambda keys: calls_forth(world, line, keys)
+    happens(world, line)
+    world.run(world.ready.unstick(line))
+    assert [one for one in world.done if one.startswith(("press", "TypeAgain"))] == done
+
+
+@pytest.mark.parametrize(
+    ("begins", "rejoining", "done"), [(NEVER, False, ["TypeAgain"]), (0.2, False, []), (NEVER, True, [])]
+)
+def test_on_another_machine_it_has_to_be_there_first(begins: float, rejoining: bool, done: list[str]) -> None:
+    world = at_prompt()
+    line = world.typed()
+    world.prompt()
+    world.time += 1.0
+    world.is_remote, world.stream.rejoining = True, rejoining
+    if begins < NEVER:
+        world.later(begins, lambda: world.begins(line))
+    world.run(world.ready.unstick(line))
+    assert [one for one in world.done if one == "TypeAgain"] == done
 
 
 # -- who else reads

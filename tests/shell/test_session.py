@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from muxwire.host.shells import shell_for
 from muxwire.shell.execution import HUNG_UP, INTERRUPTED, Execution, OnTimeout
+from muxwire.shell.left_shell import starts_shell
 from muxwire.shell.listener import may_be_read
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.session_table import (
@@ -733,3 +734,15 @@ def test_a_command_is_told_that_its_tab_was_closed_and_not_that_it_ended_its_she
             driven.session.hang_up()
         driven.exit()
         assert (command.note, command.exit_code) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "starts"),
+    [
+        (b"bash", True), (b"bash --norc", True), (b"cd / && bash --norc", True), (b"sudo -i", True),
+        (b"TERM=x zsh -f", True), (b"env A=b /usr/bin/fish", True), (b"ls; exec dash", True), (b"echo bash", False),
+        (b"bash -c true | cat", False), (b"basher", False), (b"python3", False), (b"bash; echo done", False),
+    ],
+)  # fmt: skip
+def test_which_commands_start_a_shell(command: bytes, starts: bool) -> None:
+    assert starts_shell(command) is starts

@@ -44,6 +44,7 @@ from muxwire.shell.look import (
     judge,
     may_read,
     reads,
+    reads_as_prompt,
 )
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, readable, shown_again
@@ -621,6 +622,8 @@ class PaneState:
             secret=self.asks_secret(),
             inner=inner,
             begun=running is not None and self._began(running, inner),
+            prompted=reads_as_prompt(self.open_line()),
+            editor=self.announces_editor(),
             silent=self.silent_for(now),
             waited=waited,
         )

@@ -24,6 +24,13 @@ _LEAVES = re.compile(
     rb"|exec[ \t]+(?:-\S+[ \t]+)*[^\s<>&|;()\d-][^\n;&|]*)"
     rb"[ \t]*[;\n]?\s*\Z"
 )
+# A command whose last word of a program is a shell, or reaches one: what answers afterwards is that shell.
+_SHELLS = rb"bash|zsh|fish|sh|dash|ash|ksh|ksh93|busybox"
+_REACHES = rb"su|sudo|doas|ssh|mosh|docker|podman|kubectl|lxc|nsenter|chroot|unshare|script|nix|nix-shell"
+_STARTS = re.compile(
+    rb"(?:\A|&&|\|\||[;\n])[ \t]*(?:exec[ \t]+|command[ \t]+|env[ \t]+)?(?:\w+=\S*[ \t]+)*"
+    rb"(?:\S*/)?(?:" + _SHELLS + rb"|" + _REACHES + rb")(?:[ \t][^;&|\n]*)?\s*\Z"
+)
 # Statuses of a shell whose job was stopped: SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU (signal(7)).
 _STOPPED = (128 + 19, 128 + 20, 128 + 21, 128 + 22)
 # What is said where a shell that muxwire never typed into answers in place of the nested one.
@@ -31,6 +38,8 @@ UNKNOWN_SHELL = (
     "another shell answers in place of the one it ran in: either this command started it, or the shell that ran the"
     " command has ended and the tab is back in the shell before it"
 )
+# The same where the command was to start one.
+STARTED_SHELL = "it has started the shell that is at its prompt now"
 # How much of a command a note shows.
 _SHOWN_CHARACTERS = 80
 
@@ -51,6 +60,11 @@ class LeftShell:
 def leaves_shell(command: bytes) -> bool:
     """Whether a command is sure to end its shell, because it ends in `exit`, `logout` or `exec PROGRAM`."""
     return _LEAVES.search(command) is not None
+
+
+def starts_shell(command: bytes) -> bool:
+    """Whether the last that a command runs is a shell, or a program that reaches one."""
+    return _STARTS.search(command) is not None
 
 
 def exit_status(command: bytes, status: int) -> int | None:

@@ -12,7 +12,8 @@ its executable; 3 a shell over a program that relays a terminal (ssh, docker), k
    of its prompt may be on its way. Not while a line that a person entered may read by itself.
 4. A relay, and a shell that cannot read the tab's directory, get all of a command typed, after a probe (level 3), and
    only when they have been silent. While a command runs over a relay, that is done only for another shell than its own:
-   one which descends from that, and is seen to wait for a line in the inner terminal.
+   one which descends from that, and is seen to wait for a line in the inner terminal; or where that cannot be seen,
+   what reads like a prompt, which the answer to the probe proves.
 5. A start-up file that became another shell (`exec zsh`) is known by an editor that is up and silent.
 """
 
@@ -44,6 +45,8 @@ START_TIMEOUT = 15.0
 UNHOOKED_QUIET = 0.5
 # After the end mark the prompt comes within a ms; a shell without our hook shows by then that it edits a line.
 PROMPT_GRACE = 0.3
+# Seconds of silence after what reads like a prompt of a shell that a command over a relay has begun.
+PROMPT_SILENT: Final = 1.0
 # Seconds of silence after what reads like a question, where it cannot be seen whether it waits: a program that works
 # for so long seldom leaves a line open that ends like one.
 SILENT_SECONDS = 3.0
@@ -104,6 +107,7 @@ class InFront:
     the terminal is known not to be in line mode; `script`: the shell was started with a script or with `-c`; `reads`:
     it finds the tab's directory where we do. `secret`: the line that stands open asks for a secret. `inner`: the shell
     that is seen to wait for a line over a relay, 0 for none; `begun`: the command that runs has started that shell.
+    `prompted`: the line that stands open reads like a prompt; `editor`: a line editor has said that it is on.
     Seconds: `silent` since anything was written, `waited` since the caller has waited for a listener.
     """
 
@@ -116,6 +120,8 @@ class InFront:
     secret: bool = False
     inner: int = 0
     begun: bool = False
+    prompted: bool = False
+    editor: bool = False
     silent: float = 0.0
     waited: float = 0.0
 
@@ -130,7 +136,8 @@ def find_listener(session: ShellSession, seen: InFront, now: float) -> Foregroun
         return None
     if shell is None:
         relay = seen.front.program in RELAYS and seen.raw and seen.silent >= QUIET and not seen.secret
-        return ForegroundShell(None, 3, group, inner=seen.inner) if relay and (seen.begun or not busy) else None
+        free = not busy or seen.begun or (seen.prompted and seen.silent >= (QUIET if seen.editor else PROMPT_SILENT))
+        return ForegroundShell(None, 3, group, inner=seen.inner) if relay and free else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own and kind == "line" and running is None and unaccepted:
         return ForegroundShell(shell, 1, edits=False)  # `unsetopt zle`: a line that was not accepted continues below

@@ -77,7 +77,7 @@ _SECRET: Final = re.compile(
 # What a question ends in; what shows that a line is a progress bar, and no question; what a shell's prompt ends in.
 _QUESTION: Final = re.compile(r"[?\]):>]\Z")
 _PROGRESS: Final = re.compile(r"[0-9] ?%")
-_PROMPT: Final = re.compile(r"[#$%❯] +\Z")
+_PROMPT: Final = re.compile(r"(?<!=)[#$%❯] +\Z")  # `=# ` is psql's
 # A terminal stands still if for so many seconds nothing was drawn and its programs used next to no processor time: at
 # most this share of one. A prompt that is drawn anew ten times a second (prompt_toolkit) takes 0.03.
 STILL_SECONDS: Final = 1.0

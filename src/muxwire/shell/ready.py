@@ -9,9 +9,9 @@ import math
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import ConnectionClosed, TabUnavailable, TmuxSilent
-from muxwire.shell.driver import AskReads, CatchUp, Ended, Retry, RetryView, Retype
 from muxwire.shell.examine import continued, proved
 from muxwire.shell.execution import INTERRUPTED, shell_status
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import (
     DRAWN,
     PROMPT_GRACE,
@@ -59,6 +59,10 @@ _ROUSED_AGAIN = 0.02
 # Seconds in which a shell that was just started is not examined: nearly always its first prompt comes before that, and
 # a look, and the questions to tmux that follow, take processor time that the shell needs (7 of 36 ms).
 UNEXAMINED_SECONDS = 0.15
+# Seconds from a prompt without a start mark to typing a line again: the mark would have come before the prompt.
+RETYPE_AFTER = 0.4
+# C-c throws an unfinished line away, unrun; zsh without its editor notices that only when it reads on.
+_THROW_AWAY = (CTRL_C, b"\r")
 
 
 @final
@@ -259,33 +263,38 @@ class Ready:
             self._unsticking = False
 
     def _retry(self, execution: Execution) -> Request[None]:
-        pane, retry = self._pane, Retry(remote=self._pane.is_remote)
-        while not isinstance(action := retry.next(self._view(execution), pane.now), Ended):
-            match action:
-                case Wait():
-                    yield action
-                case CatchUp():
-                    yield from caught_up(pane)
-                    retry.on_done(not pane.stream.rejoining, pane.now)
-                case AskReads():
-                    retry.on_done((yield from reads_on(pane)), pane.now)
-                case Press():
-                    yield Press(action.keys, taken=True)
-                    retry.on_done(True, pane.now)
-                case Retype():
-                    yield TypeAgain(execution)
+        """Type a line once more that provably never ran: with keys that an unfinished command took for more of it, or
+        with a line editor that threw it away. A line that was typed again before is given up.
 
-    def _view(self, execution: Execution) -> RetryView:
+        It is proved by a later prompt (rule 12 of `session_table.py`), or by a shell that reads on though nothing has
+        begun; what took our line is then thrown away first.
+        """
         pane, session = self._pane, self._pane.session
-        return RetryView(
-            begun=execution.started or not execution.running,
-            lost=line_lost(session, execution),
-            heard=self._heard(execution),
-            at_prompt=session.at_prompt,
-            silent=pane.quiet(),
-            since_prompt=pane.now - session.prompt_time,
-            since_typed=pane.now - execution.typed_time,
-        )
+
+        def over() -> bool:
+            return execution.started or not execution.running
+
+        lost = line_lost(session, execution) and pane.now - session.prompt_time >= RETYPE_AFTER
+        stuck = pane.quiet() and pane.now - execution.typed_time >= RETYPE_AFTER
+        # In output that is not here it may have begun, and ended.
+        if over() or not self._heard(execution) or not (lost or stuck):
+            return
+        if pane.is_remote:  # on this machine a line is at its terminal at once; there tmux's answers have to say so
+            yield from caught_up(pane)
+            yield from until(pane, over, RETYPE_AFTER)
+            yield from caught_up(pane)
+            if over() or pane.stream.rejoining:
+                return
+        if not lost:
+            if not (yield from reads_on(pane)):
+                return
+            for key in _THROW_AWAY:
+                if over() or session.at_prompt:
+                    break
+                yield Press(key, taken=True)
+                yield from until(pane, lambda: over() or session.at_prompt, RETYPE_AFTER)
+        if not over():
+            yield TypeAgain(execution)
 
 
 def read_by_another(reader: Process) -> TabUnavailable:

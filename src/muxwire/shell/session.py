@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, final
 
 from muxwire.shell.execution import HUNG_UP, INTERRUPTED, SHELL_NOTES, SIGNAL_STATUS, Execution, shell_status
-from muxwire.shell.left_shell import UNKNOWN_SHELL, LeftShell, exit_status, gone_note, leaves_shell
+from muxwire.shell.left_shell import (
+    STARTED_SHELL,
+    UNKNOWN_SHELL,
+    LeftShell,
+    exit_status,
+    gone_note,
+    leaves_shell,
+    starts_shell,
+)
 from muxwire.shell.marks import (
     CommandFinished,
     EchoEnd,
@@ -463,10 +471,13 @@ class ShellSession:
             return
         # A shell that muxwire never typed into: the command has started it (`bash`, with the same prompt), or it is the
         # one before, in which muxwire typed nothing.
-        self._end(asked, Input.NESTED_GONE, now, end=end, exit_code=None, note=UNKNOWN_SHELL)
+        started = starts_shell(asked.command)
+        note = STARTED_SHELL if started else UNKNOWN_SHELL
+        self._end(asked, Input.NESTED_GONE, now, end=end, exit_code=None, note=note)
         self._replaced.add(asked.command_id)
         self._left_after = self.current
-        self.left = LeftShell(UNKNOWN_SHELL, None, midway=True)
+        if not started:
+            self.left = LeftShell(note, None, midway=True)
 
     def tells_end(self, group: int | None) -> bool:
         """Whether a mark will say that the shell of that process group is back: a prompt's, or a command's end."""
