@@ -51,15 +51,6 @@ async def test_a_result_is_said_twice_and_alike(revision: str) -> None:
         assert result["structuredContent"]["output"] == "caf\ufffd" * 300_000
 
 
-@pytest.mark.parametrize("request_id", [7, "é\n"])
-async def test_a_large_result_is_answered_by_its_id(request_id: int | str) -> None:
-    async with serving() as client:
-        await client.initialize()
-        params = {"name": "execute_command", "arguments": {"window_id": "@1", "command": "big 100000"}}
-        await client.send({"jsonrpc": "2.0", "id": request_id, "method": "tools/call", "params": params})
-        assert (await client.receive())["id"] == request_id
-
-
 async def test_no_call_is_taken_before_initialize() -> None:
     async with serving() as client:
         answer = await client.request("tools/call", {"name": "list_tabs", "arguments": {}})

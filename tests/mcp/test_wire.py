@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from muxwire.mcp.encoding import LARGE_CHARS
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.server import offered
+from muxwire.mcp.stdio import ENDING_SIGNALS
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
 
@@ -53,7 +55,7 @@ class Served(RawClient):
 
 
 @asynccontextmanager
-async def serving(*, one_socket: bool = False, profile: str = "") -> AsyncIterator[Served]:
+async def serving(*, one_socket: bool = False) -> AsyncIterator[Served]:
     """A server on two pipes, or on one socket for both directions; closed by its client at the end."""
     if one_socket:
         ours, theirs = socket.socketpair()
@@ -68,7 +70,7 @@ async def serving(*, one_socket: bool = False, profile: str = "") -> AsyncIterat
     async def run() -> None:
         lazy = LazyTerminals(client.opener)
         with client.scope:
-            await serve_connection(offered(profile=profile), lazy, reading, writing)
+            await serve_connection(offered(), lazy, reading, writing)
         os.close(reading)
         os.close(writing)
         client.returned.set()
@@ -245,15 +247,21 @@ async def test_a_running_call_does_not_keep_a_server_whose_stdin_ended() -> None
     assert client.events == ["opened", "began", "interrupted", "closed"]
 
 
-async def test_who_cancels_a_connection_ends_it_in_order() -> None:
-    async with serving() as client:
+async def test_who_cancels_a_connection_ends_it_alone_and_in_order() -> None:
+    """Nothing that is the process's was touched: another connection goes on."""
+    before = [signal.getsignal(number) for number in ENDING_SIGNALS], os.fstat(0).st_ino, os.fstat(1).st_ino
+    async with serving() as other, serving() as client:
+        await other.initialize()
         await client.initialize()
+        now = [signal.getsignal(number) for number in ENDING_SIGNALS], os.fstat(0).st_ino, os.fstat(1).st_ino
+        assert now == before
         await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
         await client.until("began")
         client.scope.cancel()
         answer = await client.receive()
         assert answer["error"]["message"] == "Connection closed"
         await client.returned.wait()
+        assert not (await other.call("list_tabs"))["isError"]
     assert client.events == ["opened", "began", "interrupted", "closed"]
 
 
