@@ -45,7 +45,7 @@ PICTURES = st.builds(
 
 
 @given(st.lists(st.tuples(PICTURES, st.sampled_from(["", PASSWORD])), min_size=1, max_size=5))
-async def test_a_reader_of_diffs_has_the_newest_frame(pictures: list[tuple[Snapshot, str]]) -> None:
+def test_a_reader_of_diffs_has_the_newest_frame(pictures: list[tuple[Snapshot, str]]) -> None:
     before: Frame | None = None
     shown: dict[str, Any] = {}
     for picture, asks in pictures:
