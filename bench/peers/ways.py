@@ -61,7 +61,8 @@ class Tmux:
 
     def __init__(self, folder: Path) -> None:
         """Start it."""
-        self.tmux = ["tmux", "-u", "-S", str(folder / "tmux"), "-f", "/dev/null"]
+        # A server that was told to end still has its socket for a moment: each has one of its own.
+        self.tmux = ["tmux", "-u", "-S", str(folder / f"tmux{time.monotonic_ns()}"), "-f", "/dev/null"]
         width, height = map(str, SIZE)
         # The first pane's history is as long as the option says when the pane is made.
         self.call("start-server", ";", "set-option", "-g", "history-limit", str(HISTORY), ";", "new-session", "-d",

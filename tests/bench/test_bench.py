@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.pages import quoted
+from bench.__main__ import PUBLISHED, SCENARIOS
+from bench.pages import FIGURES, QUOTING, figure, quoted, write
 from bench.peers.cases import CASES, Answer, Judged, Score
 from bench.peers.marks import between, end_mark, typed
 from bench.processes import WORD, Belongings
@@ -72,6 +74,31 @@ def word_of_a_child(pid: int) -> str:
                 if entry.startswith(WORD.encode()):
                     return entry.partition(b"=")[2].decode()
     return ""
+
+
+def test_the_published_page__is_that_of_the_published_run(tmp_path: Path) -> None:
+    found = json.loads(PUBLISHED.read_text())
+    assert not found["short"]
+    assert [report["name"] for report in found["reports"]] == list(SCENARIOS)
+    (tmp_path / "docs" / "pictures").mkdir(parents=True)
+    for page in QUOTING:
+        shutil.copy(ROOT / page, tmp_path / page)
+    write(tmp_path, found)
+    for page in ("docs/benchmarks.md", "docs/pictures/latency.svg", *QUOTING):
+        assert (tmp_path / page).read_text() == (ROOT / page).read_text(), f"python -m bench --docs-again: {page}"
+    assert all(figure(name, found) for name in FIGURES)
+
+
+def test_a_way_by_tmux__begins_anew(tmp_path: Path) -> None:
+    """After a here-document that took the word which ends it: the old server's socket may still be there."""
+    argv = [sys.executable, "-m", "bench.peers.ways", "wait-for", str(tmp_path), ""]
+    one = Contender("wait-for", argv, tmp_path)
+    try:
+        assert one.ask({"command": "cat <<'X'\nX", "seconds": 0.5})["ended"] is False
+        assert one.ask({"do": "fresh"}) == {}
+        assert "hi" in one.ask({"command": "echo hi", "seconds": 30})["output"]
+    finally:
+        one.close()
 
 
 def test_a_quoted_figure__is_replaced_and_an_unknown_one_is_an_error() -> None:
