@@ -24,7 +24,6 @@ import muxwire.shell.tab_state
 import muxwire.tabs.event_log
 import muxwire.tabs.tab
 from muxwire.cli.command_line import command_line
-from muxwire.mcp.registry import output_schema
 from muxwire.mcp.tools import TOOLS
 from muxwire.operations.lists import KINDS as STEPS
 from muxwire.results import State
@@ -119,14 +118,15 @@ def tools() -> Iterator[str]:
             yield from (*own, "")
         if same:
             yield f"{'It also takes' if own else 'It takes'} {same}.\n"
-        result = output_schema(tool.returns)
-        fields = tuple(result["properties"])
+        told = [one for one in dataclasses.fields(tool.returns) if one.name not in tool.omits]
+        fields = tuple(one.name for one in told)
         if fields in returned:
             yield f"It returns what `{returned[fields]}` returns.\n"
             continue
         returned[fields] = tool.name
-        at_times = ", ".join(f"`{name}`" for name in fields if name not in result["required"])
-        always = ", ".join(f"`{name}`" for name in result["required"])
+        optional = {one.name for one in told if {one.default, one.default_factory} != {dataclasses.MISSING}}
+        at_times = ", ".join(f"`{name}`" for name in fields if name in optional)
+        always = ", ".join(f"`{name}`" for name in fields if name not in optional)
         yield f"It returns {always}{f'; where they say something, also {at_times}' if at_times else ''}.\n"
 
 

@@ -20,7 +20,7 @@ MOST = {
     "instance": 1215,
     "library": 1282,
     "logs": 1301,
-    "mcp": 1568,
+    "mcp": 1534,
     "operations": 765,
     "pane": 1489,
     "protocol": 447,
@@ -34,7 +34,7 @@ MOST = {
     "verbs": 459,
     "vt": 905,
     "web": 372,
-    "tests": 30160,
+    "tests": 30137,
     "bench": 1899,
 }  # fmt: skip
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import anyio
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ImageContent, TextContent
 
@@ -93,10 +92,6 @@ async def test_every_tool_returns_the_same_object_as_text_and_as_structure(sessi
         assert not result.is_error, text
         assert json.loads(text) == result.structured_content
         assert text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
-        schema = tools[name].output_schema or {}
-        Draft202012Validator(schema).validate(result.structured_content)
-        assert set(result.structured_content or {}) <= set(schema.get("properties", result.structured_content))
-        assert schema or name == "snapshot"  # where pictures can be drawn
 
 
 async def test_a_picture_comes_after_the_text_and_without_a_structured_result(

@@ -169,7 +169,7 @@ async def _call_tool(
 
 
 def _text(result: Text, pictures: Sequence[bytes] = ()) -> types.CallToolResult:
-    """A result without fields: of a call that failed, or of a tool without an output schema. Pictures are PNGs."""
+    """A result without fields: of a call that failed, or of a tool of another program's shape. Pictures are PNGs."""
     text = result.text.encode("utf-8", "replace").decode()
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
     content += [

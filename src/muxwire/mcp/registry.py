@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
-from types import UnionType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -15,17 +14,13 @@ from typing import (
     Literal,
     Protocol,
     TypeVar,
-    Union,
     final,
     get_args,
-    get_origin,
-    get_type_hints,
 )
 
 import anyio
 
 from muxwire.errors import InvalidArgument, MuxwireError, NotPermitted, remedy_for, unwrapped
-from muxwire.library import can_draw
 from muxwire.values import to_dict
 from muxwire.verbs.catalogue import VERBS, InTab
 from muxwire.verbs.describe import Verb, parameters, summary
@@ -40,50 +35,6 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
     from muxwire.verbs.read import Misfit
-
-
-# The JSON Schemas of results, of which a frozen dataclass is the one definition.
-
-Schema = dict[str, Any]
-
-_NONE = type(None)
-_PLAIN: Mapping[object, str] = {str: "string", bool: "boolean", int: "integer", float: "number"}
-_LISTS = (tuple, list, set, frozenset)
-
-
-def output_schema(result: type[Any], omits: Collection[str] = ()) -> Schema:
-    """Return the schema of a result, without some fields: the type of each, and those that are always there."""
-    told = {name: kind for name, kind in _of(result)["properties"].items() if name not in omits}
-    required = [field.name for field in fields(result) if field.name in told and _is_required(field)]
-    return {"type": "object", "properties": told, "required": required}
-
-
-def _is_required(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
-
-
-def _of(kind: Any) -> Schema:  # noqa: ANN401 (types are values of no common type)
-    """The types of a value. What is absent is never null, so a field with a default has no null among them."""
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return {"type": "object", "properties": {one.name: _of_field(one, hints[one.name]) for one in fields(kind)}}
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return {"type": _PLAIN[type(inner[0])]}
-    if origin in _LISTS:
-        return {"type": "array", "items": _of(inner[0])}
-    if origin is not None and issubclass(origin, Mapping):
-        return {"type": "object"}  # what its values are takes room in every conversation, and no client needs it
-    return {"type": _PLAIN[kind]}
-
-
-def _of_field(field: Field[Any], kind: Any) -> Schema:  # noqa: ANN401
-    if get_origin(kind) in (UnionType, Union):
-        some = [_of(one) for one in get_args(kind) if one is not _NONE]
-        if len(some) > 1:
-            return {"anyOf": some}
-        return some[0] if not _is_required(field) else some[0] | {"type": [some[0]["type"], "null"]}
-    return _of(kind)
 
 
 # Every error as two lines for a model: what happened, and what to do.
@@ -305,7 +256,7 @@ class Call:
 @final
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A result that is a text and no object: of a call that failed, or of a tool without an output schema.
+    """A result that is a text and no object: of a call that failed, or of a tool of another program's shape.
 
     `pictures` come after it: PNGs in base64.
     """
@@ -318,7 +269,7 @@ class Text:
 @final
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """MCP's annotations, which are sent because the specification's defaults are more alarming than most tools."""
+    """MCP's annotations; by the specification's defaults a tool changes and ends things, anywhere in the world."""
 
     read_only: bool = False
     destructive: bool = False
@@ -341,7 +292,6 @@ class Tool(Generic[A]):
     words: Mapping[str, str]  # what its texts call each verb
     finds_room: bool  # where the tab used last is busy, a call that names none goes to another
     omits: tuple[str, ...]  # fields of `returns` that say nothing to a model
-    draws: bool  # its result may have pictures, which clients show only without a structured result
     told: Mapping[str, Callable[[], str]]  # what a model is told of a parameter, where its type does not say it
     run: Callable[[Call, A], Awaitable[Any]]
 
@@ -390,41 +340,36 @@ class Tool(Generic[A]):
         return fields
 
     def definition(self) -> dict[str, Any]:
-        """The tool as `tools/list` names it; the keys are in the order in which the SDK writes them."""
-        # Destructive means something only for a tool that changes something.
-        destructive = {} if self.hints.read_only else {"destructiveHint": self.hints.destructive}
+        """The tool as `tools/list` names it, with no more than what a model or its client acts on.
+
+        The schemas of results were as long as all of this, for clients that hold them and show nothing of them. A title
+        would be the name with blanks.
+        """
         meta, schema = self._meta(), input_schema(self.arguments)
         for name, words in self.told.items():
             schema["properties"][name]["description"] = words()
         return {
             **({"_meta": meta} if meta else {}),
-            "annotations": destructive | {"openWorldHint": self.hints.open_world, "readOnlyHint": self.hints.read_only},
+            **({"annotations": hints} if (hints := self._hints()) else {}),
             "description": self.description,
             "inputSchema": schema,
             "name": self.name,
-            **({} if self.returns is Text or (self.draws and can_draw()) else {"outputSchema": self._output_schema()}),
-            "title": self.name.replace("_", " ").capitalize(),
         }
+
+    def _hints(self) -> dict[str, bool]:
+        """What differs from the specification's defaults; of a tool that changes nothing, that says all."""
+        if self.hints.read_only:
+            return {"readOnlyHint": True}
+        said = {"destructiveHint": self.hints.destructive, "openWorldHint": self.hints.open_world}
+        return {name: value for name, value in said.items() if not value}
 
     def _meta(self) -> dict[str, Any]:
         return (dict(LARGE_RESULT) if self.large_result else {}) | (
             {"ui": {"resourceUri": self.page}} if self.page else {}
         )
 
-    def _output_schema(self) -> Schema:
-        schema = output_schema(self.returns, self.omits)
-        schema["properties"] |= _ENDED
-        if issubclass(self.arguments, InTab):
-            schema["properties"] = _OF_ANY_TAB | schema["properties"]
-        return schema
-
 
 AnyTool = Tool[Any]
-
-# What a result may say of other tabs.
-_ENDED = {"ended": {"type": "array", "items": {"type": "object"}}}
-# Fields that a result may have if the call named no tab: the tab that was used, and that the tab before has ended.
-_OF_ANY_TAB = {"window_id": {"type": "string"}, "note": {"type": "string"}}
 
 
 def _names_no_tab(arguments: InTab) -> bool:
@@ -443,15 +388,14 @@ def tool(
     words: Mapping[str, str] = WORDS,
     finds_room: bool = False,
     omits: tuple[str, ...] = (),
-    draws: bool = False,
     told: Mapping[str, Callable[[], str]] = _NOTHING,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
     `returns` is a dataclass: the fields that it has no default for are always there. `page` is the URI of what clients
     with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `finds_room`:
-    a call that names no tab goes to one that is free. `omits`: fields that say nothing to a model. `draws`: it may add
-    to `Call.pictures`. `told`: what a model is told of a parameter, made at the first list.
+    a call that names no tab goes to one that is free. `omits`: fields that say nothing to a model. `told`: what a model
+    is told of a parameter, made at the first list.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -467,7 +411,6 @@ def tool(
             words,
             finds_room,
             omits,
-            draws,
             told,
             run,
         )

@@ -323,7 +323,7 @@ class Screen:
     exact: bool = True
 
 
-@tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True, draws=True)
+@tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True)
 async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     if given.image:
         from muxwire.library.pictures import check_can_draw, png

@@ -52,21 +52,21 @@ _REF = "ref:"
 _ABSENT: tuple[object, ...] = (None, "", [], {})
 
 _TOLD = """\
-Objects: kind, and what it takes (? optional):
+kind(what it must have):
 {}
-target, with, into: a tab, a pane, or ref:NAME of an earlier step. count and rows x cols include the divided pane, so \
-refs are one fewer. command: argv, in execute a line. size: [cols, rows], in split_pane "30%" or rows.
-Example: [{{"kind":"new_window","ref":"w"}},{{"kind":"send_keys","target":"ref:w","keys":"htop"}}]"""
+More is optional, as ref:"NAME" where a pane is made, refs, horizontal, cwd, enter, timeout_ms; new_window takes what \
+create_tab does, wait_for what wait_for does; a wrong step's error lists all. target, with, into: a tab, a pane, or \
+"ref:NAME" of an earlier step. command: argv, in execute a line."""
 
 There = TypeVar("There")
 
 
 def kinds_in_words() -> str:
-    """What a model is told of the kinds: a line each, with what it takes."""
+    """What a model is told of the kinds: a line each, with what it must have."""
     lines = []
     for kind, made in KINDS.items():
-        taken = sorted(json_names(made).items(), key=lambda one: not one[1].required)
-        lines.append(f"{kind}({', '.join(name if one.required else f'?{name}' for name, one in taken)})")
+        needed = [name for name, one in json_names(made).items() if one.required]
+        lines.append(f"{kind}({', '.join(needed)})")
     return _TOLD.format("\n".join(lines))
 
 

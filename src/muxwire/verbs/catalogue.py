@@ -6,7 +6,7 @@ Docstrings are what a model is told of a verb; the package says what the rules o
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, final, get_args
+from typing import Annotated, ClassVar, Final, final
 
 from muxwire.verbs.describe import Help, Here, Least, Most, Shown, Unit, Verb
 from muxwire.verbs.types import (
@@ -30,7 +30,6 @@ from muxwire.verbs.types import (
     Cwd,
     Drawing,
     Environment,
-    EventKind,
     Gone,
     Idle,
     IdleTimeout,
@@ -92,9 +91,7 @@ class Execution(Verb):
         Milliseconds, Shown("SECONDS"), Least(1), Help("interrupt it after that time", "a build: 600000")
     ] = DEFAULT_TIMEOUT
     strip_ansi: StripAnsi | None = None
-    env: Annotated[Environment, Help("run it in a subshell, with that variable", "{NAME: VALUE}")] = field(
-        default_factory=dict
-    )
+    env: Annotated[Environment, Help("run it in a subshell, with that variable")] = field(default_factory=dict)
     cwd: Annotated[Cwd, Help("run it in a subshell, in that directory")] = ""
     async_: Annotated[bool, Help("do not wait for its end: ask with its command_id", "do not wait")] = False
     on_timeout: Annotated[OnTimeout, Help("what to do at the timeout: end it, or leave it running")] = "interrupt"
@@ -358,7 +355,7 @@ class TakeSnapshot(Screenshot, InTab):
 class Conditions(Verb):
     """What is waited for: what a tab writes or shows."""
 
-    until: Annotated[Until, Help("a text in its output, or new on its screen", "text to wait for")] = ""
+    until: Annotated[Until, Help("a text in its output, or new on its screen")] = ""
     regex: Regex = ""
     gone: Gone = False
     stable: Annotated[
@@ -415,7 +412,7 @@ class SendKeys(Typing, InTab):
 class Wait(Conditions):
     """What is waited for in a tab: any one of these is enough."""
 
-    exit: Annotated[bool, Help("its program ends", "its program ends")] = False
+    exit: Annotated[bool, Help("its program ends")] = False
     prompt: Annotated[bool, Help("its shell is ready for a command", "the shell is ready")] = False
     bell: Annotated[bool, Help("it rings the bell")] = False
     from_byte: Annotated[Offset | None, Help("count output from that offset on")] = None
@@ -437,7 +434,12 @@ class Watching(Verb):
     """Which events are waited for."""
 
     kinds: Annotated[
-        Strings, Shown("KIND"), Help("only events of that kind; none: all but output", " ".join(get_args(EventKind)))
+        Strings,
+        Shown("KIND"),
+        Help(
+            "only events of that kind; none: all but output",
+            "as command_finished, bell, exited, output; a wrong one's error lists all",
+        ),
     ] = ()
     since: Annotated[
         Count | None,

@@ -44,7 +44,8 @@ def input_schema(described: type[Any]) -> Schema:
 
 def _of(one: Parameter) -> Schema:
     schema: Schema = {}
-    if (default := one.json_default) is not None:
+    # Of several values the first one is the default.
+    if (default := one.json_default) is not None and default != (*one.choices, "")[0]:
         schema["default"] = default
     if one.brief:
         schema["description"] = one.brief

@@ -83,7 +83,7 @@ OnInput = Callable[[str], object]
 OnStart = Callable[[str], object]
 # A map, as in other servers; JSON may also have a list of NAME=VALUE, which the schema does not say: clients warn of a
 # parameter that has two types.
-Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environment variables", "{NAME: VALUE}")]
+Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environment variables")]
 # How a tab is named is said once, in the server's instructions: ten tools take one.
 Target = Annotated[
     str, Shown("TAB"), Help("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)")
