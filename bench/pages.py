@@ -23,6 +23,8 @@ what else it does, so compare the ratios. [Performance](performance.md) says wha
 SHORT = """\
 **This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
 """
+# A page has so many notes of a report, and so many characters of a note; the run's own file has all.
+MOST_NOTES, LONGEST_NOTE = 16, 160
 # What a picture says of where it comes from; the page says more.
 SOURCE = ("muxwire", "commit", "date", "tmux", "processor")
 # The pages that quote figures of the run: between `<!-- run: NAME -->` and `<!-- -->` stands what was measured.
@@ -81,7 +83,11 @@ def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = I
         parts.append("| " + " | ".join(report["columns"]) + " |")
         parts.append("|---|" + "---:|" * (len(report["columns"]) - 1))
         parts += ["| " + " | ".join(_escaped(_figure(cell)) for cell in row) + " |" for row in report["rows"]]
-        below = [f"- {line}" for line in (*map(_target, report["targets"]), *report["notes"])]
+        notes = [note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE]} ..." for note in report["notes"]]
+        more = (
+            [f"{len(notes) - MOST_NOTES} more notes are in `bench/published.json`"] if len(notes) > MOST_NOTES else []
+        )
+        below = [f"- {line}" for line in (*map(_target, report["targets"]), *notes[:MOST_NOTES], *more)]
         parts += ["", *below, ""] if below else [""]
     return "\n".join(parts).rstrip() + "\n"
 

@@ -350,7 +350,9 @@ class OpenHands:
     async def run(self, command: str, seconds: float) -> Answer:
         """See `Way`."""
         seen = self.executor(self.action(command=command, is_input=False, timeout=seconds))
-        if seen.exit_code in (None, -1):
+        if seen.exit_code is None:
+            raise RuntimeError(seen.text)  # it refuses several commands at once
+        if seen.exit_code == -1:
             raise TimeoutError(f"no exit code in {seconds:g} s")
         return Answer(seen.text, seen.exit_code)
 

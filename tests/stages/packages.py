@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 # npm takes a minute for Desktop Commander's 700 packages where nothing else runs, and a slow registry ten times that.
 INSTALL_SECONDS = 1200
+_ADDRESS = re.compile(r"( - GET)?\s*https?://\S+")
 # Says in a folder that what it is named after was installed there to the end.
 DONE = "installed"
 
@@ -83,7 +85,7 @@ def install(package: Package, root: Path) -> Path:
             except (OSError, subprocess.TimeoutExpired) as error:
                 raise Unavailable(f"{package.label}: {error}") from error
             if said.returncode:
-                complaints = [line.strip() for line in said.stderr.splitlines() if "error" in line.lower()]
+                complaints = [_ADDRESS.sub("", line).strip() for line in said.stderr.splitlines() if "rror" in line]
                 raise Unavailable(f"{package.label} cannot be installed: {'; '.join(complaints[:2])}")
         done.write_text(package.label)
     return folder
