@@ -50,7 +50,7 @@ async def drawn(tab: Tab) -> None:
     Its mark, which comes first, is not enough: the rest may still be on its way.
     """
     session, stream = tab.pane.session, tab.pane.stream
-    while session.drawn_at < 0 or not strip_ansi(stream.written(session.prompt_end)).strip():
+    while not session.at_prompt or session.drawn_at < 0 or not strip_ansi(stream.written(session.prompt_end)).strip():
         await stream.changed()
 
 

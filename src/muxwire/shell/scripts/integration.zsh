@@ -1,6 +1,6 @@
 # zsh. Sourced by our .zshenv, before the user's files; and by a command that has erased all functions, at its end.
 typeset -gi __muxwire_q __muxwire_at=-1
-typeset -g __muxwire_x='?' __muxwire_to= __muxwire_r=${(%):-%x}
+typeset -g __muxwire_x='?' __muxwire_to= __muxwire_seen= __muxwire_r=${(%):-%x}
 zmodload zsh/parameter 2>/dev/null || { typeset -gA functions dis_builtins jobstates; functions[_muxe]=1 functions[__muxwire_p]=1 }
 zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long a command took
 
@@ -152,8 +152,9 @@ __muxwire_z() {
 
 # The prompt's end is saved in the terminal, with room for our line below it: 170 columns, and what the hooks of other
 # people print before a command. Where there is not so much room, and where the prompt changes as the line is accepted (a
-# transient prompt), our line is drawn out of sight, on the alternate screen.
-__muxwire_save() {
+# transient prompt), our line is drawn out of sight, on the alternate screen. `__muxwire_save` is what is written for
+# that, `__muxwire_out` what of it goes there; they are made anew where something has changed.
+__muxwire_room() {
   \builtin emulate -L zsh
   local n=$(( 170 / COLUMNS + 2 + (${#preexec_functions} > 1 || ${+functions[preexec]}) )) w hooks
   if (( ${+widgets[zle-line-finish]} )); then
@@ -161,16 +162,22 @@ __muxwire_save() {
     zstyle -a zle-line-finish widgets w && hooks+=(${w#*:})
     [[ " ${functions[${hooks[1]:-:}]-} ${(@)hooks}" != *(reset-prompt|azhw)* ]] || n=$LINES
   fi
-  (( n < LINES && ! ${+functions[p10k]} )) || n=1 __muxwire_to=$'\e[?1049h'
-  { \builtin printf %s ${(pl:2*n::\eD:):-} ${(pl:2*n::\eM:):-} $'\e7' "$__muxwire_to" >/dev/tty } 2>/dev/null
+  __muxwire_out=
+  (( n < LINES && ! ${+functions[p10k]} )) || n=1 __muxwire_out=$'\e[?1049h'
+  __muxwire_save=${(pl:2*n::\eD:):-}${(pl:2*n::\eM:):-}$'\e7'$__muxwire_out
 }
 
 __muxwire_k() {
   [[ $CONTEXT == start ]] || { zle .push-input -n 1; \builtin return }
-  __muxwire_y
-  BUFFER= POSTDISPLAY= PREDISPLAY=
-  zle -R
-  __muxwire_save
+  local seen=$COLUMNS:$LINES:${#preexec_functions}:${+functions[preexec]}:${+functions[p10k]}:${widgets[zle-line-finish]-}
+  [[ $seen == "$__muxwire_seen" ]] || { __muxwire_seen=$seen; __muxwire_room }
+  [[ -z $BUFFER$POSTDISPLAY$PREDISPLAY && $__muxwire_at == -1 ]] || {
+    __muxwire_y
+    BUFFER= POSTDISPLAY= PREDISPLAY=
+    zle -R
+  }
+  __muxwire_to=$__muxwire_out
+  { \builtin printf %s "$__muxwire_save" >/dev/tty } 2>/dev/null
   [[ $KEYMAP != vicmd ]] || zle -U $'\e[7773~'          # read at the next prompt
   BUFFER=' { { \builtin \. "$__muxwire";} 2>$_muxn&&:;\builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;}'
   BUFFER+=';{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
