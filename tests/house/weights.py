@@ -21,7 +21,7 @@ MOST = {
     "library": 1282,
     "logs": 1301,
     "mcp": 1534,
-    "operations": 765,
+    "operations": 753,
     "pane": 1489,
     "protocol": 447,
     "repl": 484,

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, Annotated, ClassVar, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX, check_columns
-from muxwire.operations.operation import Arguments, Operation, Place, Step, Target, in_range
+from muxwire.operations.operation import Arguments, Operation, Place, Step, Target
 from muxwire.tabs.maker import window_name
 from muxwire.tabs.targets import check_tab_name
+from muxwire.verbs.describe import Least, Most
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,7 @@ class ResizePane(Operation):
 
     kind: ClassVar[str] = "resize_pane"
     target: Target
-    height: int | None = None
+    height: Annotated[int | None, Least(1), Most(SIDE_MAX)] = None
     width: int | None = None
     zoom: bool | None = None
 
@@ -79,8 +80,6 @@ class ResizePane(Operation):
             raise InvalidArgument("nothing to change", remedy="give height, width or zoom")
         if self.zoom and (self.height, self.width) != (None, None):
             raise InvalidArgument("a zoomed pane has no size of its own", remedy="give zoom, or height and width")
-        if self.height is not None:
-            in_range("height", self.height, 1, SIDE_MAX)
         if self.width is not None:
             check_columns(self.width)
 

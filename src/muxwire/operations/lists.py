@@ -26,7 +26,8 @@ from muxwire.operations.panes import (
 )
 from muxwire.operations.programs import Execute, SendKeys, WaitFor
 from muxwire.operations.settings import CapturePane, DisplayMessage, SetOption, ShowOption
-from muxwire.verbs.describe import json_names
+from muxwire.verbs.check import check
+from muxwire.verbs.describe import all_parameters, json_names
 from muxwire.verbs.read import Misfit, read_json
 
 if TYPE_CHECKING:
@@ -116,7 +117,6 @@ def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = F
         raise InvalidArgument(
             f"a list of {len(operations)} operations", remedy=f"give 1 to {OPERATIONS_MAX} operations"
         )
-    coming = {ref: index for index, one in reversed(list(enumerate(operations))) for ref in one.made_refs}
     made: dict[str, int] = {}
     for index, operation in enumerate(operations):
         try:
@@ -125,8 +125,11 @@ def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = F
                     "this tmux server is a person's: nothing of it is moved, set or ended",
                     remedy=f"here use {', '.join(name for name, kind in KINDS.items() if kind.harmless)}",
                 )
-            _check_targets(operation, index, made, coming)
+            _check_targets(operation, made)
             _check_refs(operation, index, made)
+            for one in all_parameters(type(operation)).values():
+                if one.kind is int:
+                    check(one, getattr(operation, one.name))
             operation.check(host)
         except MuxwireError as error:
             raise _of_step(index, operation, error) from None
@@ -145,16 +148,12 @@ def _of_step(index: int, operation: Operation, error: MuxwireError) -> InvalidAr
     return InvalidArgument(f"operations[{index}] ({operation.kind}): {error}", remedy=error.remedy)
 
 
-def _check_targets(operation: Operation, index: int, made: Mapping[str, int], coming: Mapping[str, int]) -> None:
+def _check_targets(operation: Operation, made: Mapping[str, int]) -> None:
     for target in operation.targets:
         if isinstance(target, Ref) and target.name not in made:
-            later = coming.get(target.name)
-            if later is None or later == index:
-                raise InvalidArgument(
-                    f"unknown ref: {target.name}", remedy="name it as `ref` of an earlier step that makes a pane"
-                )
             raise InvalidArgument(
-                f"ref {target.name} is only made by operations[{later}]", remedy="put that step before this one"
+                f"no earlier step makes ref {target.name}",
+                remedy="name it as `ref` of a step before this one",
             )
         if target == "":
             raise InvalidArgument("a target is empty", remedy="`list_tabs` shows every tab")

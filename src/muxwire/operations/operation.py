@@ -10,8 +10,6 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
-from muxwire.errors import InvalidArgument
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -188,8 +186,3 @@ class Step:
 
 def text_of(answer: Sequence[bytes]) -> str | None:
     return "\n".join(line.decode("utf-8", "replace") for line in answer) if answer else None
-
-
-def in_range(name: str, value: int, least: int, most: int) -> None:
-    if not least <= value <= most:
-        raise InvalidArgument(f"{name} is {value}", remedy=f"use {least} to {most}")

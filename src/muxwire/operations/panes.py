@@ -6,16 +6,17 @@ import os
 import re
 import secrets
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, final
+from typing import TYPE_CHECKING, Annotated, ClassVar, final
 
 from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.host.environment import COLUMNS_MIN, check_columns
 from muxwire.operations.arrangement import NOTHING, check_name, rename
-from muxwire.operations.operation import Arguments, Operation, Place, Step, Target, in_range
+from muxwire.operations.operation import Arguments, Operation, Place, Step, Target
 from muxwire.tabs.maker import checked_request, window_name
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.rows import PANE_FORMAT
 from muxwire.verbs.catalogue import PaneRequest, TabRequest
+from muxwire.verbs.describe import Least, Most
 from muxwire.verbs.types import Strings
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class SplitEvenly(Operation):
     kind: ClassVar[str] = "split_evenly"
     stays: ClassVar[str] = ""
     target: Target
-    count: int
+    count: Annotated[int, Least(2), Most(PANES_MAX)]
     horizontal: bool = False
     refs: Strings = ()
 
@@ -128,7 +129,6 @@ class SplitEvenly(Operation):
         return MakeGrid(target=self.target, rows=rows, cols=cols, refs=self.refs)
 
     def check(self, host: Host) -> None:
-        in_range("count", self.count, 2, PANES_MAX)
         self._grid.check(host)
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
@@ -147,14 +147,13 @@ class MakeGrid(Operation):
     kind: ClassVar[str] = "make_grid"
     stays: ClassVar[str] = ""
     target: Target
-    rows: int
-    cols: int
+    rows: Annotated[int, Least(1), Most(PANES_MAX)]
+    cols: Annotated[int, Least(1), Most(PANES_MAX)]
     refs: Strings = ()
 
     def check(self, host: Host) -> None:
-        in_range("rows", self.rows, 1, PANES_MAX)
-        in_range("cols", self.cols, 1, PANES_MAX)
-        in_range("rows times cols", self.rows * self.cols, 2, PANES_MAX)
+        if not 2 <= self.rows * self.cols <= PANES_MAX:
+            raise InvalidArgument(f"{self.rows * self.cols} panes", remedy=f"make 2 to {PANES_MAX}")
         if self.refs and len(self.refs) != self.rows * self.cols - 1:
             raise InvalidArgument(
                 f"{len(self.refs)} refs for {self.rows * self.cols - 1} new panes", remedy="name each new pane, or none"

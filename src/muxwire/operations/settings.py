@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX
-from muxwire.operations.operation import Arguments, Operation, Place, Step, Target, in_range, text_of
+from muxwire.operations.operation import Arguments, Operation, Place, Step, Target, text_of
 from muxwire.tmux.screens import capture_commands, captured
+from muxwire.verbs.describe import Least, Most
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -183,13 +184,8 @@ class CapturePane(Operation):
     stays: ClassVar[str] = ""
     harmless: ClassVar[bool] = True
     target: Target
-    start: int | None = None
-    end: int | None = None
-
-    def check(self, host: Host) -> None:
-        for name, row in (("start", self.start), ("end", self.end)):
-            if row is not None:
-                in_range(name, row, -_HISTORY_MAX, SIDE_MAX)
+    start: Annotated[int | None, Least(-_HISTORY_MAX), Most(SIDE_MAX)] = None
+    end: Annotated[int | None, Least(-_HISTORY_MAX), Most(SIDE_MAX)] = None
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
         return [("capture-pane", "-p", *self._rows, "-t", places[0].pane)]

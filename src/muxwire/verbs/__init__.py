@@ -16,7 +16,9 @@ Rules:
 2. Absent is the default. A default that is None or empty is not shown; no number stands for "not given".
 3. `Help` is for people. What a model is shown of a field is its second text, which is short: models pay for all of it
    in every conversation. Most fields have none, since their name says enough.
-4. Nothing here knows a front end. Their own options (`muxwire snapshot --svg`) are described there.
+4. The fields of a verb but its tab are a class of their own (`Execute`, of which `ExecuteCommand` is one in a tab):
+   the library's methods take that. What only a program can give, such as a function, says `Here`.
+5. Nothing here knows a front end. Their own options (`muxwire snapshot --svg`) are described there.
 
   describe.py    what an annotation may say, and the parameters of a verb
   types.py       the types that several verbs share
