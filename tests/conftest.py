@@ -40,6 +40,8 @@ LONG_FILES = (
     "library/test_hidden_lines.py",
     "library/test_stop_at_once.py",
     "faults/test_stopped_tmux.py",
+    "owner/test_owner.py",
+    "owner/test_verbs.py",
     "library/test_late_prompts.py",
     "hosts/test_hosts.py",
     "remote/test_silence.py",

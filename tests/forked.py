@@ -25,7 +25,7 @@ import anyio.to_thread
 
 import muxwire
 import muxwire.mcp
-from muxwire.cli import main
+import muxwire_client
 from muxwire.cli.command_line import command_line
 
 # What each fork would have to import and make anew: the library, the event loop, the server, and the options of all
@@ -48,6 +48,14 @@ _make_initialisers()
 
 # What takes its arguments and returns its exit code, None for 0.
 Program = Callable[[list[str]], int | None]
+
+
+def main(arguments: list[str]) -> int:
+    """The program `muxwire`; its arguments are those of the process."""
+    del arguments
+    muxwire_client.main()
+    raise AssertionError("it has not ended the process")
+
 
 # What it prints is read as text.
 _READ: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from muxwire_client import main
 
-from muxwire.cli import main
-
-sys.exit(main())
+main()

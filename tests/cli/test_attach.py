@@ -37,7 +37,7 @@ def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: 
         screen.shows("b$")
         rows = screen.shows("[muxwire main]", "alpha*", "beta", status=True)
         assert "muxwire-keeper" not in rows[-1]
-        assert "(agent)" not in rows[-1]  # nobody is at work
+        assert f"{tabs[1]} runs" not in rows[-1]  # nobody is at work
         fifo = place.home / "agent"
         os.mkfifo(fifo)
         with place.start("run", "-t", "beta", f"echo at work; cat {fifo}") as agent:
@@ -195,8 +195,8 @@ def test_a_person_chooses_the_prefix_the_mouse_and_the_clipboard(place: Place, t
         other.shows("^A")
         other.types("C-b", "n")
         other.shows("beta*", status=True)
-        mouse = asked("list-clients", "-F", "#{client_session} #{mouse}").splitlines()
-        assert sorted(line.split()[1] for line in mouse) == ["0", "1"]
+        mouse = asked("list-clients", "-F", "#{?client_control_mode,,#{mouse}}").split()
+        assert sorted(mouse) == ["0", "1"]
         screen.types("C-a", "d")
         screen.shows("left with 0")
     with person(place, "beta", "--clipboard") as screen:

@@ -60,7 +60,7 @@ def test_every_instance_is_listed(two: Place) -> None:
     assert done.returncode == 0
     head, shop, site = [line.split() for line in done.stdout.decode().splitlines()]
     assert head == ["INSTANCE", "CLIENT", "DIRECTORY", "AGE", "TABS", "STATE"]
-    assert shop[:3] + shop[4:] == ["webshop", "-", str(two.home), "1", "kept"]
+    assert shop[:3] + shop[4:] == ["webshop", "-", str(two.home), "1", "driven"]
     assert site[0] == "website"
 
 
@@ -272,7 +272,7 @@ def test_an_instance_with_tabs_on_other_machines_only(
             logs = folders_for(name, os.environ).state / name / "hosts" / "box.00aa00aa"
             logs.mkdir(parents=True)
             pid = os.getpid() if driven else 1 << 30
-            note_link(logs, "box", "box.1", "claude-code 2.1")
+            note_link(logs, "box", "box.1", "claude-code 2.1", str(Path.cwd()))
             link = json.loads((logs / "link").read_text())
             (logs / "link").write_text(json.dumps({**link, "pid": pid, "began": link["began"] - 7_200}))
         found = faces.all_running(os.environ)

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,7 +69,8 @@ def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path
         (tmp_path / "old" / "tmux").unlink()
     newer = program(tmp_path / "new", NEWER)
     # In a process of its own, whose log goes to stderr.
-    done = subprocess.run(place.argv("run", "pwd"), env=place.environ | newer, capture_output=True, check=False)
+    alone = [sys.executable, "-c", "from muxwire.cli import main; main()", "run", "pwd"]
+    done = subprocess.run(alone, env=place.environ | newer, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"/usr\n")
     assert b"the server's own program is used" in done.stderr
     assert b"tmux 99.1" in done.stderr
@@ -91,7 +93,7 @@ def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
     monkeypatch.setattr(server_start, "program_for", lambda *_: f"{tmp_path}/new/tmux")
     monkeypatch.setattr(server_start, "START_SECONDS", SOON)
     for verb in (("run", "true"), ("kill", "--all")):
-        done = place.run(*verb, environ=newer)
+        done = place.run(*verb, environ=newer, alone=True)
         assert done.returncode
         assert f"process {pid}) did not answer within".encode() in done.stderr
         assert b"another version" in done.stderr
@@ -108,7 +110,7 @@ def test_a_stopped_server_says_so_and_can_be_ended(place: Place, monkeypatch: py
     assert pid
     monkeypatch.setattr(server_start, "START_SECONDS", SOON)
     os.kill(pid, signal.SIGSTOP)
-    done = place.run("run", "true")
+    done = place.run("run", "true", alone=True)
     assert f"process {pid}) is stopped\n  `kill -CONT {pid}` continues it".encode() in done.stderr
     os.kill(pid, signal.SIGCONT)
     monkeypatch.undo()
@@ -134,7 +136,7 @@ def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> Non
 
 def test_a_tmux_that_is_too_old_is_refused_and_does_not_run_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tmux_program, "MINIMUM_VERSION", (98, 0))
-    done = place.run("new", "--name", "new")
+    done = place.run("new", "--name", "new", alone=True)
     assert b"is too old" in done.stderr
     assert left(place, "new") == [str(place.home / "state" / "new")]
     running = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, check=True).stdout
@@ -142,7 +144,7 @@ def test_a_tmux_that_is_too_old_is_refused_and_does_not_run_on(place: Place, mon
 
 
 def test_a_tmux_that_does_not_start_because_it_is_too_old(place: Place, tmp_path: Path) -> None:
-    done = place.run("run", "true", environ=program(tmp_path / "old", OLD))
+    done = place.run("run", "true", environ=program(tmp_path / "old", OLD), alone=True)
     assert done.stderr.startswith(b"muxwire: tmux 2.1 is too old, 3.3 is needed\n  install tmux 3.3 or newer")
 
 
@@ -151,6 +153,7 @@ def test_a_tmux_that_does_not_start_because_it_is_too_old(place: Place, tmp_path
 )
 def test_a_name_that_was_never_used_leaves_nothing(place: Place, verb: tuple[str, ...]) -> None:
     place.run(verb[0], "--name", "ghost", *verb[1:])
+    place.ended("ghost")
     assert left(place, "ghost") == []
 
 
@@ -173,6 +176,7 @@ def test_a_server_that_listens_elsewhere_is_named_and_can_be_ended(place: Place)
 
 
 def test_where_two_servers_fit_the_one_of_the_state_directory_is_ended(place: Place) -> None:
+    place.ended()
     there, other = str(place.home / "there"), {"MUXWIRE_STATE_DIR": str(place.home / "other")}
     Path(there).mkdir()
     assert place.run("new", environ={"XDG_RUNTIME_DIR": there}).returncode == 0

@@ -53,7 +53,7 @@ def test_the_loop_of_a_script(place: Place) -> None:
     assert "1 in /usr" in place.ok("logs", window)
     (row,) = [line for line in place.ok("ls", "--all").splitlines() if " loop " in line]
     address, *shown = row.split()
-    assert (address.rpartition("/")[2], shown) == (window, ["loop", "closed", "/usr"])
+    assert (address.rpartition("/")[2], shown) == (window, ["loop", "hub", "closed", "/usr"])
     for name in (address, "loop"):
         assert "1 in /usr" in place.ok("logs", name)
 

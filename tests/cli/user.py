@@ -20,7 +20,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
-from tests.forked import be_muxwire, start_muxwire
+from muxwire.cli import main as all_of_it
+from tests.forked import be_muxwire, main, start_muxwire
 from tests.users import USER_PATH
 
 # A verb takes a third of a second; a machine that is busy needs more.
@@ -76,13 +77,27 @@ class Place:
     def socket(self, name: str = "main") -> Path:
         return self.home / "run" / "muxwire" / f"{name}.sock"
 
+    def ended(self, name: str = "main") -> None:
+        """Return when no owner of that instance is left: it waits a little for the next client."""
+        path, deadline = self.home / "run" / "muxwire" / f"{name}.owner", time.monotonic() + SECONDS
+        while path.exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
     def argv(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "muxwire", *arguments]
 
     def run(
-        self, *arguments: str, given: bytes | None = None, environ: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        given: bytes | None = None,
+        environ: Mapping[str, str] | None = None,
+        alone: bool = False,
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run `muxwire` to its end, in a fork of this process: to start Python takes longer than most verbs."""
+        """Run `muxwire` to its end, in a fork of this process: to start Python takes longer than most verbs.
+
+        `alone`: all of the verb runs there, as where no owner can be started.
+        """
         argv = list(arguments)
         with tempfile.TemporaryFile() as inp, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             inp.write(given or b"")
@@ -94,7 +109,7 @@ class Place:
             if pid == 0:
                 os.close(alive)
                 set_up = partial(self._set_up, (inp.fileno(), out.fileno(), err.fileno()))
-                be_muxwire(argv, self.environ | dict(environ or {}), set_up)
+                be_muxwire(argv, self.environ | dict(environ or {}), set_up, all_of_it if alone else main)
             os.close(held)
             try:
                 status = os.waitstatus_to_exitcode(_awaited(pid, alive))

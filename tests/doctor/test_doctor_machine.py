@@ -144,3 +144,23 @@ def test_a_server_that_nobody_reaches_from_here(where: Folders, home: Path) -> N
     assert f"process {os.getpid()})" in found.message
     noted.write_text(json.dumps(named_process(os.getpid()) | {"socket": str(here)}))
     assert not list(machine.servers_elsewhere(where))
+
+
+def test_an_owner_that_cannot_be_started_and_one_that_has_complained(
+    where: Folders, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not list(machine.owners(where))
+    (where.runtime / "main.owner.log").write_text("")
+    assert not list(machine.owners(where))
+    (where.runtime / "main.owner.log").write_text("Traceback\nOSError: it is broken\n")
+    found = only(machine.owners(where))
+    assert (found.level, found.message) == ("warning", "main has complained: OSError: it is broken")
+    (where.runtime / "main.owner.log").unlink()
+
+    def forbidden(*_: object) -> int:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "posix_spawn", forbidden)
+    found = only(machine.owners(where))
+    assert "no process can own a named instance here (Operation not permitted)" in found.message
+    assert not list(where.runtime.glob("*.owner"))

@@ -141,7 +141,7 @@ def test_a_note_names_its_process_and_no_later_one_with_that_pid(tmp_path: Path,
     """An older muxwire noted the pid alone."""
     logs = tmp_path / "main" / "hosts" / "box.00aa00aa"
     logs.mkdir(parents=True)
-    note_link(logs, "box", "box.1", "")
+    note_link(logs, "box", "box.1", "", "/")
     said = json.loads((logs / "link").read_text())
     if begun == "other":
         said["started"] = "1"

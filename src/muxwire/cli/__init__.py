@@ -24,11 +24,12 @@ __all__ = ("main",)
 _OBJECTS_PER_COLLECTION = 100_000
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None, *, by_owner: typing.Callable[[str], int] | None = None) -> int:
     """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line.
 
     Without `argv` the words are those of this process, which is then ended here and not by the caller. A verb that a
-    signal ended ends the process by that signal.
+    signal ended ends the process by that signal. `by_owner` runs them in the process that owns a named instance, and
+    returns the exit code; it is called when a verb has chosen such an instance.
     """
     if argv is None:
         _in_utf8()
@@ -39,9 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     from muxwire.cli.command_line import begin
+    from muxwire.cli.console import RunsThere
     from muxwire.cli.own_console import OwnConsole
+    from muxwire.errors import unwrapped
 
-    console = OwnConsole(argv)
+    console = OwnConsole(argv, hands_over=by_owner is not None)
     try:
         begun = begin(console)
         if not isinstance(begun, int):
@@ -50,6 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             begun = anyio.run(console.run, begun)
     except KeyboardInterrupt:  # of a front end
         begun = -signal.SIGINT
+    except Exception as error:
+        there = unwrapped(error)
+        if by_owner is None or not isinstance(there, RunsThere):
+            raise
+        begun = by_owner(str(there))
     if argv is None or begun < 0 or console.successor:
         console.leave(begun)
     return begun

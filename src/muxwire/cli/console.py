@@ -31,7 +31,7 @@ _PIECE = 1 << 20
 
 
 class RunsThere(Exception):
-    """The verb has to run in the process that called it, which is not this one."""
+    """The verb has to run in another process: in the one that called it, or in the owner of the instance it names."""
 
 
 class Console(ABC):

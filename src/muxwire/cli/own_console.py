@@ -13,7 +13,7 @@ import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, NoReturn, final
 
-from muxwire.cli.console import STDERR, STDIN, STDOUT, STREAMS, Console
+from muxwire.cli.console import STDERR, STDIN, STDOUT, STREAMS, Console, RunsThere
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -31,7 +31,8 @@ _LAST_SIGNAL = 3
 class OwnConsole(Console):
     """The console of this process, which runs one verb and ends."""
 
-    def __init__(self, words: Sequence[str] | None) -> None:
+    def __init__(self, words: Sequence[str] | None, *, hands_over: bool = False) -> None:
+        """`hands_over`: a verb that acts on a named instance runs in that instance's owner."""
         _guard_descriptors()
         self.words = sys.argv[1:] if words is None else words
         self.environ = os.environ
@@ -39,6 +40,7 @@ class OwnConsole(Console):
         self.terminal = os.ttyname(STDIN) if os.isatty(STDIN) else ""
         self.on_signal = die_of
         self.successor: Sequence[str] = ()  # the words of what is to take the place of this process
+        self._hands_over = hands_over
 
     def write(self, data: bytes, *, error: bool = False) -> None:
         _write(STDERR if error else STDOUT, data)
@@ -79,6 +81,8 @@ class OwnConsole(Console):
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def opened(self, given: Mapping[str, str]) -> AbstractAsyncContextManager[Terminals]:
+        if self._hands_over and "name" in given:
+            raise RunsThere(given["name"])
         from muxwire.library.opening import open_terminals  # late: help needs nothing of the library
 
         return open_terminals(given.get("name"), socket=given.get("socket"), socket_name=given.get("socket_name"))

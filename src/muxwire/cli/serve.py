@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import choose_instance, given_instance
 from muxwire.cli.options import add_instance, add_parser, duration
@@ -55,7 +55,8 @@ def add(verbs: Verbs) -> None:
     _add_repl(verbs)
 
 
-def _serve(console: Console, arguments: argparse.Namespace) -> int:
+def offered_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the options of `serve` say of its tools, as `muxwire.mcp.server.offered` takes it; InvalidArgument."""
     if arguments.read_only and not given_instance(arguments):
         raise InvalidArgument(
             "with --read-only no tool opens a tab, so an instance of its own would always be empty",
@@ -65,6 +66,17 @@ def _serve(console: Console, arguments: argparse.Namespace) -> int:
         raise InvalidArgument(
             "--profile cannot be combined with --toolsets or --read-only", remedy="leave one of them out"
         )
+    toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
+    return {
+        "toolsets": toolsets,
+        "read_only": arguments.read_only,
+        "channel": arguments.channel,
+        "profile": arguments.profile,
+    }
+
+
+def _serve(console: Console, arguments: argparse.Namespace) -> int:
+    options = offered_options(arguments)
     console.claim_process()
     if console.terminal:
         console.warn("muxwire: this waits for an MCP client, which is to start it (muxwire help serve); C-d ends it")
@@ -78,17 +90,8 @@ def _serve(console: Console, arguments: argparse.Namespace) -> int:
     chosen = given_instance(arguments)
     if "name" in chosen:  # else the first call would report a wrong name to an agent, which cannot correct it
         checked_instance(chosen["name"])
-    toolsets = [name.strip() for name in arguments.toolsets.split(",")] if arguments.toolsets is not None else None
     opening = partial(open_terminals, **chosen, close_idle=arguments.close_idle)
-    anyio.run(
-        lambda: serve(
-            opening,
-            toolsets=toolsets,
-            read_only=arguments.read_only,
-            channel=arguments.channel,
-            profile=arguments.profile,
-        )
-    )
+    anyio.run(lambda: serve(opening, **options))
     return 0
 
 

@@ -278,12 +278,10 @@ class Linked:
     began: float | None = None
 
 
-def note_link(logs: Path, host: str, name: str, client: str) -> None:
-    """Note in the server's `logs` that this process drives it, for which MCP client and in which directory `name`."""
-    before, cwd = link_in(logs), ""
+def note_link(logs: Path, host: str, name: str, client: str, cwd: str) -> None:
+    """Note in the server's `logs` that this process drives it, in which directory `name`; and `client` and `cwd`."""
+    before = link_in(logs)
     began = before.began if before is not None and before.name == name else None
-    with suppress(OSError):  # it was removed
-        cwd = str(Path.cwd())
     noted = {"host": host, "directory": name, **named_process(os.getpid()), "client": client, "cwd": cwd}
     replace_private(logs / _FILE, json.dumps({**noted, "began": began or time.time()}).encode())
     (logs / _ENDED).unlink(missing_ok=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
@@ -84,11 +83,9 @@ class Face:
     hosts: tuple[str, ...] = ()
 
 
-def introduce(server: TmuxServer, client: str) -> None:
+def introduce(server: TmuxServer, client: str, directory: str) -> None:
     """Note what drives this instance: an MCP client; if "", a program or a verb, which notes only its directory."""
-    directory = ""
-    with suppress(OSError):  # it was removed
-        directory = _one_line(str(Path.cwd()))
+    directory = _one_line(directory)
     if client:
         server.client.submit(("set-option", "-s", CLIENT, _one_line(client)[:CLIENT_CHARS]))
         server.client.submit(("set-option", "-s", DIRECTORY, directory))

@@ -324,11 +324,12 @@ async def open_remote(
     access: Access,
     book: TabBook,
     start: bool = True,
-    client_name: str = "",
+    driver: tuple[str, str] = ("", ""),
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server on that host, which ends when this block does; as `instance.connect.open_server`.
 
-    One that is to outlive us ends with us if it has no tab. Without `start` there must be one. `client_name`: for `ls`.
+    One that is to outlive us ends with us if it has no tab. Without `start` there must be one. `driver`: name and
+    directory of the program that drives the instance, for `ls`.
     Raises HostUnavailable, TmuxUnavailable, InstanceUnavailable.
     """
     prepare_remote(folders)
@@ -359,7 +360,7 @@ async def open_remote(
             client.attach_pane(pane_id(keeper), host.feed)
             server = _served(connection, folders, client, greeting, window, store, access)
             server.rejoin, server.tabs_known = rejoin.begin, connection.is_new
-            _note(logs, connection, client_name)
+            _note(logs, connection, *driver)
             try:
                 async with anyio.create_task_group() as tasks:
                     tasks.start_soon(watch_end, client, on_end)
@@ -372,9 +373,9 @@ async def open_remote(
                     await _end(host, client, logs)
 
 
-def _note(logs: Path, connection: RemoteConnection, client_name: str) -> None:
+def _note(logs: Path, connection: RemoteConnection, program: str, cwd: str) -> None:
     with suppress(OSError):  # without the note no other process finds this server; the tabs work
-        note_link(logs, connection.host.name, connection.directory, client_name)
+        note_link(logs, connection.host.name, connection.directory, program, cwd)
 
 
 async def _end(host: RemoteHost, client: ControlClient, logs: Path) -> None:

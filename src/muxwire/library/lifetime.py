@@ -98,18 +98,19 @@ class ServerLifetime:
         self._stop = anyio.Event()
         self._stopped = anyio.Event()
         self._closed = False
-        self._client = ""
+        self._client, self._directory = "", host.own_folder() if host.is_local else ""
+        self.on_change: Callable[[], None] = lambda: None  # is called when the server has started or ended
 
-    def name_client(self, client: str) -> None:
-        """Have `muxwire ls` show that program as what drives this instance."""
-        self._client = client
+    def name_client(self, client: str, directory: str) -> None:
+        """Have `muxwire ls` show that program, in that directory, as what drives this instance."""
+        self._client, self._directory = client, directory
         self._note_client()
 
     def _note_client(self) -> None:
         server = self.running
         if server is not None and self.host.is_local and self.access.role == "owner":
             with suppress(ConnectionClosed):  # no answer is waited for
-                introduce(server, self._client)
+                introduce(server, self._client, self._directory)
 
     def on_machine(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
         """The lifetime of the server on another machine, which ends with us unless it is `lasting`."""
@@ -117,7 +118,7 @@ class ServerLifetime:
         there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
         there.book.on_unreadable = there._on_unreadable
         there.history_limit = self.history_limit
-        there._client = self._client
+        there._client, there._directory = self._client, self._directory
         return there
 
     async def server(self, *, start: bool = True) -> TmuxServer:
@@ -141,6 +142,7 @@ class ServerLifetime:
                 if self.access.role != "adopted":
                     await self._reattach(self._server)
                 self._note_client()
+                self.on_change()
             assert self._server is not None
             return self._server
 
@@ -270,6 +272,7 @@ class ServerLifetime:
             self._on_unreadable(error)
         finally:
             self._stopped.set()
+            self.on_change()
 
     def _open_server(self, start: bool) -> AbstractAsyncContextManager[TmuxServer]:
         if self.adopted is not None:
@@ -281,7 +284,7 @@ class ServerLifetime:
             wrap=self._wrap,
             access=self.access,
             book=self.book,
-            **({} if self.host.is_local else {"start": start, "client_name": self._client}),
+            **({} if self.host.is_local else {"start": start, "driver": (self._client, self._directory)}),
         )
 
     async def _stop_server(self) -> None:

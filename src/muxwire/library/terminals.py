@@ -164,13 +164,22 @@ class Terminals:
             self._book.seats.remove(seat)
 
     @property
+    def runs(self) -> bool:
+        """Whether its tmux server runs, as far as is known."""
+        return self._life.running is not None
+
+    def on_change(self, tell: Callable[[], None]) -> None:
+        """Have `tell` called when the tmux server has started or ended; `runs` says which."""
+        self._life.on_change = tell
+
+    @property
     def role(self) -> Role:
         """Our place at the tmux server: `owner`, `follower` next to the owner, or `adopted` for a person's server."""
         return self._life.access.role
 
     def name_client(self, client: str) -> None:
         """Name the program that drives this instance, such as an MCP client: `muxwire ls` shows it."""
-        self._life.name_client(client)
+        self._life.name_client(client, self.host.own_folder())
 
     @property
     def events(self) -> EventLog:
@@ -195,7 +204,8 @@ class Terminals:
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
         machine = self._hosts.on(self._hosts.name_of(cast("str | Carrier", asked.host)))
-        return await machine.make(replace(asked, host=""), self.seat, self._seen(machine))
+        asked = replace(asked, host="", idle_timeout=asked.idle_timeout or self.seat.idle)
+        return await machine.make(asked, self.seat, self._seen(machine))
 
     def _seen(self, machine: Machine) -> Host:
         """A machine as this client sees it: from its own directory, if it is this one."""
@@ -514,14 +524,14 @@ class Terminals:
             return find_log(machine.life.folders, target, error)
         return LogSource(tab.log_path, tab)
 
-    def leave_running(self) -> None:
+    def leave_running(self, leave: bool = True) -> None:
         """From now on a cancelled call leaves its command running: it is cancelled because the caller's process ends.
 
         The next process takes the command up. A transient instance ends with its process, and every command in it:
         what does not end at once, the watchdog ends when this process has gone.
         """
         for machine in self._hosts.machines:
-            machine.book.leaves_running = True
+            machine.book.leaves_running = leave
 
     @takes(SetHistoryLimit)
     async def set_history_limit(self, asked: SetHistoryLimit) -> None:

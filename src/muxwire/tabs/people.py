@@ -30,6 +30,8 @@ from muxwire.tmux.rows import CLIENTS, ClientRow
 from muxwire.tmux.status_line import DOING, DOING_CHARS, PREFIX_PRESSED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import TmuxServer
@@ -76,6 +78,7 @@ class People:
         self._fronts: dict[str, _Front] = {}
         self._joined: set[str] = set()  # sessions that a client came to, which tmux counts as a key, until we asked
         self._shown: str | None = None  # what the status line says of the agent; None: what an earlier process said
+        self._sizes_are_ours = False
         self._shows = False  # whether the status line is kept up to date now
 
     def follow(self, event: Event) -> None:
@@ -86,7 +89,7 @@ class People:
             case ClientDetached(client):
                 self._left(client.decode("utf-8", "replace"))
             case SessionChanged():  # a new connection to the same server: it subscribed to nothing
-                self._subscribed = False
+                self._subscribed = self._sizes_are_ours = False
                 self._book.spawn(self.refresh)
             case SubscriptionChanged(name, value=value) if name == _NAME.encode():
                 self._compare(value)
@@ -105,17 +108,30 @@ class People:
         self._fronts |= {session: now[session] for session in joined & now.keys()}
         self._joined -= joined
         before, self._attached = self._attached, set()
-        for row in map(ClientRow.parse, rows):
+        clients = list(map(ClientRow.parse, rows))
+        for row in clients:
             if row.control or row.name in gone:
                 continue  # another muxwire is no person; a client in `gone` left after the answer
             self._attached.add(row.name)
             if row.name not in before:
                 name = self._server.sessions.name(row.session, row.session_name)
                 self._book.events.record("client_attached", "", client=row.name, session=name)
+        self._leave_sizes_to([row for row in clients if row.name in self._attached])
         self._subscribe_as_needed(fronts[0])
         if self._attached and not self._shows and self._server.access.role == "owner":
             self._shows = True
             self._book.spawn(self._show_work)
+
+    def _leave_sizes_to(self, people: Sequence[ClientRow]) -> None:
+        """People's terminals set the sizes of tabs, unless all of them have ignore-size; then ours does.
+
+        Where every client of a server has that flag tmux heeds none of them, and the last one to attach sets the size.
+        """
+        ours = bool(people) and all("ignore-size" in row.flags for row in people)
+        if ours != self._sizes_are_ours and self._server.access.role == "owner":
+            self._sizes_are_ours = ours
+            with suppress(ConnectionClosed):
+                self._server.client.submit(("refresh-client", "-f", "!ignore-size" if ours else "ignore-size"))
 
     async def _show_work(self) -> None:
         """Have the status line of attached people say what the agent does, for as long as there are any."""

@@ -16,9 +16,13 @@ class Seat:
     It is passed as an argument, and never kept where a task would inherit it from the call that happened to start it.
     """
 
-    def __init__(self, *, stays: bool = True) -> None:
-        """`stays`: the tabs that it used are its own; a client that comes for one call uses what others used."""
+    def __init__(self, *, stays: bool = True, idle: float = 0.0) -> None:
+        """`stays`: the tabs that it used are its own; a client that comes for one call uses what others used.
+
+        `idle`: the seconds without use after which the tabs that it makes are closed, 0 for never.
+        """
         self.stays = stays
+        self.idle = idle
         self.used: dict[str, None] = {}  # the keys of tabs on all machines, the one last used at the end
         self.away = ""  # the machine of the tab used last, if not this one
         self.made: WeakSet[Tab] = WeakSet()

@@ -123,7 +123,7 @@ def restore_sizes(tabs: Iterable[Tab]) -> None:
     Where a client shows it, tmux gives it that client's size again at once.
     """
     for tab in tabs:
-        if tab.columns != COLUMNS and not tab.sized:
+        if tab.size != (COLUMNS, ROWS) and not tab.sized:
             with suppress(ConnectionClosed):  # people leave when the server ends, too
                 tab.client.submit(
                     ("resize-window", "-t", tab.window_id, "-x", str(COLUMNS), "-y", str(ROWS)),

@@ -45,6 +45,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
         "locale": lambda: machine.locale(environ),
         "open files": machine.open_files,
         "servers elsewhere": lambda: machine.servers_elsewhere(places),
+        "owner": lambda: machine.owners(places),
         "leftovers": lambda: leftovers.leftovers(places),
     }
 

@@ -6,6 +6,7 @@ import os
 import re
 import resource
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -74,10 +75,28 @@ def judged_program(path: str, message: str, host: Host) -> Finding:
 def servers_elsewhere(places: Folders) -> Iterator[Finding]:
     """Servers of named instances that run and cannot be connected to: their sockets are in another directory."""
     for path in sorted(places.state.glob("*/server")):
-        name, (pid, socket) = path.parent.name, named_server(path)
-        if places.differs(socket):
-            message = f"the server of {name} (process {pid}) listens at {socket}"
-            yield warning("server elsewhere", message, how_to_use(Path(socket).parent))
+        name, (pid, listens) = path.parent.name, named_server(path)
+        if places.differs(listens):
+            message = f"the server of {name} (process {pid}) listens at {listens}"
+            yield warning("server elsewhere", message, how_to_use(Path(listens).parent))
+
+
+def owners(places: Folders) -> Iterator[Finding]:
+    """Whether a process can own named instances here, and which of them have something to say."""
+    path = places.runtime / f"doctor.{os.getpid()}.owner"
+    if places.runtime.is_dir():
+        try:
+            with socket.socket(socket.AF_UNIX) as tried:
+                tried.bind(str(path))
+            os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+        except OSError as error:
+            message = f"no process can own a named instance here ({error.strerror}): each verb is a whole muxwire"
+            yield warning("owner", message, "allow sockets in the runtime directory, and new processes")
+        finally:
+            path.unlink(missing_ok=True)
+    for log in sorted(places.runtime.glob("*.owner.log")):
+        if said := log.read_text(errors="replace").strip().splitlines():
+            yield warning("owner", f"{log.name.partition('.')[0]} has complained: {said[-1]}", f"read {log}")
 
 
 def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:

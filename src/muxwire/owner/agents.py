@@ -1,0 +1,41 @@
+"""MCP clients of an owner: each `muxwire serve --name` passes the bytes of one on."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from muxwire.cli.command_line import command_line, verb_first
+from muxwire.cli.serve import offered_options
+from muxwire.mcp.connection import serve_connection
+from muxwire.mcp.lifespan import LazyTerminals
+from muxwire.mcp.server import offered
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import AsyncIterator
+
+    from muxwire.library.terminals import Terminals
+    from muxwire.mcp.offer import Offer
+
+
+@lru_cache(maxsize=16)  # the parser alone takes longer than the rest of a handshake
+def read_serve(*words: str) -> tuple[Offer, float]:
+    """What the words of `muxwire serve` offer, and after how many idle seconds its tabs are closed; MuxwireError."""
+    arguments = command_line("serve").parse_args(verb_first(words))
+    return offered(**offered_options(arguments)), arguments.close_idle or 0.0
+
+
+async def serve_agent(offer: Offer, terminals: Terminals, connection: socket.socket) -> None:
+    """Serve MCP on a connection until its client hangs up."""
+
+    @asynccontextmanager
+    async def shared() -> AsyncIterator[Terminals]:
+        yield terminals
+
+    # What an agent has left running goes on when it ends. For the moment in which its calls are cancelled, a call that
+    # another agent cancels would leave its command too.
+    descriptor = connection.fileno()
+    await serve_connection(offer, LazyTerminals(shared), descriptor, descriptor, terminals.leave_running)
+    terminals.leave_running(False)

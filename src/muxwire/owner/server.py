@@ -1,0 +1,180 @@
+"""The owner's socket: it accepts clients, hears who they are, and serves each in a task of its own."""
+
+from __future__ import annotations
+
+import asyncio  # a listening socket that an earlier program has opened
+import fcntl
+import logging
+import os
+import signal
+import socket
+import stat
+from contextlib import suppress
+from typing import TYPE_CHECKING, final
+
+import anyio
+
+from muxwire import __version__
+from muxwire.errors import MuxwireError, unwrapped
+from muxwire.host.folders import folders_for
+from muxwire.owner.agents import read_serve, serve_agent
+from muxwire.owner.frames import serve_verb
+from muxwire.owner.hello import read_hello, receive_hello
+from muxwire.owner.life import LINGER_SECONDS, Action, Event, State, after
+from muxwire.tabs.seat import Seat
+from muxwire_client import ACCEPTED, REFUSED, peer_user
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from muxwire.library.terminals import Terminals
+
+_LOG = logging.getLogger("muxwire")
+# How many clients may wait to be accepted: an owner that starts anew takes a second.
+_BACKLOG = 128
+# After an accept that failed, because too many files are open.
+_AGAIN_SECONDS = 0.1
+
+
+def listen(path: Path) -> socket.socket:
+    """A socket there that listens, and that only this user may connect to; a dead one in its place goes. OSError.
+
+    The caller holds the lock of those who start an owner. The socket is never there with another mode: it is made
+    under another name. The umask, which tabs inherit, is not changed for it.
+    """
+    listener, new = socket.socket(socket.AF_UNIX), path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        os.fchmod(listener.fileno(), stat.S_IRUSR | stat.S_IWUSR)
+        listener.bind(str(new))
+        new.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        listener.listen(_BACKLOG)
+        new.rename(path)
+    except OSError:
+        listener.close()
+        new.unlink(missing_ok=True)
+        raise
+    return listener
+
+
+@final
+class Owner:
+    """One process for one instance: its terminals, and the clients that share them."""
+
+    def __init__(self, terminals: Terminals, path: Path, listener: socket.socket, asked: str = "") -> None:
+        """`asked`: the version of the client for which this program has been started anew in a running process."""
+        self.terminals = terminals
+        self.renewed_by = ""  # the Python of a newer version, which is to run in this process
+        self.newer = asked
+        self._path = path
+        self._inode = path.stat().st_ino
+        self._listener = listener
+        self._state = State.EMPTY
+        self._clients = 0
+        self._serving = anyio.CancelScope()
+        self._lingering: asyncio.TimerHandle | None = None
+
+    async def serve(self) -> None:
+        """Serve clients until the owner's life is over."""
+        loop = asyncio.get_running_loop()
+        self._listener.setblocking(False)
+        self.terminals.on_change(lambda: self._happened(Event.STARTED if self.terminals.runs else Event.STOPPED))
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            loop.add_signal_handler(number, self._happened, Event.TERMINATED)
+        self._do(Action.LINGER)
+        if self.terminals.runs:
+            self._happened(Event.STARTED)
+        with self._serving:
+            async with anyio.create_task_group() as tasks:
+                while True:
+                    try:
+                        connection, _ = await loop.sock_accept(self._listener)
+                    except OSError:
+                        await anyio.sleep(_AGAIN_SECONDS)
+                    else:
+                        tasks.start_soon(self._accept, connection)
+
+    # Its life.
+
+    def _happened(self, event: Event) -> None:
+        before = self._state
+        self._state, actions = after(before, event)
+        if self._state is not before and self._lingering is not None:
+            self._lingering.cancel()
+        for action in actions:
+            self._do(action)
+
+    def _do(self, action: Action) -> None:
+        match action:
+            case Action.LINGER:
+                loop = asyncio.get_running_loop()
+                self._lingering = loop.call_later(LINGER_SECONDS, self._happened, Event.LINGERED)
+            case Action.UNLINK:
+                with suppress(OSError):
+                    self._remove_files()
+                self._listener.close()
+            case Action.LEAVE | Action.RENEW:
+                self.terminals.leave_running()
+                self._serving.cancel()
+
+    def _remove_files(self) -> None:
+        """Leave nothing of ours in the run directory but a log that says something.
+
+        Not while another process starts an owner, or if one has done so: the files are in use then.
+        """
+        lock, log = (self._path.with_name(f"{self._path.name}.{kind}") for kind in ("lock", "log"))
+        with lock.open("w") as opened:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if self._path.stat().st_ino == self._inode:
+                if log.stat().st_size == 0:
+                    log.unlink()
+                lock.unlink()
+                self._path.unlink()  # the last one: who comes meanwhile still reaches us, and then tries again
+
+    # Its clients.
+
+    async def _accept(self, connection: socket.socket) -> None:
+        self._clients += 1
+        if self._clients == 1:
+            self._happened(Event.CAME)
+        try:
+            with connection:
+                await self._serve(connection)
+        except OSError:
+            pass  # the client has gone
+        except Exception as error:  # noqa: BLE001 - it is no other client's
+            _LOG.exception("a client's call has failed", exc_info=unwrapped(error))
+        finally:
+            self._clients -= 1
+            if self._clients == 0:
+                self._happened(Event.LEFT)
+
+    async def _serve(self, connection: socket.socket) -> None:
+        if peer_user(connection) not in (os.getuid(), 0):
+            return
+        connection.setblocking(False)
+        line = await receive_hello(connection)
+        hello = read_hello(line) if line else None
+        if hello is None:
+            if line:
+                connection.send(REFUSED)
+            return
+        if self._clients == 1 and hello.is_newer_than(__version__) and hello.version != self.newer:
+            self.renewed_by, self.newer = hello.program, hello.version
+            self._happened(Event.OUTDATED)
+            return
+        here = self.terminals.folders
+        if folders_for(here.instance, hello.environ).state != here.state:
+            connection.send(REFUSED)  # the client means another instance of that name, whose logs are elsewhere
+            return
+        if hello.kind == "verb":
+            connection.send(ACCEPTED)
+            await serve_verb(self.terminals, hello, connection)
+            return
+        try:
+            offer, idle = read_serve(*hello.words)
+        except MuxwireError:
+            connection.send(REFUSED)  # a wrong command line: the client's own process says so
+            return
+        with self.terminals.seated(Seat(idle=idle), hello.directory, hello.environ) as seated:
+            connection.send(ACCEPTED)
+            await serve_agent(offer, seated, connection)

@@ -1,0 +1,445 @@
+"""The program `muxwire`: a thin client of the process that owns an instance, or all of muxwire where that must be.
+
+It is no part of the package, because to import that package costs more than a verb here. For the same reason it uses
+nothing of Python but what the interpreter has loaded when it starts, and modules that are compiled into it. What
+cannot be answered over the owner's socket, or is in doubt, runs in this process by `muxwire.cli`.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]
+import os
+import sys
+from _json import encode_basestring_ascii as quoted
+from _socket import AF_UNIX, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket as Socket  # noqa: N812 - it is a class
+
+VERSION = "0.1.0.dev0"
+PROTOCOL = 1  # of hello and of frames; an owner of another one leaves the verb to the client
+
+# Verbs that do not act on an instance, need this process's own descriptors and signals, or last and are no calls.
+_OWN_VERBS = (
+    "attach", "completion", "control", "demo", "doctor", "help", "observe", "repl", "skill", "version", "web",
+)  # fmt: skip
+# Those that start an instance that does not run. Whether they may is decided by `muxwire.cli.connect`.
+_MAKING = ("new", "run")
+# An owner that ends, or that starts anew in a newer version, closes connections that it has not accepted.
+_TRIES = 5
+_READY_SECONDS = 10
+_PIECE = 1 << 16
+HEAD = 5  # of a frame
+_LAST_SIGNAL = 3  # the first two are for the verb, which may be slow to end
+_BROKEN = 126  # `run`: the exit code of a command whose end is not known, as a shell has for what it cannot run
+
+
+TYPE_CHECKING = False  # to import typing costs more than a verb
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class OwnerUnreachable(Exception):
+    """There is no owner, and none could be started: the verb runs in this process."""
+
+
+# How Python runs an owner: a module in the caller's directory is not taken for one of ours, and names are in UTF-8.
+FLAGS = ("-P", "-X", "utf8")
+# What an owner answers to a hello.
+ACCEPTED, REFUSED = b"+", b"-"
+
+
+def main() -> None:
+    """Run one verb by the owner of the instance that the words name, else in this process; then end this process."""
+    code = run(sys.argv[1:])
+    if code < 0:
+        die_of(-code)
+    os._exit(code)  # nothing is buffered, and the interpreter takes some milliseconds to free all it has
+
+
+def run(words: list[str]) -> int:
+    """The exit code of one verb, negative for the signal that it ended by."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # C-c before anything has begun ends this as it ends any program
+    if sys.getfilesystemencoding() != "utf-8":
+        return whole()  # which starts Python anew in its UTF-8 mode
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # it is closed; else the socket would take its place. To use this one is an error, as it was
+            os.open("/dev/null", os.O_RDONLY if descriptor else os.O_WRONLY)
+    name, own = named(words, dict(os.environ)), _is_own(words)
+    try:
+        if words[:1] == ["serve"] and name:
+            from muxwire_pump import pump  # late: verbs do not need it
+
+            return pump(lambda: connected(name, "mcp", words, makes=True))
+        if name or not own:
+            return verb(connected(name or "main", "verb", words, makes=False), words)
+    except OwnerUnreachable:
+        pass
+    return whole(None if own or words[0] not in _MAKING else lambda chosen: _by_owner(chosen, words))
+
+
+def whole(by_owner: Callable[[str], int] | None = None) -> int:
+    """Run the words in this process; `by_owner`, if it turns out that they make a named instance."""
+    from muxwire.cli import main as all_of_it  # late: it is what this module avoids
+
+    return all_of_it(by_owner=by_owner)
+
+
+def _by_owner(name: str, words: list[str]) -> int:
+    """Run the words in the owner of the instance that they were found to mean, which is started."""
+    try:
+        return verb(connected(name, "verb", words, makes=True), words)
+    except OwnerUnreachable:
+        return whole()
+
+
+def _is_own(words: list[str]) -> bool:
+    """Whether the words need no owner; those that name a socket belong to a person's server, which has none."""
+    if not words or words[0].startswith("-") or words[0] in _OWN_VERBS:
+        return True
+    return words[0] == "serve" or any(word.startswith("--socket") or word in ("-h", "--help") for word in words)
+
+
+def named(words: list[str], environ: dict[str, str]) -> str:
+    """The instance that the words or the environment name, "" for none, and for words that need no owner."""
+    if _is_own(words) and words[:1] != ["serve"]:
+        return ""
+    name = "" if words[0] == "serve" else environ.get("MUXWIRE_NAME", "")
+    for at, word in enumerate(words):
+        if word == "--":
+            break
+        if word == "--name" and at + 1 < len(words):
+            name = words[at + 1]
+        elif word.startswith("--name="):
+            name = word[7:]
+        elif word in ("-h", "--help") or word.startswith("--socket"):
+            return ""
+    plain = name.replace("-", "").replace("_", "")
+    return name if plain.isascii() and plain.isalnum() and len(name) <= 32 else ""
+
+
+def runtime_folder() -> str:
+    """Where sockets are: the rule of `muxwire.host.folders.folders_for`."""
+    home = os.environ.get("XDG_RUNTIME_DIR", "")
+    if home.startswith("/") and os.path.isdir(home):
+        return f"{home}/muxwire"
+    return f"{os.path.abspath(os.environ.get('TMPDIR') or '/tmp')}/muxwire-{os.getuid()}"  # noqa: S108 - as tmux has it
+
+
+# Reaching the owner.
+
+
+def connected(name: str, kind: str, words: list[str], *, makes: bool) -> Socket:
+    """A connection that the owner of that instance has accepted; it is started if it does not run.
+
+    But where no tmux of that instance runs, only a call that `makes` an instance starts one. OwnerUnreachable.
+    """
+    for _ in range(_TRIES):
+        try:
+            sock = _reached(name, makes=makes)
+            sock.sendall(_hello(kind, words))
+            answer = sock.recv(1)
+        except OSError as error:
+            if isinstance(error, (BrokenPipeError, ConnectionResetError)):  # as for no answer at all
+                continue
+            raise OwnerUnreachable(str(error)) from None
+        if answer == ACCEPTED:
+            return sock
+        sock.close()
+        if answer:
+            break
+    raise OwnerUnreachable("the owner does not take this call")
+
+
+def _reached(name: str, *, makes: bool) -> Socket:
+    folder = runtime_folder()
+    path = f"{folder}/{name}.owner"
+    sock = reached(path)
+    if sock is None and not makes:
+        # A verb that only looks must not bring an instance to life: there is one if its tmux listens.
+        if (tmux := reached(f"{folder}/{name}.sock")) is None:
+            raise OwnerUnreachable(f"the instance {name} does not run")
+        tmux.close()
+    sock = sock or _started(name, folder, path)
+    if sock is None:
+        raise OwnerUnreachable(f"nobody listens at {path}")
+    return sock
+
+
+def reached(path: str) -> Socket | None:
+    """A connection to the socket, if somebody listens there; OwnerUnreachable if that is another user."""
+    sock = Socket(AF_UNIX, SOCK_STREAM)
+    try:
+        sock.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        sock.close()
+        return None
+    if (peer := peer_user(sock)) not in (os.getuid(), 0):
+        raise OwnerUnreachable(f"the user {peer} listens at {path}")
+    return sock
+
+
+def peer_user(sock: Socket) -> int:
+    """The user id of the process at the other end (unix(7), SO_PEERCRED: pid, uid, gid)."""
+    return int.from_bytes(sock.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], sys.byteorder)
+
+
+def _started(name: str, folder: str, path: str) -> Socket | None:
+    """Start the owner, unless another client does so now; a connection to it."""
+    from fcntl import LOCK_EX, flock
+
+    os.makedirs(folder, 0o700, exist_ok=True)
+    found = os.lstat(folder)
+    if found.st_uid != os.getuid() or found.st_mode & 0o77 or not os.path.isdir(folder) or os.path.islink(folder):
+        raise OwnerUnreachable(f"{folder} is not a directory of this user alone")
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        flock(lock, LOCK_EX)  # the others wait here, and find the owner then
+        if not os.path.exists(f"{path}.lock") or not os.path.samestat(os.fstat(lock), os.lstat(f"{path}.lock")):
+            raise ConnectionResetError  # an owner that ended has removed it meanwhile: once more
+        if (sock := reached(path)) is None:
+            _start(name, f"{folder}/{name}.owner.log")
+            sock = reached(path)
+        return sock
+    finally:
+        os.close(lock)
+
+
+def _start(name: str, log: str) -> None:
+    """Start the owner as a process of its own session, and wait until it listens; OwnerUnreachable says why not."""
+    ready, say = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            _become_owner(name, log, say)
+        finally:
+            os._exit(127)
+    os.close(say)
+    os.waitpid(child, 0)
+    said = b""
+    while said != b"+" and (piece := os.read(ready, 4096)):
+        said += piece
+    os.close(ready)
+    if said != b"+":
+        raise OwnerUnreachable(said.decode("utf-8", "replace") or "the owner did not start")
+
+
+def _become_owner(name: str, log: str, say: int) -> None:
+    """Keep nothing of the caller but its directory, its environment, its umask and its limits.
+
+    A pipe that stayed open would keep a CI job from ending; `nohup` and some shells have signals ignored.
+    """
+    said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    null = os.open("/dev/null", os.O_RDWR)
+    # By way of higher numbers, because the caller may have started with its standard descriptors closed.
+    for descriptor, place in ((null, 10), (said, 11), (say, 12), (10, 0), (10, 1), (11, 2), (12, 3)):
+        os.dup2(descriptor, place)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    for number in signal.valid_signals():
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.execv(sys.executable, [sys.executable, *FLAGS, "-m", "muxwire.owner", name, "3"])  # noqa: S606 - without one
+
+
+def _hello(kind: str, words: list[str]) -> bytes:
+    """The line that says who calls, which is all that an owner needs to act in this process's place."""
+    try:
+        directory = os.getcwd()
+    except FileNotFoundError:
+        directory = ""
+    sizes = list[object]()
+    for descriptor in (0, 1, 2):
+        try:
+            sizes.append(list(os.get_terminal_size(descriptor)))
+        except OSError:
+            sizes.append(None)
+    fields = {
+        "muxwire": PROTOCOL, "version": VERSION, "program": sys.executable, "kind": kind, "words": words,
+        "directory": directory, "sizes": sizes,
+        "terminal": os.ttyname(0) if sizes[0] else "", "environ": dict(os.environ),
+    }  # fmt: skip
+    return _json(fields).encode() + b"\n"
+
+
+def _json(value: object) -> str:
+    """JSON of what is in a hello."""
+    match value:
+        case str():
+            return quoted(value)
+        case dict():
+            return "{" + ",".join(f"{quoted(key)}:{_json(item)}" for key, item in value.items()) + "}"
+        case list():
+            return "[" + ",".join(map(_json, value)) + "]"
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case _:
+            return str(value)
+
+
+# A verb: frames to and from the owner. Each is a letter, the length of what follows in four bytes, and that.
+#
+# From the owner: o, e: write to stdout, to stderr. i: read what stdin has next, up to so many bytes. r: read so much of
+# the file named behind a NUL. f: make the file named behind "0", or "1" if it may be overwritten. d: write to it. c:
+# close it. l: run the verb in this process. x: the exit code, negative for a signal.
+# To the owner: i: what was read, empty at the end. k: the file is made. n: it cannot be: an error number. s: a signal.
+
+
+def verb(sock: Socket, words: list[str]) -> int:
+    """Do what the owner's frames ask for, until one has the exit code."""
+    caller = _Caller(sock)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, caller.signalled)
+    while True:
+        try:
+            kind, body = caller.receive()
+        except OSError:
+            write_error("the process that owns the instance has ended\n  call again: what runs in the tabs goes on")
+            return _BROKEN if words[0] == "run" else 1
+        if kind == b"x":
+            return int(body)
+        if kind == b"l":
+            sock.close()
+            return whole()
+        try:
+            caller.do(kind, body)
+        except BrokenPipeError:
+            return -int(signal.SIGPIPE)
+        except OSError as error:
+            write_error(f"{error.filename}: {error.strerror}")
+            return _BROKEN if words[0] == "run" else 1
+
+
+class _Caller:
+    """The process that was started, as the frames of the owner use it."""
+
+    def __init__(self, sock: Socket) -> None:
+        self._sock = sock
+        self._have = bytearray()
+        self._file, self._name = -1, ""
+        self._signals = 0
+        self._unsent = bytearray()  # frames of signals that came while another frame was sent
+        self._sends = False
+        self._wanted = 0  # bytes of stdin that the owner waits for
+
+    def receive(self) -> tuple[bytes, bytes]:
+        """The next frame; meanwhile what was asked for of stdin is sent. An OSError where the owner is gone."""
+        have = self._have
+        while len(have) < HEAD or len(have) < HEAD + int.from_bytes(have[1:HEAD], "big"):
+            if self._wanted and self._stdin_is_first():
+                self._send_read(0, self._wanted, once=True)
+                self._wanted = 0
+            elif data := self._sock.recv(1 << 18):
+                have += data
+            else:
+                raise ConnectionResetError
+        end = HEAD + int.from_bytes(have[1:HEAD], "big")
+        kind, body = bytes(have[:1]), bytes(have[HEAD:end])
+        del have[:end]
+        return kind, body
+
+    def _stdin_is_first(self) -> bool:
+        """Wait for stdin and for the owner: a command that reads nothing may write meanwhile."""
+        import select
+
+        waiting = select.poll()
+        waiting.register(0, select.POLLIN)
+        waiting.register(self._sock, select.POLLIN)
+        return any(descriptor == 0 for descriptor, _ in waiting.poll())
+
+    def send(self, kind: bytes, body: bytes = b"") -> None:
+        self._sends = True
+        self._sock.sendall(kind + len(body).to_bytes(4, "big") + body)
+        self._sends = False
+        if self._unsent:
+            unsent, self._unsent = self._unsent, bytearray()
+            self._sock.sendall(unsent)
+
+    def signalled(self, number: int, _frame: object) -> None:
+        self._signals += 1
+        if self._signals == _LAST_SIGNAL:
+            die_of(number)
+        if self._sends:
+            self._unsent += b"s\0\0\0\1%c" % number
+        else:
+            self.send(b"s", bytes((number,)))
+
+    def do(self, kind: bytes, body: bytes) -> None:
+        """Carry out one frame; OSError, with the name of what could not be written."""
+        if kind == b"o":
+            write(1, body, "stdout")
+        elif kind == b"e":
+            write(2, body, "stderr")
+        elif kind == b"d":
+            write(self._file, body, self._name)
+        elif kind == b"c":
+            os.close(self._file)
+        elif kind == b"i":
+            self._wanted = int(body)
+        elif kind == b"r":
+            most, file = body.split(b"\0", 1)
+            if (descriptor := self._opened(file, os.O_RDONLY)) >= 0:
+                self._send_read(descriptor, int(most))
+                os.close(descriptor)
+        elif kind == b"f":
+            flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if body[:1] == b"1" else os.O_EXCL)
+            self._name = os.fsdecode(body[1:])
+            self._file = self._opened(body[1:], flags)
+            if self._file >= 0:
+                self.send(b"k")
+
+    def _opened(self, file: bytes, flags: int) -> int:
+        """The descriptor of a file, readable for its user alone if it is made; -1 if the owner was told why not."""
+        try:
+            return os.open(file, flags | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            self.send(b"n", b"%d" % (error.errno or 0))
+            return -1
+
+    def _send_read(self, descriptor: int, most: int, *, once: bool = False) -> None:
+        """Send what can be read, up to so many bytes, and then nothing; with `once` what comes first."""
+        data = b"\0"
+        while data:
+            try:
+                data = os.read(descriptor, min(most, _PIECE))
+            except OSError as error:
+                self.send(b"n", b"%d" % (error.errno or 0))
+                return
+            self.send(b"i", data)
+            most -= len(data)
+            if once:
+                return
+
+
+def write(descriptor: int, data: bytes, name: str) -> None:
+    """Write all of it; OSError with that name."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:  # a process that shares the descriptor has set it non-blocking
+            from select import select
+
+            select((), (descriptor,), ())
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, name) from None
+
+
+def write_error(text: str) -> None:
+    try:
+        write(2, f"muxwire: {text}\n".encode(), "stderr")
+    except OSError:  # nobody reads it
+        return
+
+
+def die_of(number: int) -> None:
+    """End as the signal would have ended the process, so that its parent knows."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)  # if it is blocked

@@ -1,0 +1,233 @@
+"""`muxwire serve --name`: MCP between stdio and the process that owns the instance.
+
+Bytes are passed on as they are. When the owner has ended (killed, or a newer version goes on in its place), another
+one is reached, and told what the client has agreed with the first one: the handshake, and what it subscribed to. Each
+request that was open gets an error that says what to do. So an agent's connection outlives the owner's process.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]
+import os
+import select
+import time
+
+TYPE_CHECKING = False  # to import typing costs more than all else here
+if TYPE_CHECKING:
+    from _socket import socket as Socket  # noqa: N812 - it is a class
+    from collections.abc import Callable
+    from typing import Any
+
+_PIECE = 1 << 16
+# Nothing more is read from the owner while so much waits to be read by the client.
+_WAITING_MAX = 1 << 20
+_PATIENCE_SECONDS = 15.0
+_RETRY_SECONDS = 0.1
+_GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
+# How the owner writes an answer. A request to the client has an id of its own too, and its method next.
+_ANSWER, _METHOD = b'{"jsonrpc":"2.0","id":', b',"method"'
+_LOST = (
+    b'{"jsonrpc":"2.0","id":%b,"error":{"code":-32000,"message":"muxwire was restarted while this call waited. Tabs '
+    b'and commands go on: list_tabs shows them, and read_logs_from_tab what was written meanwhile."}}\n'
+)
+
+
+def pump(reach: Callable[[], Socket]) -> int:
+    """Pass bytes on until the client hangs up; 1 if no owner can be reached any more.
+
+    `reach` connects to the owner. What it raises at the first time is raised: nothing was read by then.
+    """
+    passing = _Pump(reach, reach())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda *_: os._exit(0))
+    return passing.run()
+
+
+class _Pump:
+    def __init__(self, reach: Callable[[], Socket], owner: Socket) -> None:
+        self._reach = reach
+        self._owner = owner
+        self._agreed = Agreed()
+        self._to_owner = b""
+        self._to_client = b""
+        self._new = b""  # what the client has said, of which nothing was sent yet
+        self._client_reads = True  # its stdin, which is ours to read, has not ended
+
+    def run(self) -> int:
+        self._owner.setblocking(False)
+        while True:
+            waiting = select.poll()
+            wanted = select.POLLOUT if self._to_owner else 0
+            waiting.register(self._owner, wanted | (select.POLLIN if len(self._to_client) < _WAITING_MAX else 0))
+            waiting.register(1, select.POLLOUT if self._to_client else 0)
+            if self._client_reads and not self._to_owner:
+                waiting.register(0, select.POLLIN)
+            ready = dict(waiting.poll())
+            if (what := ready.get(1, 0)) and not self._write(what):
+                return 0
+            # The owner first: if it is gone, what the client says is for the next one.
+            if (self._owner.fileno() in ready and not self._exchange()) or (0 in ready and not self._read()):
+                if not self._client_reads:
+                    self._flush()
+                    return 0
+                if not self._reach_again():
+                    return 1
+
+    def _write(self, what: int) -> bool:
+        """Give the client what it reads without making us wait; false if it does not read any more."""
+        if what & _GONE:
+            return False
+        try:
+            # A pipe that can be written takes so much without blocking (pipe(7)).
+            written = os.write(1, self._to_client[: select.PIPE_BUF])
+        except BlockingIOError:
+            written = 0
+        except OSError:
+            return False
+        self._to_client = self._to_client[written:]
+        return True
+
+    def _flush(self) -> None:
+        while self._to_client and self._write(select.POLLOUT):
+            pass
+
+    def _read(self) -> bool:
+        """Pass on what the client says; false if the owner is gone."""
+        try:
+            self._new = self._to_owner = os.read(0, _PIECE)
+        except OSError:
+            self._new = self._to_owner = b""
+        if self._new:
+            return self._exchange()
+        self._client_reads = False
+        try:
+            self._owner.shutdown(1)
+        except OSError:
+            return False
+        return True
+
+    def _exchange(self) -> bool:
+        """Send what there is and take what there is; false if the owner is gone."""
+        try:
+            if self._to_owner:
+                self._to_owner = self._to_owner[self._owner.send(self._to_owner) :]
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        if self._new:  # not before: what the owner has not taken is not lost with it
+            self._agreed.said(self._new)
+            self._new = b""
+        try:
+            data = self._owner.recv(_PIECE)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        self._to_client += self._agreed.answered(data)
+        return data != b""
+
+    def _reach_again(self) -> bool:
+        self._owner.close()
+        self._to_client += self._agreed.lost()
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while True:
+            try:
+                self._owner = self._reach()
+                break
+            except Exception:  # noqa: BLE001 - whatever it is, it may be over in a moment
+                if time.monotonic() > deadline:
+                    return False
+                time.sleep(_RETRY_SECONDS)
+        self._owner.setblocking(False)
+        self._to_owner = self._agreed.again() + self._new
+        return True
+
+
+class Agreed:
+    """What a client has agreed with the owner, from the lines that both have written."""
+
+    def __init__(self) -> None:
+        self._handshake: list[bytes] = []  # initialize, and notifications/initialized
+        self._subscribed: dict[bytes, bytes] = {}  # lines, by their ids, or by the resource that they name
+        self._open: dict[bytes, None] = {}  # the ids of requests without an answer, as they are written in JSON
+        self._dropped: set[bytes] = set()  # ids that were sent again: the client has their answers
+        self._begun_by_client = self._begun_by_owner = b""  # lines that are not whole yet
+
+    def said(self, data: bytes) -> None:
+        """Note what the client writes."""
+        *lines, self._begun_by_client = (self._begun_by_client + data).split(b"\n")
+        for line in lines:
+            self._note(line)
+
+    def _note(self, line: bytes) -> None:
+        message = _parsed(line)
+        method, params = message.get("method"), message.get("params") or {}
+        written = _written(message["id"]) if "id" in message else b""
+        if method in ("initialize", "notifications/initialized"):
+            self._handshake = [*(self._handshake if method != "initialize" else ()), line]
+        elif method == "resources/subscribe":
+            self._subscribed[_written(params.get("uri"))] = line
+        elif method == "resources/unsubscribe":
+            self._subscribed.pop(_written(params.get("uri")), None)
+        elif method == "subscriptions/listen":
+            self._subscribed[written] = line
+        elif method == "notifications/cancelled":
+            self._open.pop(_written(params.get("requestId")), None)
+            self._subscribed.pop(_written(params.get("requestId")), None)
+        if written and method and method != "subscriptions/listen":
+            self._open[written] = None
+
+    def answered(self, data: bytes) -> bytes:
+        """What of the owner's lines is for the client: those that are whole, but no answer that it has already."""
+        *lines, self._begun_by_owner = (self._begun_by_owner + data).split(b"\n")
+        told = b""
+        for line in lines:
+            answered = _answered(line)
+            if answered in self._dropped:
+                self._dropped.remove(answered)
+            else:
+                self._open.pop(answered, None)
+                told += line + b"\n"
+        return told
+
+    def lost(self) -> bytes:
+        """The owner is gone: an error for each request that has no answer."""
+        said = b"".join(_LOST % written for written in self._open)
+        self._open.clear()
+        self._begun_by_owner = b""
+        return said
+
+    def again(self) -> bytes:
+        """What a new owner is told, which includes the beginning of a line that the client goes on with."""
+        lines = [*self._handshake, *self._subscribed.values()]
+        self._dropped = {_written(message["id"]) for line in lines if "id" in (message := _parsed(line))}
+        return b"".join(line + b"\n" for line in lines) + self._begun_by_client
+
+
+def _parsed(line: bytes) -> dict[str, Any]:
+    """A message; {} for what is none, which the owner answers."""
+    import json  # late: it is needed when the first bytes are on their way
+
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return {}
+    return message if isinstance(message, dict) else {}
+
+
+def _written(value: object) -> bytes:
+    import json
+
+    return json.dumps(value).encode()
+
+
+def _answered(line: bytes) -> bytes:
+    """The id of the request that a line answers, as it is written; b"" for another line."""
+    if line.startswith(_ANSWER):
+        rest = line[len(_ANSWER) :]
+        end = rest.find(b'",', 1) + 1 if rest[:1] == b'"' else rest.find(b",")
+        return b"" if rest[end:].startswith(_METHOD) else rest[:end]
+    message = _parsed(line)
+    return b"" if "method" in message or "id" not in message else _written(message["id"])

@@ -1,0 +1,168 @@
+"""What the tests of the owner share: a user of its own, raw connections, agents, and the end of every owner."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import ExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+import muxwire_client
+from tests.mcp.raw_client import HELLO, RawClient
+from tests.users import environ_of, short_folder, write_rc_files
+
+PROGRAM = [sys.executable, "-c", "import muxwire_client; muxwire_client.main()"]
+NAME = "n"
+
+
+class Agent(RawClient):
+    """An MCP client behind `muxwire serve --name`; `process` is that."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self.process = process
+        super().__init__(os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno()))
+        process.stdin.close()
+
+    async def greet(self) -> None:
+        await self.request("initialize", HELLO)
+        await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    async def call(self, tool: str, **arguments: object) -> dict[str, Any]:
+        answer = await self.request("tools/call", {"name": tool, "arguments": arguments})
+        result: dict[str, Any] = answer["result"]
+        assert not result.get("isError"), result
+        return dict(result["structuredContent"])
+
+    async def shell(self, command: str, **arguments: object) -> str:
+        return str((await self.call("execute_command", command=command, **arguments))["output"])
+
+
+def heed_interrupts() -> None:
+    """In a child: whoever runs the tests in the background has SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+class User:
+    """A user with short paths, and the instance `NAME` of theirs."""
+
+    def __init__(self, home: Path, stack: ExitStack) -> None:
+        self.home = home
+        self.environ = environ_of(home, runtime=home / "run") | {"TMPDIR": str(home), "TERM": "xterm"}
+        self.runtime = home / "run" / "muxwire"
+        self.path = self.runtime / f"{NAME}.owner"
+        self.owners = set[int]()
+        self._stack = stack
+
+    def hello(self, **changed: object) -> bytes:
+        fields = {
+            "muxwire": 1, "version": muxwire_client.VERSION, "program": sys.executable, "kind": "mcp",
+            "words": ["serve", "--name", NAME], "directory": str(self.home),
+            "sizes": [None, None, None], "terminal": "", "environ": self.environ,
+        }  # fmt: skip
+        return json.dumps(fields | changed).encode() + b"\n"
+
+    def connect(self) -> socket.socket:
+        """A connection on which nothing was said."""
+        made = self._stack.enter_context(socket.socket(socket.AF_UNIX))
+        made.connect(str(self.path))  # with a time-out it would not wait where too many wait already
+        made.settimeout(40)
+        return made
+
+    @property
+    def owner(self) -> int:
+        """The process that listens; 0 if there is none."""
+        try:
+            with self.connect() as made:
+                pid: int = struct.unpack("3i", made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        except OSError:
+            return 0
+        self.owners.add(pid)
+        return pid
+
+    def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
+        """Start `muxwire` as an installed program."""
+        usual: dict[str, Any] = {
+            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.home,
+            "env": self.environ, "preexec_fn": heed_interrupts,
+        }  # fmt: skip
+        process = subprocess.Popen([*PROGRAM, *words], **usual | options)
+        self._stack.callback(self._end, process)
+        return process
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+    @asynccontextmanager
+    async def agent(
+        self, *words: str, environ: Mapping[str, str] | None = None, **options: Any
+    ) -> AsyncIterator[Agent]:
+        """An agent that has greeted."""
+        env = self.environ | dict(environ or {})
+        agent = Agent(self.start("serve", "--name", NAME, *words, env=env, stderr=None, **options))
+        try:
+            with anyio.fail_after(60):
+                await agent.greet()
+                yield agent
+        finally:
+            agent.hang_up()
+            agent.stop_reading()
+            self.note()
+
+    def note(self) -> None:
+        """Remember the owner that runs now, for the end."""
+        _ = self.owner
+
+    def tmux(self, *command: str) -> str:
+        argv = ["tmux", "-N", "-S", str(self.runtime / f"{NAME}.sock"), *command]
+        return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
+
+
+@pytest.fixture
+def user() -> Iterator[User]:
+    with short_folder() as home, ExitStack() as stack:
+        write_rc_files(home)
+        made = User(home, stack)
+        yield made
+        made.note()
+        for pid in made.owners:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and waits for its parent does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+async def gone(pid: int) -> None:
+    """Return when a process that is no child of ours has ended."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    try:
+        with anyio.fail_after(40):
+            await anyio.wait_readable(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,104 @@
+"""What a pump keeps of a conversation: a new owner has to know it, and the client must not hear it twice."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from muxwire_pump import Agreed
+
+
+def line(**fields: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **fields}, separators=(",", ":")).encode() + b"\n"
+
+
+INITIALIZE = line(id=0, method="initialize", params={"protocolVersion": "2025-11-25"})
+INITIALIZED = line(method="notifications/initialized")
+
+
+def agreed(*said: bytes) -> Agreed:
+    kept = Agreed()
+    for one in said:
+        kept.said(one)
+    return kept
+
+
+def test_a_handshake_is_said_again_and_its_answer_is_not_told_again() -> None:
+    kept = agreed(INITIALIZE)
+    assert kept.answered(line(id=0, result={"a": 1})) == line(id=0, result={"a": 1})
+    kept.said(INITIALIZED)
+    assert kept.lost() == b""
+    assert kept.again() == INITIALIZE + INITIALIZED
+    assert kept.answered(line(id=0, result={"b": 2}) + line(id=1, result={})) == line(id=1, result={})
+    # A client may use an id once more.
+    assert kept.answered(line(id=0, result={})) == line(id=0, result={})
+
+
+def test_only_the_last_handshake_counts() -> None:
+    assert agreed(INITIALIZE, INITIALIZED, INITIALIZE).again() == INITIALIZE
+
+
+@pytest.mark.parametrize("request_id", [7, "seven", 'with "quotes", and commas', -1])
+def test_an_open_request_gets_an_error(request_id: int | str) -> None:
+    kept = agreed(line(id=request_id, method="tools/call", params={}), line(id=99, method="ping"))
+    kept.answered(line(id=99, result={}))
+    (error,) = kept.lost().splitlines()
+    assert json.loads(error)["id"] == request_id
+    assert "list_tabs" in json.loads(error)["error"]["message"]
+    assert kept.lost() == b""
+
+
+def test_a_cancelled_request_gets_none() -> None:
+    kept = agreed(line(id=3, method="ping"), line(method="notifications/cancelled", params={"requestId": 3}))
+    assert kept.lost() == b""
+
+
+def test_a_request_of_the_owner_with_the_same_id_answers_nothing() -> None:
+    kept = agreed(line(id=1, method="tools/call", params={}))
+    asked = line(id=1, method="elicitation/create", params={})
+    assert kept.answered(asked) == asked
+    assert json.loads(kept.lost())["id"] == 1
+
+
+def test_the_answer_of_a_client_opens_nothing() -> None:
+    assert agreed(line(id=1, result={})).lost() == b""
+
+
+def test_members_in_another_order_are_understood() -> None:
+    kept = agreed(line(id=5, method="ping"))
+    kept.answered(b'{"id": 5, "jsonrpc": "2.0", "result": {}}\n')
+    assert kept.lost() == b""
+
+
+def test_subscriptions_are_said_again_until_they_end() -> None:
+    first = line(id=1, method="resources/subscribe", params={"uri": "a:1"})
+    second = line(id=2, method="resources/subscribe", params={"uri": "a:2"})
+    listen = line(id=3, method="subscriptions/listen", params={})
+    kept = agreed(first, second, listen)
+    assert kept.again() == first + second + listen
+    kept.said(line(id=4, method="resources/unsubscribe", params={"uri": "a:1"}))
+    kept.said(line(method="notifications/cancelled", params={"requestId": 3}))
+    assert kept.again() == second
+    assert kept.answered(line(id=2, result={})) == b""
+
+
+def test_a_line_that_is_not_whole_goes_on_with_the_new_owner() -> None:
+    kept = agreed(INITIALIZE, b'{"jsonrpc":"2.0","id":8,')
+    assert kept.answered(b'{"jsonrpc":"2.0","id":0,"resu') == b""  # half an answer is told to nobody
+    assert json.loads(kept.lost())["id"] == 0
+    assert kept.again() == INITIALIZE + b'{"jsonrpc":"2.0","id":8,'
+    kept.said(b'"method":"ping"}\n')
+    kept.answered(line(id=0, result={}))
+    assert json.loads(kept.lost())["id"] == 8
+
+
+@given(st.lists(st.binary(max_size=20), max_size=8))
+def test_lines_reach_the_client_whatever_they_are_and_however_they_come(pieces: list[bytes]) -> None:
+    kept, whole = Agreed(), b"".join(pieces)
+    told = b"".join(kept.answered(piece) for piece in pieces)
+    assert told == whole[: whole.rfind(b"\n") + 1]
+    for piece in pieces:
+        kept.said(piece)

@@ -1,0 +1,128 @@
+"""The first line of a client: what it may say, and that nothing behind it is taken."""
+
+from __future__ import annotations
+
+import json
+import socket
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, strategies as st
+
+import muxwire
+import muxwire_client
+from muxwire.owner import hello
+from muxwire.owner.hello import read_hello, receive_hello
+
+pytestmark = pytest.mark.anyio
+
+SAID: dict[str, Any] = {
+    "muxwire": 1, "version": "0.2", "program": "/usr/bin/python3", "kind": "verb", "words": ["ls", "--json"],
+    "directory": "/tmp", "sizes": [[80, 24], None, None], "terminal": "/dev/pts/1",
+    "environ": {"HOME": "/root"},
+}  # fmt: skip
+
+
+def test_what_a_client_says_is_read() -> None:
+    read = read_hello(json.dumps(SAID).encode())
+    assert read is not None
+    assert (read.kind, read.words, read.sizes) == ("verb", ["ls", "--json"], ((80, 24), None, None))
+
+
+def test_what_our_client_says_is_read() -> None:
+    line = muxwire_client._hello("mcp", ["serve", "--name", 'a "quoted" ä \udcff'])
+    read = read_hello(line)
+    assert line.count(b"\n") == 1
+    assert read is not None
+    assert (read.kind, read.words[-1]) == ("mcp", 'a "quoted" ä \udcff')
+    assert read.environ["PATH"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"muxwire": 2}, {"version": 2}, {"kind": "library"}, {"words": "ls"}, {"words": [1]},
+        {"directory": None}, {"sizes": [None]}, {"sizes": [[1], None, None]}, {"sizes": [["1", 2], None, None]},
+        {"environ": []}, {"environ": {"A": 1}}, {"terminal": 0},
+    ],
+)  # fmt: skip
+def test_another_shape_is_no_hello(changed: dict[str, Any]) -> None:
+    assert read_hello(json.dumps(SAID | changed).encode()) is None
+
+
+@pytest.mark.parametrize("name", sorted(SAID))
+def test_a_hello_is_whole(name: str) -> None:
+    assert read_hello(json.dumps({key: value for key, value in SAID.items() if key != name}).encode()) is None
+
+
+@given(st.binary(max_size=200))
+def test_garbage_is_no_hello(line: bytes) -> None:
+    assert read_hello(line) is None
+
+
+def test_deep_garbage_is_no_hello() -> None:
+    assert read_hello(b"[" * 100_000) is None
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "newer"),
+    [("0.2.0", "0.1.9", True), ("0.10.0", "0.9.1", True), ("0.1.0", "0.1.0", False), ("0.1.0", "0.2.0", False)],
+)
+def test_a_newer_version(mine: str, other: str, *, newer: bool) -> None:
+    read = read_hello(json.dumps(SAID | {"version": mine}).encode())
+    assert read is not None
+    assert read.is_newer_than(other) is newer
+
+
+def test_the_client_is_of_the_version_of_the_package() -> None:
+    assert muxwire.__version__ == muxwire_client.VERSION
+
+
+@pytest.fixture
+def pair() -> tuple[socket.socket, socket.socket]:
+    ours, theirs = socket.socketpair()
+    ours.setblocking(False)
+    return ours, theirs
+
+
+async def test_no_byte_after_the_line_is_taken(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    with ours, theirs:
+        theirs.sendall(b'{"first":1}\n{"second":2}\n')
+        assert await receive_hello(ours) == b'{"first":1}\n'
+        assert ours.recv(100) == b'{"second":2}\n'
+
+
+async def test_a_line_may_come_in_pieces(pair: tuple[socket.socket, socket.socket]) -> None:
+    ours, theirs = pair
+    got: list[bytes] = []
+
+    async def receive() -> None:
+        got.append(await receive_hello(ours))
+
+    with ours, theirs:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(receive)
+            for piece in (b"a" * 70_000, b"b", b"c\nrest"):
+                theirs.sendall(piece)
+                await anyio.wait_all_tasks_blocked()
+        assert got == [b"a" * 70_000 + b"bc\n"]
+        assert ours.recv(100) == b"rest"
+
+
+@pytest.mark.parametrize("how", ["hangs up", "says too much", "says nothing"])
+async def test_who_does_not_say_hello_is_not_served(
+    pair: tuple[socket.socket, socket.socket], how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, theirs = pair
+    monkeypatch.setattr(hello, "HELLO_MAX", 1000)
+    monkeypatch.setattr(hello, "HELLO_SECONDS", 0.1 if how == "says nothing" else 50)
+    with ours, theirs:
+        if how == "hangs up":
+            theirs.sendall(b"half a")
+            theirs.close()
+        elif how == "says too much":
+            theirs.sendall(b"a" * 5000)
+        with anyio.fail_after(40):
+            assert await receive_hello(ours) == b""

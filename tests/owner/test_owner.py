@@ -1,0 +1,313 @@
+"""The owner's process: how it starts, what it keeps of whoever started it, how it ends, and who may connect."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import stat
+import subprocess
+from pathlib import Path
+
+import anyio
+import pytest
+
+from tests.owner.conftest import NAME, User, alive, gone
+
+pytestmark = pytest.mark.anyio
+
+
+# How it starts.
+
+
+async def test_the_first_agent_starts_it_and_the_next_one_finds_it(user: User) -> None:
+    async with user.agent() as first:
+        assert await first.shell("echo one") == "one\n"
+        owner = user.owner
+        async with user.agent() as second:
+            assert await second.shell("echo two") == "two\n"
+            assert user.owner == owner
+    mode = user.path.stat().st_mode
+    assert (stat.S_ISSOCK(mode), stat.S_IMODE(mode), stat.S_IMODE(user.runtime.stat().st_mode)) == (True, 0o600, 0o700)
+
+
+async def test_twenty_that_come_at_once_start_one(user: User) -> None:
+    said = set[str]()
+
+    async def work() -> None:
+        async with user.agent() as agent:
+            said.add((await agent.shell("echo $PPID $PWD")).split()[1])
+            owners.add(user.owner)
+
+    owners = set[int]()
+    async with anyio.create_task_group() as tasks:
+        for _ in range(20):
+            tasks.start_soon(work)
+    assert (len(owners), said) == (1, {str(user.home)})
+    assert len(user.tmux("list-windows", "-a", "-F", "#{window_id}").splitlines()) >= 2
+
+
+async def test_a_dead_socket_and_a_lock_left_behind_are_in_nobodys_way(user: User) -> None:
+    user.runtime.mkdir(mode=0o700)
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(user.path))
+    (user.runtime / f"{NAME}.owner.lock").touch(0o600)
+    async with user.agent() as agent:
+        assert await agent.shell("echo here") == "here\n"
+
+
+@pytest.mark.parametrize("name", [f"{NAME}.owner.lock", f"{NAME}.owner.log"])
+async def test_a_link_in_the_way_is_not_followed(user: User, name: str) -> None:
+    """Then the process serves by itself, as where no owner can be started for another reason."""
+    user.runtime.mkdir(mode=0o700)
+    target = user.home / "target"
+    (user.runtime / name).symlink_to(target)
+    async with user.agent() as agent:
+        assert await agent.shell("echo here") == "here\n"
+        assert not user.owner
+    assert not target.exists()
+
+
+async def test_where_no_socket_can_be_made_the_process_serves_by_itself(user: User) -> None:
+    """As in a sandbox that forbids it."""
+    user.path.mkdir(parents=True)
+    user.runtime.chmod(0o700)
+    async with user.agent() as agent:
+        assert await agent.shell("echo here") == "here\n"
+        assert not user.owner
+        assert NAME in user.tmux("display-message", "-p", "#{socket_path}")
+
+
+# What it keeps of the process that started it.
+
+
+async def test_tabs_have_the_umask_the_environment_and_the_directory_of_their_own_agent(user: User) -> None:
+    async with user.agent(umask=0o27, environ={"LC_TIME": "C", "SSH_AUTH_SOCK": "/one"}) as first:
+        assert await first.shell("umask; echo $LC_TIME $SSH_AUTH_SOCK $PWD") == f"0027\nC /one {user.home}\n"
+        elsewhere = user.home / "elsewhere"
+        elsewhere.mkdir()
+        async with user.agent(cwd=elsewhere, environ={"SSH_AUTH_SOCK": "/two"}) as second:
+            assert await second.shell("echo $SSH_AUTH_SOCK $PWD") == f"/two {elsewhere}\n"
+            (elsewhere / "below").mkdir()
+            made = await second.call("create_tab", cwd="below")
+            assert (await second.shell("pwd", window_id=made["window_id"])).strip() == str(elsewhere / "below")
+        assert (await first.shell("pwd")).strip() == str(user.home)
+
+
+async def test_it_holds_nothing_of_its_starter_open(user: User) -> None:
+    """A pipe that it kept would keep a CI job from ending."""
+    reading, writing = os.pipe()
+    user.start("serve", "--name", NAME, stdin=subprocess.DEVNULL, stderr=writing, pass_fds=(writing,)).wait(40)
+    user.note()
+    os.close(writing)
+    with anyio.fail_after(40):
+        await anyio.wait_readable(reading)
+        assert os.read(reading, 100) == b""
+    os.close(reading)
+    here = Path(f"/proc/{user.owner}")
+    assert (here / "cwd").readlink() == Path("/")
+    assert {str((here / "fd" / number).readlink()) for number in "01"} == {"/dev/null"}
+
+
+async def test_signals_that_were_ignored_or_blocked_are_not(user: User) -> None:
+    def prepare() -> None:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a shell's `&`
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1})
+
+    async with user.agent(preexec_fn=prepare) as agent:
+        assert "lives" not in await agent.shell("(kill -INT $BASHPID; echo lives)")
+        masks = dict(
+            line.split(":\t") for line in Path(f"/proc/{user.owner}/status").read_text().splitlines() if "Sig" in line
+        )
+    ignored = int(masks["SigIgn"], 16)
+    assert not any(ignored >> (number - 1) & 1 for number in (signal.SIGHUP, signal.SIGINT))
+    assert int(masks["SigBlk"], 16) == 0
+
+
+async def test_a_low_soft_limit_of_files_is_raised(user: User) -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+    def prepare() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
+
+    async with user.agent(preexec_fn=prepare) as agent:
+        await agent.shell("true")
+        limits = Path(f"/proc/{user.owner}/limits").read_text()
+    (files,) = (line.split() for line in limits.splitlines() if line.startswith("Max open files"))
+    assert files[3] != "100"
+
+
+async def test_a_module_in_the_directory_of_the_starter_is_not_run(user: User) -> None:
+    (user.home / "anyio.py").write_text("raise SystemExit('the wrong one')\n")
+    async with user.agent() as agent:
+        assert await agent.shell("echo here") == "here\n"
+        assert user.owner
+
+
+# How it ends, and what a client sees of that.
+
+
+async def test_it_ends_after_its_tmux_and_takes_its_socket_along(user: User) -> None:
+    async with user.agent() as agent:
+        await agent.shell("true")
+        owner = user.owner
+        user.tmux("kill-server")
+        # A client that stays keeps it, and can start another tmux.
+        while await agent.shell("echo again") != "again\n":
+            assert user.owner == owner
+        user.tmux("kill-server")
+    await gone(owner)
+    assert not user.path.exists()
+
+
+async def test_without_a_tmux_and_without_a_client_it_ends(user: User) -> None:
+    async with user.agent():
+        owner = user.owner
+        assert owner
+    await gone(owner)
+    assert not user.path.exists()
+
+
+@pytest.mark.parametrize("state", ["empty", "kept", "serving", "working"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+async def test_a_killed_owner_loses_nothing(user: User, state: str, number: signal.Signals) -> None:
+    """Whatever it was doing: the tabs and what runs in them go on, and the agent's connection does."""
+    async with user.agent() as agent:
+        if state != "empty":
+            await agent.shell("kept=yes; seq 1000")
+        if state == "kept":
+            agent.hang_up()
+        elif state == "working":
+            asked = await agent.start(
+                "tools/call", {"name": "execute_command", "arguments": {"command": "seq 5; sleep 1; seq 6 9"}}
+            )
+            while "sleep" not in user.tmux("list-panes", "-a", "-F", "#{pane_current_command}"):
+                await anyio.lowlevel.checkpoint()
+        owner = user.owner
+        os.kill(owner, number)
+        await gone(owner)
+        if state == "working":
+            answer = await agent.receive()
+            assert answer["id"] == asked
+            assert "was restarted" in answer["error"]["message"] or "closed" in str(answer)
+        if state != "kept":
+            # The connection is the same one; it says nothing of the new owner.
+            assert await agent.shell("echo ${kept-fresh}", window_id="." if state == "empty" else "@1") in (
+                "fresh\n" if state == "empty" else "yes\n"
+            )
+            assert user.owner not in {0, owner}
+    async with user.agent() as later:
+        if state != "empty":
+            assert (await later.shell("echo $kept", window_id="@1")) == "yes\n"
+            log = await later.call("read_logs_from_tab", window_id="@1", lines=2000)
+            assert f"\n{'1000'}\n" in log["content"]
+            if state == "working":
+                assert "5\n6\n7\n8\n9\n" in log["content"]
+
+
+# Who may connect, and what they may say.
+
+
+async def test_garbage_and_silence_harm_nobody(user: User) -> None:
+    async with user.agent() as agent:
+        silent = [user.connect() for _ in range(200)]
+        for said in (b"GET / HTTP/1.1\r\n\r\n", b"\0" * 100 + b"\n", user.hello(muxwire=99), b"{}\n"):
+            with user.connect() as one:
+                one.sendall(said)
+                assert one.recv(10) in (b"", b"-")
+        assert await agent.shell("echo here") == "here\n"
+        assert all(one.fileno() >= 0 for one in silent)
+    assert alive(user.owner)
+
+
+async def test_the_first_bytes_of_mcp_may_come_with_the_hello(user: User) -> None:
+    async with user.agent():
+        with user.connect() as one:
+            ping = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",'
+            ping += b'"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}\n'
+            one.sendall(user.hello() + ping)
+            assert one.recv(1) == b"+"
+            answer = await anyio.to_thread.run_sync(one.recv, 100)
+            assert b'"id":1' in answer
+
+
+async def test_an_instance_of_the_same_name_with_other_logs_is_another_one(user: User) -> None:
+    async with user.agent():
+        with user.connect() as one:
+            one.sendall(user.hello(environ=user.environ | {"MUXWIRE_STATE_DIR": "/elsewhere"}))
+            assert one.recv(1) == b"-"
+
+
+async def test_a_wrong_command_line_is_explained_by_the_client(user: User) -> None:
+    done = user.start("serve", "--name", NAME, "--toolsets", "nonsense")
+    out, err = done.communicate(timeout=40)
+    user.note()
+    assert (done.returncode, out) == (2, b"")
+    assert b"nonsense" in err
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="to become another user")
+async def test_another_user_cannot_connect(user: User) -> None:
+    async with user.agent():
+
+        def as_nobody() -> None:
+            os.setgid(65534)
+            os.setuid(65534)
+
+        connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+        done = subprocess.run(
+            ["python3", "-c", connect, str(user.path)], preexec_fn=as_nobody, capture_output=True, check=False
+        )
+        assert b"PermissionError" in done.stderr
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="to become another user")
+async def test_a_socket_of_another_user_is_not_spoken_to(user: User) -> None:
+    """A client tells whoever it speaks to its whole environment."""
+    user.runtime.mkdir(mode=0o700)
+    listen = (
+        "import os, socket, sys\n"
+        "there = socket.socket(socket.AF_UNIX); there.bind(sys.argv[1]); os.chmod(sys.argv[1], 0o777)\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "there.listen(); print(flush=True)\n"
+        "print(there.accept()[0].recv(10))\n"
+    )
+    with subprocess.Popen(["python3", "-c", listen, str(user.path)], stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        async with user.agent() as agent:
+            assert await agent.shell("echo by itself") == "by itself\n"
+        assert other.stdout.read() == b"b''\n"
+
+
+# A newer version.
+
+
+async def test_a_newer_version_goes_on_in_the_same_process_and_nobody_is_refused(user: User) -> None:
+    async with user.agent() as agent:
+        await agent.shell("kept=yes")
+    owner = user.owner
+    answer = b"+"
+    with anyio.fail_after(40):
+        while answer:  # the agent's end may not have been noticed yet; then it is told nothing, and comes again
+            await anyio.lowlevel.checkpoint()
+            with user.connect() as newer:
+                newer.sendall(user.hello(version="99.0"))
+                answer = newer.recv(1)
+    with user.connect() as newer:
+        newer.sendall(user.hello(version="99.0"))
+        assert newer.recv(1) == b"+"
+        assert user.owner == owner  # the program was not the newer one: it is not tried again
+    async with user.agent() as agent:
+        assert await agent.shell("echo $kept") == "yes\n"
+
+
+async def test_a_newer_version_among_others_is_served_as_it_is(user: User) -> None:
+    async with user.agent() as agent:
+        await agent.shell("true")
+        with user.connect() as newer:
+            newer.sendall(user.hello(version="99.0"))
+            assert newer.recv(1) == b"+"
+        assert await agent.shell("echo here") == "here\n"

@@ -1,0 +1,177 @@
+"""Verbs of the command line through the owner: what the client reads and writes for them, signals, and its weight."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import pytest
+
+from tests.owner.conftest import NAME, PROGRAM, User
+
+pytestmark = pytest.mark.anyio
+
+SECONDS = 50
+
+
+def run(user: User, *words: str, given: bytes = b"", **options: object) -> subprocess.CompletedProcess[bytes]:
+    """Run a verb on the instance `NAME` to its end."""
+    process = user.start(words[0], "--name", NAME, *words[1:], **options)
+    out, err = process.communicate(given, timeout=SECONDS)
+    user.note()
+    return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+
+def ok(user: User, *words: str, given: bytes = b"") -> str:
+    done = run(user, *words, given=given)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    return done.stdout.decode()
+
+
+@pytest.fixture
+def tab(user: User) -> str:
+    """A tab, and an owner that has it."""
+    made = ok(user, "new").strip()
+    assert user.owner
+    return made
+
+
+def test_a_verb_that_looks_brings_no_instance_to_life(user: User) -> None:
+    for words in (("ls",), ("logs",), ("run", "true"), ("kill", "--all")):
+        done = run(user, *words)
+        assert done.returncode
+        assert b"there is no instance" in done.stderr
+        assert not user.runtime.exists()
+
+
+async def test_twenty_commands_at_once_make_one_owner_and_one_tab(user: User) -> None:
+    environ = user.environ | {"MUXWIRE_NAME": "main"}
+    processes = [user.start("run", f"echo {number}", env=environ) for number in range(20)]
+    answers = [await anyio.to_thread.run_sync(process.communicate) for process in processes]
+    assert [out for out, _ in answers] == [f"{number}\n".encode() for number in range(20)], answers
+    listed = user.start("ls", "--json", env=environ).communicate(timeout=SECONDS)[0]
+    assert listed.count(b'"window_id"') == 1
+
+
+def test_stdin_is_read_on_request_only(user: User, tab: str) -> None:
+    assert ok(user, "run", "-t", tab, "-", given=b"echo from\necho stdin\n") == "from\nstdin\n"
+    assert ok(user, "paste", "-t", tab, given=b"echo pasted") == ""
+    reading, writing = os.pipe()
+    os.write(writing, b"left\n")
+    os.close(writing)
+    assert run(user, "run", "-t", tab, "C-u", stdin=reading).returncode  # it reads nothing
+    assert os.read(reading, 100) == b"left\n"
+    os.close(reading)
+
+
+def test_output_of_any_size_comes_whole_and_the_exit_code_with_it(user: User, tab: str) -> None:
+    done = run(user, "run", "-t", tab, "seq 300000; (exit 7)")
+    assert (done.returncode, done.stdout) == (7, b"".join(b"%d\n" % number for number in range(1, 300_001)))
+
+
+def test_a_file_is_the_callers(user: User, tab: str) -> None:
+    """In its directory, and for its user alone."""
+    beside = user.home / "beside"
+    beside.mkdir()
+    ok(user, "run", "-t", tab, "echo on the screen")
+    done = run(user, "snapshot", "-t", tab, "--svg", "shot.svg", cwd=beside, umask=0)
+    assert done.returncode == 0, done
+    made = beside / "shot.svg"
+    assert stat.S_IMODE(made.stat().st_mode) == 0o600
+    assert "on the screen" in made.read_text()
+
+
+def test_a_reader_that_goes_away_ends_the_command(user: User, tab: str) -> None:
+    script = f"{sys.executable} -c 'import muxwire_client; muxwire_client.main()' run --name {NAME} yes | head -2"
+    done = subprocess.run(
+        ["bash", "-c", f"{script}; echo ${{PIPESTATUS[0]}}"], env=user.environ, capture_output=True, check=False
+    )
+    assert done.stdout == b"y\ny\n141\n"
+    assert ok(user, "run", "-t", tab, "echo free") == "free\n"
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGKILL, -9)]
+)
+def test_a_signal_is_for_the_command(user: User, tab: str, number: signal.Signals, code: int) -> None:
+    """Also where the client is killed, or its terminal is closed: what it asked for ends."""
+    process = user.start("run", "--name", NAME, "-t", tab, "echo begun; sleep 1000")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begun\n"
+    process.send_signal(number)
+    assert process.wait(SECONDS) == code
+    assert ok(user, "run", "-t", tab, "echo free") == "free\n"
+
+
+def test_a_verb_that_waits_dies_of_the_signal(user: User, tab: str) -> None:
+    ok(user, "run", "-t", tab, "true")
+    process = user.start("logs", "--name", NAME, "-t", tab, "-f")
+    assert process.stdout is not None
+    process.stdout.read1(1)  # type: ignore[attr-defined]
+    process.send_signal(signal.SIGINT)
+    assert process.wait(SECONDS) == -signal.SIGINT
+
+
+async def test_an_owner_that_is_killed_is_told_and_the_next_verb_goes_on(user: User, tab: str) -> None:
+    process = user.start(
+        "run", "--name", NAME, "-t", tab, "echo begun; until [ -e gate ]; do sleep 0.05; done; (exit 5)"
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"begun\n"
+    os.kill(user.owner, signal.SIGKILL)
+    _, err = process.communicate(timeout=SECONDS)
+    assert process.returncode == 126
+    assert b"call again" in err
+    (user.home / "gate").touch()
+    ok(user, "wait", "-t", tab, "--prompt")
+    assert "(exit 5)" in ok(user, "history", "-t", tab)
+
+
+async def test_no_verb_fails_while_a_newer_version_takes_over(user: User, tab: str) -> None:
+    failed = list[subprocess.CompletedProcess[bytes]]()
+    begun = anyio.Event()
+
+    async def verbs() -> None:
+        for number in range(10):
+            done = await anyio.to_thread.run_sync(run, user, "run", "-t", tab, f"echo {number}")
+            if (done.returncode, done.stdout) != (0, f"{number}\n".encode()):
+                failed.append(done)
+            begun.set()
+
+    before = user.owner
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(verbs)
+        await begun.wait()
+        answer = b"+"
+        for _ in range(200):
+            with user.connect() as newer:
+                newer.sendall(user.hello(version="99.0"))
+                answer = await anyio.to_thread.run_sync(newer.recv, 1)
+            if not answer:
+                break
+    assert not failed
+    assert user.owner == before
+
+
+def test_the_client_imports_nothing_that_costs(user: User, tab: str) -> None:
+    """`import re` takes longer than a verb may."""
+    code = (
+        "import sys; before = set(sys.modules)\n"
+        "import muxwire_client as client\n"
+        f"code = client.run(['ls', '--name', '{NAME}'])\n"
+        "print(code, *sorted(set(sys.modules) - before), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=user.environ, capture_output=True, text=True, check=True)
+    assert done.stderr.split() == ["0", "__future__", "_json", "_socket", "muxwire_client"]
+
+
+def test_the_program_is_the_client() -> None:
+    installed = Path(PROGRAM[0]).with_name("muxwire")
+    assert "muxwire_client" in installed.read_text()
