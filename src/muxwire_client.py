@@ -17,9 +17,7 @@ VERSION = "0.1.0.dev0"
 PROTOCOL = 1  # of hello and of frames; an owner of another one leaves the verb to the client
 
 # Verbs that do not act on an instance, need this process's own descriptors and signals, or last and are no calls.
-_OWN_VERBS = (
-    "attach", "completion", "control", "demo", "doctor", "help", "observe", "repl", "skill", "version", "web",
-)  # fmt: skip
+_OWN_VERBS = ("control", "demo", "doctor", "help", "observe", "repl", "skill", "version", "web")
 # Those that start an instance that does not run. Whether they may is decided by `muxwire.cli.connect`.
 _MAKING = ("new", "run")
 # An owner that ends, or that starts anew in a newer version, closes connections that it has not accepted.
@@ -286,7 +284,8 @@ def _json(value: object) -> str:
 #
 # From the owner: o, e: write to stdout, to stderr. i: read what stdin has next, up to so many bytes. r: read so much of
 # the file named behind a NUL. f: make the file named behind "0", or "1" if it may be overwritten. d: write to it. c:
-# close it. l: run the verb in this process. x: the exit code, negative for a signal.
+# close it. a: have a program take the place of this process, by its words with NULs between them. l: run the verb in
+# this process. x: the exit code, negative for a signal.
 # To the owner: i: what was read, empty at the end. k: the file is made. n: it cannot be: an error number. s: a signal.
 
 
@@ -380,6 +379,11 @@ class _Caller:
             write(self._file, body, self._name)
         elif kind == b"c":
             os.close(self._file)
+        elif kind == b"a":
+            # By these variables tmux would refuse to run inside of tmux, which is wanted: the servers differ.
+            environ = {name: value for name, value in os.environb.items() if name not in (b"TMUX", b"TMUX_PANE")}
+            successor = body.split(b"\0")
+            os.execvpe(successor[0], successor, environ)  # noqa: S606 - it takes the place of this process
         elif kind == b"i":
             self._wanted = int(body)
         elif kind == b"r":

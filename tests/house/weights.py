@@ -22,7 +22,7 @@ MOST = {
     "logs": 1301,
     "mcp": 1534,
     "operations": 753,
-    "owner": 756,
+    "owner": 765,
     "pane": 1489,
     "protocol": 447,
     "repl": 484,
