@@ -154,9 +154,9 @@ async def test_a_tiny_time_out_gives_a_true_answer(tab: Tab, timeout: float) -> 
 async def test_no_time_at_all_is_refused(terminals: Terminals, timeout: float) -> None:
     async with tab_for(DEADLINE, terminals) as tab:
         before = tab.next_byte
-        with pytest.raises(InvalidArgument, match="more than 0 s"):
+        with pytest.raises(InvalidArgument, match="timeout is"):
             await tab.execute("echo no", timeout=timeout)
-        with pytest.raises(InvalidArgument, match="more than 0 s"):
+        with pytest.raises(InvalidArgument, match="timeout is"):
             await tab.execute_script("shell", "echo no", timeout=timeout)
         assert (await tab.execute("echo ok")).output == "ok\n"
         assert tab.pane.stream.ring.find(b"no", before) < 0
