@@ -40,27 +40,6 @@ async def test_a_prompt_behind_an_output_without_a_line_end_stays(terminals: Ter
         assert f"{PROMPTS[shell]}echo third" in lines, lines
 
 
-@pytest.mark.parametrize("rows", [1, 2])
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
-async def test_a_line_of_ours_that_ends_at_the_right_edge_takes_no_row_more(
-    terminals: Terminals, shell: str, rows: int
-) -> None:
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await tab.execute("true")
-        assert tab.pane.shell is not None
-        column, length = (await tab.snapshot()).cursor.x, len(tab.pane.shell.typed_line)
-        columns = str((column + length) // rows)
-        await tab.client.command("resize-window", "-t", tab.window_id, "-x", columns, "-y", "20")
-        await terminals.wait_for([tab.key], idle=0.2, timeout=DEADLINE)
-        for text in ("A", "B", "C"):
-            assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
-        lines = [line for line in (await tab.snapshot(unwrap=True)).lines if line]
-        begin = next(at for at, line in enumerate(lines) if line.endswith("echo A"))
-        prompt = lines[begin].removesuffix("echo A")
-        wanted = [line for text in ("A", "B", "C") for line in (f"{prompt}echo {text}", text)]
-        assert lines[begin : begin + 6] == wanted, lines
-
-
 @pytest.mark.parametrize("query", ["[6n", "[c"])
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "ksh"])
 async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Terminals, shell: str, query: str) -> None:

@@ -77,6 +77,26 @@ async def test_a_command_is_seen_as_if_it_had_been_typed(terminals: Terminals, t
     assert lines == [*expected[-size[1] :]]
 
 
+async def test_a_line_of_ours_that_is_drawn_out_of_sight_is_on_no_snapshot(
+    terminals: Terminals, tmp_path: Path
+) -> None:
+    """In a window so small that there is no room for it, zsh draws it on the alternate screen."""
+    if (zsh := shutil.which("zsh")) is None:
+        pytest.skip("no zsh")
+    (tmp_path / ".zshrc").write_text("PROMPT='> '\n")
+    tab = await terminals.create_tab(shell=zsh, size=(20, 5), env={"HOME": str(tmp_path)})
+    seen: list[bool] = []
+    with anyio.fail_after(DEADLINE):
+        await tab.execute("true")
+        for _ in range(20):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(tab.execute, "sleep 0.01")
+                for _ in range(10):
+                    seen.append((await tab.snapshot()).alternate_screen)
+                    await tab.pane.stream.changed_within(0.001)
+    assert not any(seen)
+
+
 @pytest.mark.parametrize("command", ["bash --norc", "cd / && bash --norc"])
 async def test_a_shell_in_a_shell_over_ssh_takes_commands(terminals: Terminals, tmp_path: Path, command: str) -> None:
     with ssh_server(tmp_path) as ssh:

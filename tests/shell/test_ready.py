@@ -619,7 +619,7 @@ def test_what_is_known_of_a_machine_that_does_not_answer_refuses_nothing() -> No
 
 EVENT = strategies.sampled_from(
     ["prompt", "prompt130", "text", "begin", "end", "program", "waits", "hidden", "back", "stop", "raw", "rejoin",
-     "sleeps", "silent", "closed", "exit", "column", "stranger"]
+     "sleeps", "silent", "closed", "exit", "stranger"]
 )  # fmt: skip
 EVENTS = strategies.lists(strategies.tuples(strategies.floats(0, 3), EVENT), max_size=12)
 
@@ -675,8 +675,6 @@ class Storm:
                 self.failure = None if self.failure else ConnectionClosed
             case "exit":
                 world.write(osc(f"X;{world.session.nonce};3"))
-            case "column":
-                world.column += 1
             case "stranger":
                 world.strangers = () if world.strangers else (reader(),)
 

@@ -134,7 +134,6 @@ class World:
         self.strangers: tuple[Process, ...] = ()
         self.roused = False
         self.modes: TtyModes | None = TtyModes(icanon=False, echo=False, isig=True)
-        self.column = 2
         self.heard = True
         self.flags = b"0 0 0 0 0 0 0 0 200 50"  # those that keys are made by
         self._scanner = MarkScanner(0)
@@ -279,9 +278,6 @@ class World:
     def tty_modes(self) -> TtyModes | None:
         return self.modes
 
-    def cursor(self) -> tuple[int, int] | None:
-        return (self.column, 0) if self.is_remote else None
-
     def waits_for_input(self) -> Waiting:
         return self.found.waiting
 
@@ -403,14 +399,14 @@ class World:
     def answer(self, words: tuple[str, ...]) -> tuple[bytes, ...]:
         if not words:  # of keys
             return ()
-        self.done.append("cursor" if "cursor" in words[-1] and "flag" not in words[-1] else "ask")
+        self.done.append("ask")
         if given := self.submitted(words):
             return given
         if "pane_in_mode" in words[-1]:
             return (self.flags,)
         if "cursor_flag" in words[-1]:
             return (b"01",)
-        return (b"%d 0" % self.column,) if "cursor" in words[-1] else ()
+        return ()
 
     def _pass(self, seconds: float, until: float) -> bool:
         assert seconds < NEVER

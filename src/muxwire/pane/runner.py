@@ -340,18 +340,23 @@ class Runner:
         cwd: str | None,
     ) -> None:
         pane, session, shell = self.pane, self.pane.session, listener.shell
-        command, command_id = execution.command, execution.command_id
         if session.dead:  # since it listened: nothing would ever say how the command ended
             raise pane.refusal()
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last command ran at the first try
         self._again = None
         if shell is None:
-            self._typed = self.keyboard.press(typed_lines(command, command_id, listener, drawn))
+            self._typed = self.keyboard.press(typed_lines(execution.command, execution.command_id, listener, drawn))
             session.typed(execution)
             return
         wrap = functools.partial(
-            shell.wrap, command, command_id, self.folder, env=env, cwd=cwd, repair_tty=session.repair_tty
+            shell.wrap,
+            execution.command,
+            execution.command_id,
+            self.folder,
+            env=env,
+            cwd=cwd,
+            repair_tty=session.repair_tty,
         )
         wrapped = wrap(redraw=drawn, nested=listener.level > 1, others=session.shells_behind(listener.pgrp))
         typed = wrapped.typed

@@ -15,6 +15,7 @@ import anyio
 
 from muxwire.client.client import prepared_lists
 from muxwire.errors import CommandError, InvalidArgument, TabUnavailable, TmuxUnavailable, remedy_for
+from muxwire.shell.tab_state import UNDER_WAY, not_begun
 from muxwire.tmux.past import past_screen
 from muxwire.tmux.screens import (
     FORMAT,
@@ -115,6 +116,9 @@ class ScreenView:
 
     async def _living(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
         check_scrollback(scrollback)
+        session = self._pane.session
+        if not_begun(session) is not None:  # a line of ours is on its way, perhaps drawn on the alternate screen
+            await self._pane.stream.until(lambda: not_begun(session) is None, UNDER_WAY)
         async with self._turn:
             try:
                 look = await self._look(scrollback, cells=cells, unwrap=unwrap)

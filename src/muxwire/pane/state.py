@@ -567,10 +567,6 @@ class PaneState:
     def tty_modes(self) -> TtyModes | None:
         return self.host.tty_modes(self.tty)
 
-    def cursor(self) -> tuple[int, int] | None:
-        """Column and row, if another machine's newest answer says so."""
-        return self.host.cursor(self.leader_pid)
-
     def shell_in_front(self) -> bool:
         return self.host.foreground_pgrp(self.leader_pid) == self.session.shell_pid
 
