@@ -82,6 +82,7 @@ class Bash(Shell):
         return (
             b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=" % (request.command_id, start)
             + posix_quote(b"__muxwire_a\n" + body) + end + b"\n"
+            + b"[[ -z ${__muxwire_to-} ]] || { __muxwire_to=; \\builtin printf '\\033[?1049l' >/dev/tty; }\n"
             + (b"{ " + prints + b"}" + UNSEEN + b"\n" if prints else b"")
             + b'[[ $-$__muxwire_s$__muxwire_o == "$__muxwire_k" ]] || \\builtin eval "$__muxwire_j"\n'
         )  # fmt: skip

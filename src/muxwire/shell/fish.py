@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Return to the directory that a command with one of its own was started from; `$status` is kept.
 BACK = b"set -q __muxwire_w; and begin; builtin cd $__muxwire_w; set -e __muxwire_w; end; "
+# Back from the alternate screen, if our line was drawn there (integration.fish).
+_SCREEN_BACK = b"set -q __muxwire_to[1]; and builtin printf '\\033[?1049l' >/dev/tty\nset -e __muxwire_to\n"
 # What the file that prints E has at the end of its name.
 _ENDS = "e"
 # A command that may erase functions, muxwire's too, and what puts those back behind it; `$status` is kept.
@@ -62,7 +64,7 @@ class Fish(Shell):
         others = b" ".join(b"%d" % pid for pid in request.others)
         only = b"if contains -- $fish_pid " + others + b"; set -g __muxwire_c; return $s; end\n" if others else b""
         start = (
-            b"set -l s $status\nset -e __muxwire_to\n" + only + keep + b"set -g __muxwire_c " + fish_quote(body)
+            b"set -l s $status\n" + _SCREEN_BACK + only + keep + b"set -g __muxwire_c " + fish_quote(body)
             + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
         if not request.nested:

@@ -110,15 +110,10 @@ class Zsh(Shell):
         status, options = b"$?", b"$-"
         if script:
             first, status, options = _TRACE_OFF, b"$__muxwire_s", b"$__muxwire_v"
-            sets = (
-                b"__muxwire_to= __muxwire_y=${EPOCHREALTIME-} __muxwire_d="
-                + request.command_id
-                + b' _mux="$(<'
-                + script
-                + b')"; '
-            )
+            sets = b"__muxwire_y=${EPOCHREALTIME-} __muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
             sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
             sets += b"[[ -z $_muxw ]] || _mux=" + posix_quote(_TRACE_ON) + b"$_mux; "
+            sets += b"[[ -z $__muxwire_to ]] || { __muxwire_to=; \\builtin \\printf '\\033[?1049l' >/dev/tty; }; "
             words = b" ".join(b"'" + text + b"'" for text in formats)
             prints = b"if [[ -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "
             prints += b"__muxwire_x='?'; " if _MAY_TRAP.search(request.command) else b""

@@ -73,7 +73,7 @@ __muxwire_room() {
 # S. `set` need not show the text. The clock (bash 5) is read here and by Q: how long the command took.
 __muxwire_a() {
   PS1=${PS1%"$__muxwire_ps1"}
-  __muxwire_b= __muxwire_o=/dev/null __muxwire_to= __muxwire_x=${EPOCHREALTIME-}
+  __muxwire_b= __muxwire_o=/dev/null __muxwire_x=${EPOCHREALTIME-}
   \builtin printf "$__muxwire_a" >&0 || \builtin printf "$__muxwire_a" >/dev/tty
   case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
 }
