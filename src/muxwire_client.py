@@ -16,8 +16,8 @@ from _socket import AF_UNIX, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket as Soc
 VERSION = "0.1.0.dev0"
 PROTOCOL = 1  # of hello and of frames; an owner of another one leaves the verb to the client
 
-# Verbs that do not act on an instance, need this process's own descriptors and signals, or last and are no calls.
-_OWN_VERBS = ("control", "demo", "doctor", "help", "observe", "repl", "skill", "version", "web")
+# Verbs that do not act on an instance, or need this process's own descriptors and signals.
+_OWN_VERBS = ("demo", "doctor", "help", "repl", "skill", "version", "web")
 # Those that start an instance that does not run. Whether they may is decided by `muxwire.cli.connect`.
 _MAKING = ("new", "run")
 # An owner that ends, or that starts anew in a newer version, closes connections that it has not accepted.
