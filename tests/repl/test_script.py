@@ -118,7 +118,7 @@ def test_a_named_instance_is_left_as_it_was(script: Script, environ: dict[str, s
     assert (absent.returncode, "there is no instance dbg" in absent.stderr) == (1, True)
     assert run_muxwire(["new", "--name", "dbg", "-n", "kept"], environ, 45, cwd=home).returncode == 0
     done = script("list-windows -F '#{window_name}'", arguments=("--name", "dbg"))
-    assert re.search(r"^instance dbg \(owner\), tmux ", done.stdout, re.MULTILINE)
+    assert re.search(r"^instance dbg \(follower\), tmux ", done.stdout, re.MULTILINE)
     assert "\nkept\n" in done.stdout
     ended = script("kill-server", arguments=("--name", "dbg"))
     assert "%exit" in ended.stdout, "a script is not asked"

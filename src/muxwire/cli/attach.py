@@ -40,7 +40,7 @@ def add(verbs: Verbs) -> None:
         _attach,
         summary="show the tabs in this terminal",
         example="muxwire attach build",
-        details="The status line marks the tab that an agent uses. C-b n and C-b p go to the next and the previous "
+        details="The status line marks the tab that was used last. C-b n and C-b p go to the next and the previous "
         "tab, C-b d leaves.",
         document=False,
     )

@@ -34,10 +34,10 @@ from muxwire.tabs.takes import takes, takes_of
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.tmux.past import past_screen
 from muxwire.verbs.catalogue import (
-    CommandResult,
     CreateTab,
     Listing,
     Piece,
+    ResultOf,
     RunTmuxOperations,
     Screenshot,
     SetHistoryLimit,
@@ -357,8 +357,8 @@ class Terminals:
 
     # -- commands
 
-    @takes(CommandResult)
-    async def command_result(self, asked: CommandResult) -> ExecutionResult:
+    @takes(ResultOf)
+    async def command_result(self, asked: ResultOf) -> ExecutionResult:
         """What a command wrote since it was last asked about; waits up to `wait` seconds for its end.
 
         With `idle` no longer than until nothing new came for that many seconds. `drawing` as for `Tab.execute`. With
