@@ -220,6 +220,9 @@ def test_when_programs_rest(looks: list[tuple[float, float]], lasts: bool) -> No
     assert rest.lasts == lasts
     for more in ((*seen.processes, child(CHILD)), (program(POLL_MORE), stranger(POLL))):
         assert not rest.after(replace(seen, processes=more)).lasts  # another program has begun
+    (one,) = seen.processes
+    fewer = replace(seen, processes=(replace(one, sleeps=()),))
+    assert not rest.after(fewer).lasts  # a thread has ended: what it did was work
 
 
 def test_what_runs_inside_must_rest_as_well() -> None:

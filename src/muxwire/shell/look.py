@@ -226,18 +226,18 @@ class Shown:
 @final
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """How much processor time the programs of a terminal had `used` by the look at `at`.
+    """How much processor time the programs of a terminal had `used` by the look at `at`, each with so many threads.
 
     `lasts`: they had used next to none for STILL_SECONDS before it.
     """
 
     at: float = 0.0
-    used: Mapping[int, float] = field(default_factory=dict)
+    used: Mapping[tuple[int, int], float] = field(default_factory=dict)
     lasts: bool = False
 
     def after(self, look: PaneLook) -> Rest:
-        """The same by a later look. A program that has begun or ended meanwhile works."""
-        used = {one.pid: one.used for one in _everything(look)}
+        """The same by a later look. A program or a thread that has begun or ended meanwhile was at work."""
+        used = {(one.pid, len(one.sleeps)): one.used for one in _everything(look)}
         seconds = look.seen_at - self.at
         had = sum(used.values()) - sum(self.used.values())
         if used.keys() != self.used.keys() or had > _STILL_SHARE * max(seconds, STILL_SECONDS):
