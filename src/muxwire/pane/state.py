@@ -15,7 +15,6 @@ from muxwire.host.descriptors import lacking
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds, round_trip
 from muxwire.shell.driver import StopTarget
-from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import (
     DRAWN,
     PROMPT_REACH,
@@ -642,10 +641,6 @@ class PaneState:
         look = innermost(self.seen())
         process = look.process(inner) if look is not None else None
         return look is not None and process is not None and descends(look, process, own)
-
-    def waited_for(self) -> str:
-        """What the program in the foreground, which waits, is waiting for, in words."""
-        return waited_words(self.waits_for_input())
 
     def silent_for(self, now: float) -> float:
         """Seconds since anything was written; or typed, if it is for what runs."""

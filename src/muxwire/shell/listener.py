@@ -188,12 +188,6 @@ def keys_sent(session: ShellSession) -> bool:
     return session.last_input.offset >= (newest.typed_at if newest is not None else 0)
 
 
-def keys_at_prompt(session: ShellSession) -> bool:
-    """Whether keys were sent since the newest prompt, for the shell itself."""
-    typed = session.last_input
-    return typed.at_prompt and typed.offset >= session.prompt_end and keys_sent(session)
-
-
 def ready_deadline(session: ShellSession, begun: float, deadline: float) -> float:
     """Until when a listener is waited for: a call's own timeout is not for a shell that is still starting."""
     return max(deadline, begun + START_TIMEOUT) if starting(session) else deadline

@@ -69,12 +69,6 @@ _ROWS_WITHIN = 0.5
 SILENCE_SECONDS = 0.5
 
 
-def check_idle_time(idle: float | None) -> None:
-    """InvalidArgument unless it is a time, in seconds, that a silence can last."""
-    if idle is not None and idle <= 0:
-        raise InvalidArgument(f"idle is {idle} s", remedy="give more than 0: how long nothing is to be written")
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Wanted:
