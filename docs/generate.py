@@ -12,7 +12,7 @@ import inspect
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType  # noqa: TC003 - nothing here is worth a second import block
@@ -41,8 +41,7 @@ HEAD = """\
 # Reference
 
 `python docs/generate.py` makes this page from the code. Times are milliseconds in MCP and seconds elsewhere. Offsets
-count the bytes of a tab's output from the beginning of its log. [Read a result](results.md) explains the fields of
-results.
+count the bytes of a tab's output from the beginning of its log. [Read a result](results.md) explains what comes back.
 """
 
 
@@ -102,11 +101,17 @@ def _sentence(text: str) -> str:
 
 def tools() -> Iterator[str]:
     """What tools share, then each tool: what it does, what it takes, what it returns."""
-    taken = Counter(_line(one) for tool in TOOLS for one in parameters(tool.arguments))
-    shared = {line for line, count in taken.items() if count > 1}
+    takers: dict[str, list[str]] = defaultdict(list)
+    for tool in TOOLS:
+        for one in parameters(tool.arguments):
+            takers[_line(one)].append(f"`{tool.name}`")
+    shared = sorted(line for line, tools in takers.items() if len(tools) > 1)
+    names = Counter(line.split(":")[0] for line in shared)
     yield "These parameters mean the same in every tool that takes them:\n"
-    yield from (*sorted(shared), "")
-    returned: dict[tuple[str, ...], str] = {}
+    for line in shared:
+        yield line if names[line.split(":")[0]] == 1 else f"{line}; in {', '.join(takers[line])}"
+    yield ""
+    returned: dict[str, tuple[str, ...]] = {}
     for tool in TOOLS:
         every = sorted(parameters(tool.arguments), key=lambda one: not one.required)
         own = [_line(one) for one in every if _line(one) not in shared]
@@ -118,16 +123,22 @@ def tools() -> Iterator[str]:
             yield from (*own, "")
         if same:
             yield f"{'It also takes' if own else 'It takes'} {same}.\n"
-        told = [one for one in dataclasses.fields(tool.returns) if one.name not in tool.omits]
-        fields = tuple(one.name for one in told)
-        if fields in returned:
-            yield f"It returns what `{returned[fields]}` returns.\n"
-            continue
-        returned[fields] = tool.name
-        optional = {one.name for one in told if {one.default, one.default_factory} != {dataclasses.MISSING}}
-        at_times = ", ".join(f"`{name}`" for name in fields if name in optional)
-        always = ", ".join(f"`{name}`" for name in fields if name not in optional)
-        yield f"It returns {always}{f'; where they say something, also {at_times}' if at_times else ''}.\n"
+        yield f"{_returns(tool.name, tool.returns, tool.omits, returned)}\n"
+
+
+def _returns(name: str, result: type[Any], omits: Iterable[str], returned: dict[str, tuple[str, ...]]) -> str:
+    """The fields of what a tool returns; `returned` has those of the tools before it, which are not repeated."""
+    told = [one for one in dataclasses.fields(result) if one.name not in set(omits)]
+    fields = tuple(one.name for one in told)
+    for before, known in returned.items():
+        if len(known) > 1 and set(known) <= set(fields):
+            more = [f"`{one}`" for one in fields if one not in known]
+            return f"It returns what `{before}` returns{', and ' if more else ''}{', '.join(more)}."
+    returned[name] = fields
+    optional = {one.name for one in told if {one.default, one.default_factory} != {dataclasses.MISSING}}
+    at_times = ", ".join(f"`{field}`" for field in fields if field in optional)
+    always = ", ".join(f"`{field}`" for field in fields if field not in optional)
+    return f"It returns {always}{f'; where they say something, also {at_times}' if at_times else ''}."
 
 
 def _line(one: Parameter) -> str:
@@ -170,10 +181,11 @@ COMMON = ("-h", "--json", "--name", "--socket", "--socket-name", "-t")
 
 
 def verbs() -> Iterator[str]:
-    """What each verb takes; `muxwire help VERB` also has an example."""
+    """The options of each verb; the page on the command line says what it does, `muxwire help VERB` has an example."""
     yield (
-        "Every verb that acts on an instance takes `--name NAME`, `--socket PATH`, `--socket-name NAME` and `--json`; "
-        "every verb that acts on a tab takes `-t TAB`.\n"
+        "[The command line](cli.md) says what each verb does; `muxwire help VERB` shows an example. Every verb that "
+        "acts on an instance takes `--name NAME`, `--socket PATH`, `--socket-name NAME` and `--json`; every verb that "
+        "acts on a tab takes `-t TAB`. Options without an explanation are the parameters of the tools, in seconds.\n"
     )
     every = command_line().verbs
     taken = {
@@ -181,17 +193,28 @@ def verbs() -> Iterator[str]:
         for name, parser in every.items()
     }
     said = {one.help for tool in TOOLS for one in parameters(tool.arguments)}
-    for name, parser in every.items():
+    options = [action for actions in taken.values() for action in actions if action.option_strings]
+    times = Counter(map(_option, options))
+    named = Counter(action.option_strings[-1] for action in options)
+    # With one meaning wherever the name stands, and none that a tool's parameter has.
+    shared = {
+        _option(one)
+        for one in options
+        if 1 < times[_option(one)] == named[one.option_strings[-1]] and one.help not in said
+    }
+    yield from ("Several verbs take these:\n", *sorted(shared), "")
+    for name in every:
         words = " ".join(_word(one) for one in taken[name] if not one.option_strings and one.dest != "words")
-        options = [action for action in taken[name] if action.option_strings]
-        own = [_option(action) for action in options if action.help not in said]
-        same = ", ".join(f"`{_name(action)}`" for action in options if action.help in said)
+        own = [action for action in taken[name] if action.option_strings]
+        if not own:
+            continue
         yield f"### `{f'muxwire {name} {words}'.strip()}`\n"
-        yield f"{' '.join(str(parser.description).split())}\n"
-        if own:
-            yield from (*own, "")
+        explained = [_option(action) for action in own if action.help not in said and _option(action) not in shared]
+        same = ", ".join(f"`{_name(one)}`" for one in own if one.help in said or _option(one) in shared)
+        if explained:
+            yield from (*explained, "")
         if same:
-            yield f"{'Also, as' if own else 'As'} the parameters of the tools: {same}.\n"
+            yield f"{'Also' if explained else 'It takes'} {same}.\n"
 
 
 def _word(action: argparse.Action) -> str:
@@ -211,29 +234,27 @@ def _option(action: argparse.Action) -> str:
 
 def library() -> Iterator[str]:
     """Everything that `muxwire` offers, and the methods of what is used most."""
-    yield "`...` in a call stands for keywords that the tools take too, with the same names; times are seconds.\n"
-    for name in muxwire.__all__:
-        found = getattr(muxwire, name)
-        if inspect.isclass(found) and issubclass(found, Exception):
-            continue
-        if inspect.isclass(found):
+    yield (
+        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds. "
+        "`help(muxwire.NAME)` says more, and the types.\n"
+    )
+    offered = [(name, getattr(muxwire, name)) for name in muxwire.__all__]
+    values = [found for _, found in offered if inspect.isclass(found) and dataclasses.is_dataclass(found)]
+    for name, found in offered:
+        if inspect.isfunction(found):
             yield f"### `{name}`\n"
-            yield from _fields(found) if dataclasses.is_dataclass(found) else _methods(found)
-        elif inspect.isfunction(found):
+            yield f"```text\n{name}{_signature(found)}\n\n{inspect.getdoc(found)}\n```\n"
+        elif inspect.isclass(found) and not issubclass(found, Exception) and found not in values:
             yield f"### `{name}`\n"
-            yield f"```text\n{name}{_signature(found)}\n\n{_paragraph(found)}\n```\n"
+            yield from _methods(found)
+    yield "### Values\n"
+    yield from (*map(_fields, values), "")
 
 
-def _fields(found: Any) -> Iterator[str]:  # noqa: ANN401 - anything that is public
-    """What `help` says about it, and its fields."""
-    yield f"{_paragraph(found)}\n"
-    fields = (f"{one.name}{_kind(str(one.type))}" for one in dataclasses.fields(found))
-    yield f"Fields: {', '.join(fields)}.\n"
-
-
-def _kind(kind: str) -> str:
-    """A field's type in parentheses, where its name does not say it."""
-    return "" if kind in ("str", "int", "bool", "float") else f" (`{kind}`)"
+def _fields(found: Any) -> str:  # noqa: ANN401 - anything that is public
+    """What it is, and its fields."""
+    fields = ", ".join(f"`{one.name}`" for one in dataclasses.fields(found))
+    return f"- **`{found.__name__}`**: {_first_line(found)} It has {fields}."
 
 
 # What `dir` shows of them.
@@ -242,7 +263,7 @@ PUBLIC = {muxwire.Tab: muxwire.tabs.tab.PUBLIC, muxwire.Terminals: muxwire.libra
 
 def _methods(found: type) -> Iterator[str]:
     """What it is; how each method is called, or an attribute is named, and what it does."""
-    yield f"{_paragraph(found)}\n"
+    yield f"{_first_line(found)}\n"
     rows: list[tuple[str, object]] = []
     for name, member in vars(found).items():
         if name.startswith("_") or name not in PUBLIC.get(found, (name,)):
@@ -276,10 +297,6 @@ def _first_line(found: Any) -> str:  # noqa: ANN401 - anything that is public
     return (inspect.getdoc(found) or "").split("\n", 1)[0]
 
 
-def _paragraph(found: Any) -> str:  # noqa: ANN401 - anything that is public
-    return (inspect.getdoc(found) or "").strip()
-
-
 def states() -> Iterator[str]:
     """What a tab can be doing."""
     yield _table_of(muxwire.shell.tab_state, get_args(State))
@@ -287,9 +304,13 @@ def states() -> Iterator[str]:
 
 def events() -> Iterator[str]:
     """What `watch_events` reports."""
-    yield _table_of(muxwire.tabs.event_log, KINDS)
-    yield "`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire), `person` or `unknown`;\n"
-    yield "`line` is the screen's, with its prompt.\n"
+    # The third column, by which mark or notification it is known, is for who changes the code.
+    table = _table_of(muxwire.tabs.event_log, KINDS).splitlines()
+    yield "\n".join("|".join(row.split("|")[:3]) + "|" for row in table)
+    yield (
+        "\n`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire), `person` or `unknown`. "
+        "`line` is the screen's, with its prompt.\n"
+    )
 
 
 def _table_of(module: ModuleType, names: Iterable[str]) -> str:

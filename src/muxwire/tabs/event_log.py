@@ -5,10 +5,10 @@
 | `tab_opened` | name, session | a call, or tmux's notification |
 | `tab_closed` | reason | the same |
 | `tab_renamed` | name | the same |
-| `command_started` | by; command if it is muxwire's, else line; of this process command_id, from_byte | `S`, or `C` |
-| `command_finished` | by, exit_code; if muxwire ran it also command_id, ending, next_byte | the mark `E`, or `P` |
+| `command_started` | by; command if muxwire ran it (this process: command_id, from_byte), else line | `S`, or `C` |
+| `command_finished` | by, exit_code; command_id, ending and next_byte if muxwire ran it | the mark `E`, or `P` |
 | `prompt` | cwd, next_byte | the mark `P` |
-| `output` | from_byte, next_byte; only if asked for by kind | the bytes |
+| `output` | from_byte, next_byte; only where `kinds` has it | the bytes |
 | `bell` | count, next_byte | the bytes |
 | `title` | title | the bytes |
 | `progress` | progress: `normal`, `error`, `paused`, with percent; `indeterminate`, `removed` | the bytes (OSC 9;4) |
