@@ -24,7 +24,7 @@ SHORT = """\
 **This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
 """
 # A page has so many notes of a report, and so many characters of a note; the run's own file has all.
-MOST_NOTES, LONGEST_NOTE = 16, 160
+MOST_NOTES, LONGEST_NOTE = 4, 160
 # What a picture says of where it comes from; the page says more.
 SOURCE = ("muxwire", "commit", "date", "tmux", "processor")
 # The pages that quote figures of the run: between `<!-- run: NAME -->` and `<!-- -->` stands what was measured.
