@@ -20,7 +20,6 @@ from tests.mcp.child_client import call, served_in
 from tests.users import short_folder
 
 pytestmark = [
-    pytest.mark.anyio,
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
 ]

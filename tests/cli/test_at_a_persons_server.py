@@ -23,8 +23,6 @@ from tests.cli.user import Place
 from tests.library.adopted.person import Person, differences
 from tests.users import environ_of, short_folder
 
-pytestmark = pytest.mark.anyio
-
 SECONDS = 40
 FAILED, USAGE = 1, 2
 # The verbs whose calls here use a tab of the session `other` too: to attach to it clears what it has to tell. `attach`

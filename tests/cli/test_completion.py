@@ -13,7 +13,6 @@ from muxwire.cli.completion import candidates
 from tests.cli.caller import Caller
 from tests.cli.user import Place
 
-DEADLINE = 50
 # Seconds after which a key that had no effect is pressed again.
 AGAIN = 2.0
 PROMPTS = ("b$", "z%", "f>")
@@ -36,7 +35,6 @@ PRESSED = (
 )
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize("shell", LOAD)
 async def test_tab_at_a_prompt(place: Place, shell: str) -> None:
     if not shutil.which(shell):
@@ -52,20 +50,19 @@ async def test_tab_at_a_prompt(place: Place, shell: str) -> None:
     script.chmod(0o755)
     environ = place.environ | {"PATH": f"{bin_folder}:{place.environ['PATH']}"}
     async with muxwire.open_terminals(environ=environ) as terminals:
-        with anyio.fail_after(DEADLINE):
-            tab = await terminals.create_tab(shell=shell, cwd=place.home)
-            loaded = await tab.execute(LOAD[shell], timeout=30)
-            assert (loaded.exit_code, loaded.output) == (0, "")
-            if shell == "fish":  # it would show what Tab is to show before Tab was read
-                await tab.execute("set -g fish_autosuggestion_enabled 0")
-            for typed, line in PRESSED:
-                sent = await tab.send_keys([typed, "Tab"])
-                rest = line[len(typed) :].rstrip()
-                found = await terminals.wait_for([tab.window_id], until=rest, from_byte=sent.next_byte, timeout=20)
-                shown = [row for row in (await tab.snapshot()).lines if row.strip()]
-                assert found.outcome == "met", (typed, shown)
-                assert any(row.rstrip().endswith(line.rstrip()) for row in shown), (typed, shown)
-                await thrown_away(tab)
+        tab = await terminals.create_tab(shell=shell, cwd=place.home)
+        loaded = await tab.execute(LOAD[shell], timeout=30)
+        assert (loaded.exit_code, loaded.output) == (0, "")
+        if shell == "fish":  # it would show what Tab is to show before Tab was read
+            await tab.execute("set -g fish_autosuggestion_enabled 0")
+        for typed, line in PRESSED:
+            sent = await tab.send_keys([typed, "Tab"])
+            rest = line[len(typed) :].rstrip()
+            found = await terminals.wait_for([tab.window_id], until=rest, from_byte=sent.next_byte, timeout=20)
+            shown = [row for row in (await tab.snapshot()).lines if row.strip()]
+            assert found.outcome == "met", (typed, shown)
+            assert any(row.rstrip().endswith(line.rstrip()) for row in shown), (typed, shown)
+            await thrown_away(tab)
 
 
 async def thrown_away(tab: muxwire.Tab) -> None:

@@ -14,9 +14,6 @@ from muxwire.cli.command_line import run_verb
 from muxwire.cli.console import RunsThere
 from tests.cli.caller import Caller
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 50.0
 ENVIRON = {"MUXWIRE_NAME": "given"}  # so that no instance of this machine is looked for
 
 
@@ -27,36 +24,34 @@ def caller(terminals: Terminals) -> Callable[..., Caller]:
 
 async def test_twenty_at_once_make_one_tab(terminals: Terminals, caller: Callable[..., Caller]) -> None:
     callers = [caller("run", f"echo {number}") for number in range(20)]
-    with anyio.fail_after(DEADLINE):
-        async with anyio.create_task_group() as tasks:
-            for one in callers:
-                tasks.start_soon(run_verb, one)
-        assert [one.out for one in callers] == [b"%d\n" % number for number in range(20)]
-        assert len((await terminals.list_tabs()).tabs) == 1
+    async with anyio.create_task_group() as tasks:
+        for one in callers:
+            tasks.start_soon(run_verb, one)
+    assert [one.out for one in callers] == [b"%d\n" % number for number in range(20)]
+    assert len((await terminals.list_tabs()).tabs) == 1
 
 
 async def test_each_console_has_its_own(caller: Callable[..., Caller]) -> None:
     """Words, environment, stdin, files, signals and exit code."""
-    with anyio.fail_after(DEADLINE):
-        made = caller("new", "--json")
-        assert await run_verb(made) == 0
-        tab = json.loads(made.out)["window_id"]
-        waiting, codes = caller("wait", tab, "--until", "never"), list[int]()
+    made = caller("new", "--json")
+    assert await run_verb(made) == 0
+    tab = json.loads(made.out)["window_id"]
+    waiting, codes = caller("wait", tab, "--until", "never"), list[int]()
 
-        async def wait() -> None:
-            codes.append(await run_verb(waiting))
+    async def wait() -> None:
+        codes.append(await run_verb(waiting))
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(wait)
-            given = caller("run", "-t", tab, "-", given=b"echo read; exit_code() { return 3; }; exit_code")
-            assert (await run_verb(given), given.out, given.given) == (3, b"read\n", b"")
-            left = caller("run", "-t", tab, "true", given=b"not read")
-            assert (await run_verb(left), left.given) == (0, b"not read")
-            waiting.on_signal(signal.SIGTERM)
-        assert (codes, waiting.out, waiting.err) == ([-signal.SIGTERM], b"", b"")
-        drawn = caller("snapshot", tab, "--svg", "screen.svg")
-        assert await run_verb(drawn) == 0
-        assert drawn.files["screen.svg"].startswith(b"<svg")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(wait)
+        given = caller("run", "-t", tab, "-", given=b"echo read; exit_code() { return 3; }; exit_code")
+        assert (await run_verb(given), given.out, given.given) == (3, b"read\n", b"")
+        left = caller("run", "-t", tab, "true", given=b"not read")
+        assert (await run_verb(left), left.given) == (0, b"not read")
+        waiting.on_signal(signal.SIGTERM)
+    assert (codes, waiting.out, waiting.err) == ([-signal.SIGTERM], b"", b"")
+    drawn = caller("snapshot", tab, "--svg", "screen.svg")
+    assert await run_verb(drawn) == 0
+    assert drawn.files["screen.svg"].startswith(b"<svg")
 
 
 @pytest.mark.parametrize(

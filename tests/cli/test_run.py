@@ -11,10 +11,6 @@ import pytest
 
 from muxwire.cli.run import _Signals
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 30
-
 
 @pytest.mark.parametrize(("running", "pressed", "ended"), [("ours", ["C-c"], False), ("another", [], True)])
 async def test_an_interrupt_is_for_our_command_alone(running: str, pressed: list[str], ended: bool) -> None:
@@ -26,10 +22,9 @@ async def test_an_interrupt_is_for_our_command_alone(running: str, pressed: list
 
     session = SimpleNamespace(running=SimpleNamespace(command_id=running))
     tab: Any = SimpleNamespace(pane=SimpleNamespace(session=session), send_keys=send_keys)
-    with anyio.fail_after(DEADLINE):
-        async with anyio.create_task_group() as tasks:
-            signals = _Signals(tab, tasks)
-            signals.started("ours")
-            signals.take(signal.SIGINT)
-            cancelled = tasks.cancel_scope.cancel_called
+    async with anyio.create_task_group() as tasks:
+        signals = _Signals(tab, tasks)
+        signals.started("ours")
+        signals.take(signal.SIGINT)
+        cancelled = tasks.cancel_scope.cancel_called
     assert (keys, cancelled) == (pressed, ended)

@@ -6,15 +6,12 @@ import itertools
 import os
 import time
 
-import anyio
 import pytest
 
 from muxwire.client.client import ControlClient
 from muxwire.ids import pane_id
 from tests.doubles.private import PrivateTmux, open_private_tmux
 from tests.doubles.transports import MemoryTransport
-
-pytestmark = pytest.mark.anyio
 
 PANE = pane_id("%1")
 # Seconds that no test here needs: it ends as soon as what it waits for is there.
@@ -44,13 +41,12 @@ async def test_it_leaves_the_pipe_alone_while_others_wait() -> None:
 
 
 async def test_an_answer_of_a_real_tmux_is_taken_by_the_caller_and_the_reader_goes_on() -> None:
-    with anyio.fail_after(LONG):
-        async with open_private_tmux() as tmux:
-            for number in range(20):
-                (pending,) = tmux.client.submit(("display-message", "-p", f"answer {number}"))
-                tmux.client.poll_until(lambda: pending.done, LONG)  # noqa: B023 - it is called before the next round
-                assert pending.result() == (b"answer %d" % number,)
-                assert await tmux.client.command("display-message", "-p", "more") == (b"more",)
+    async with open_private_tmux() as tmux:
+        for number in range(20):
+            (pending,) = tmux.client.submit(("display-message", "-p", f"answer {number}"))
+            tmux.client.poll_until(lambda: pending.done, LONG)  # noqa: B023 - it is called before the next round
+            assert pending.result() == (b"answer %d" % number,)
+            assert await tmux.client.command("display-message", "-p", "more") == (b"more",)
 
 
 async def later(tmux: PrivateTmux, seconds: float) -> bytearray:
@@ -64,14 +60,13 @@ async def later(tmux: PrivateTmux, seconds: float) -> bytearray:
 async def test_what_comes_later_is_waited_for_asleep(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[float] = []
     monkeypatch.setattr(os, "sched_yield", lambda: looks.append(time.monotonic()))
-    with anyio.fail_after(LONG):
-        async with open_private_tmux() as tmux:
-            seen = await later(tmux, 1)
-            begun = time.process_time()
-            tmux.client.poll_until(lambda: b"late" in seen, LONG)
-            assert b"late" in seen
-            assert looks
-            assert time.process_time() - begun < 0.5  # it would be a second, if it had gone on to look
+    async with open_private_tmux() as tmux:
+        seen = await later(tmux, 1)
+        begun = time.process_time()
+        tmux.client.poll_until(lambda: b"late" in seen, LONG)
+        assert b"late" in seen
+        assert looks
+        assert time.process_time() - begun < 0.5  # it would be a second, if it had gone on to look
 
 
 async def test_where_somebody_else_computes_nobody_looks_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,20 +76,18 @@ async def test_where_somebody_else_computes_nobody_looks_again_and_again(monkeyp
         looks.append(time.monotonic())
         time.sleep(0.002)
 
-    with anyio.fail_after(LONG):
-        async with open_private_tmux() as tmux:
-            await tmux.client.command("display-message", "-p", "")
-            monkeypatch.setattr(os, "sched_yield", crowded)
-            for _ in range(50):
-                tmux.client.poll_until(lambda: False, 0.005)
-            assert looks
-            assert all(after - before > 0.02 for before, after in itertools.pairwise(looks))
+    async with open_private_tmux() as tmux:
+        await tmux.client.command("display-message", "-p", "")
+        monkeypatch.setattr(os, "sched_yield", crowded)
+        for _ in range(50):
+            tmux.client.poll_until(lambda: False, 0.005)
+        assert looks
+        assert all(after - before > 0.02 for before, after in itertools.pairwise(looks))
 
 
 async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:
-    with anyio.fail_after(LONG):
-        async with open_private_tmux() as tmux:
-            tmux.client.submit(("kill-server",))
-            tmux.client.poll_until(lambda: False, LONG)
-            tmux.client.poll_until(lambda: False, LONG)
-            await tmux.client.wait_closed()
+    async with open_private_tmux() as tmux:
+        tmux.client.submit(("kill-server",))
+        tmux.client.poll_until(lambda: False, LONG)
+        tmux.client.poll_until(lambda: False, LONG)
+        await tmux.client.wait_closed()

@@ -16,8 +16,6 @@ from muxwire.protocol import events
 from tests.doubles.private import open_private_tmux, start_tmux
 from tests.doubles.transports import MemoryTransport
 
-pytestmark = pytest.mark.anyio
-
 
 async def server_pid(client: ControlClient) -> int:
     (row,) = await client.command("display-message", "-p", "#{pid}")
@@ -32,37 +30,34 @@ async def test_sigkill_of_tmux_fails_all_callers() -> None:
             await client.command("display-message", "-p", "x")
         reasons.append(closed.value.reason)
 
-    with anyio.fail_after(20):
-        async with open_private_tmux() as tmux, anyio.create_task_group() as tasks:
-            pid = await server_pid(tmux.client)
-            os.kill(pid, signal.SIGSTOP)
-            for _ in range(50):
-                tasks.start_soon(ask, tmux.client)
-            await anyio.wait_all_tasks_blocked()
-            os.kill(pid, signal.SIGKILL)
-            await tmux.client.wait_closed()
-            assert tmux.client.closed
-            with pytest.raises(ConnectionClosed):
-                await tmux.client.command("list-windows")
-            with pytest.raises(ConnectionClosed):
-                tmux.client.submit(("list-windows",))
+    async with open_private_tmux() as tmux, anyio.create_task_group() as tasks:
+        pid = await server_pid(tmux.client)
+        os.kill(pid, signal.SIGSTOP)
+        for _ in range(50):
+            tasks.start_soon(ask, tmux.client)
+        await anyio.wait_all_tasks_blocked()
+        os.kill(pid, signal.SIGKILL)
+        await tmux.client.wait_closed()
+        assert tmux.client.closed
+        with pytest.raises(ConnectionClosed):
+            await tmux.client.command("list-windows")
+        with pytest.raises(ConnectionClosed):
+            tmux.client.submit(("list-windows",))
     assert reasons == ["server exited unexpectedly"] * 50
 
 
 async def test_kill_server_ends_it_in_order() -> None:
-    with anyio.fail_after(20):
-        async with open_private_tmux() as tmux:
-            tmux.client.submit(("kill-server",))
-            await tmux.client.wait_closed()
-            assert events.Exit(b"") in tmux.observer.notifications
-            assert tmux.client.close_reason
+    async with open_private_tmux() as tmux:
+        tmux.client.submit(("kill-server",))
+        await tmux.client.wait_closed()
+        assert events.Exit(b"") in tmux.observer.notifications
+        assert tmux.client.close_reason
 
 
 async def test_what_keeps_tmux_from_starting_is_said() -> None:
-    with anyio.fail_after(20):
-        async with ControlClient(start_tmux("/nonexistent/folder/s")) as client:
-            with pytest.raises(ConnectionClosed, match=r"/nonexistent/folder/s|server exited"):
-                await client.command("list-windows")
+    async with ControlClient(start_tmux("/nonexistent/folder/s")) as client:
+        with pytest.raises(ConnectionClosed, match=r"/nonexistent/folder/s|server exited"):
+            await client.command("list-windows")
 
 
 async def test_no_tmux_is_said(tmp_path: Path) -> None:
@@ -71,25 +66,23 @@ async def test_no_tmux_is_said(tmp_path: Path) -> None:
 
 
 async def test_closing_ends_the_server_its_socket_and_its_process() -> None:
-    with anyio.fail_after(20):
-        async with open_private_tmux() as tmux:
-            pid = await server_pid(tmux.client)
-            await tmux.client.aclose()
-            await tmux.client.aclose()
-            assert tmux.client.close_reason == "it was closed"
-            assert not await anyio.Path(tmux.socket).exists()
-            assert not process_table().keys() & {pid, tmux.process.pid}
+    async with open_private_tmux() as tmux:
+        pid = await server_pid(tmux.client)
+        await tmux.client.aclose()
+        await tmux.client.aclose()
+        assert tmux.client.close_reason == "it was closed"
+        assert not await anyio.Path(tmux.socket).exists()
+        assert not process_table().keys() & {pid, tmux.process.pid}
 
 
 async def test_closing_a_named_server_leaves_it_running(tmp_path: Path) -> None:
     socket = str(tmp_path / "s")
-    with anyio.fail_after(20):
-        async with ControlClient(start_tmux(socket, ephemeral=False)) as client:
-            pid = await server_pid(client)
-            await client.command("set-option", "-s", "@kept", "yes")
-        async with ControlClient(start_tmux(socket)) as client:
-            assert await server_pid(client) == pid
-            assert await client.command("show-options", "-sv", "@kept") == (b"yes",)
+    async with ControlClient(start_tmux(socket, ephemeral=False)) as client:
+        pid = await server_pid(client)
+        await client.command("set-option", "-s", "@kept", "yes")
+    async with ControlClient(start_tmux(socket)) as client:
+        assert await server_pid(client) == pid
+        assert await client.command("show-options", "-sv", "@kept") == (b"yes",)
 
 
 async def test_a_broken_stream_fails_its_callers() -> None:
@@ -116,16 +109,14 @@ async def test_the_end_of_the_stream_gives_the_transports_reason() -> None:
 
 async def test_closing_works_where_a_process_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pidfd_open", raising=False)
-    with anyio.fail_after(20):
-        async with open_private_tmux() as tmux:
-            pid = await server_pid(tmux.client)
+    async with open_private_tmux() as tmux:
+        pid = await server_pid(tmux.client)
     assert not process_table().keys() & {pid, tmux.process.pid}
 
 
 async def test_a_hung_server_does_not_hold_up_closing() -> None:
-    with anyio.fail_after(20):
-        async with open_private_tmux() as tmux:
-            pid = await server_pid(tmux.client)
-            tmux.process.watchdog.watch_server(pid)
-            os.kill(pid, signal.SIGSTOP)
-        assert pid not in process_table()
+    async with open_private_tmux() as tmux:
+        pid = await server_pid(tmux.client)
+        tmux.process.watchdog.watch_server(pid)
+        os.kill(pid, signal.SIGSTOP)
+    assert pid not in process_table()

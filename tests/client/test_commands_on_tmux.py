@@ -12,8 +12,6 @@ from muxwire.errors import CommandError
 from muxwire.protocol import events
 from tests.doubles.private import PrivateTmux, open_private_tmux
 
-pytestmark = pytest.mark.anyio
-
 # Every byte that a tmux command line can hold: all but NUL.
 EVERY_BYTE = bytes(range(1, 256))
 
@@ -143,9 +141,8 @@ async def test_what_hooks_print_answers_nobody(tmux: PrivateTmux) -> None:
 
 
 async def test_late_complaints_are_stray_lines(tmux: PrivateTmux) -> None:
-    with anyio.fail_after(20):
-        await tmux.client.command("load-buffer", "/nonexistent")
-        stray = await tmux.observer.first(events.StrayLine)
+    await tmux.client.command("load-buffer", "/nonexistent")
+    stray = await tmux.observer.first(events.StrayLine)
     assert b"/nonexistent" in stray.line
     assert await tmux.client.command("display-message", "-p", "after") == (b"after",)
 

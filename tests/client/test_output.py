@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import anyio
-import pytest
 
 from muxwire.client.client import MAX_BYTES, MAX_BYTES_PER_PANE, MAX_DISCARDED, ControlClient, UnknownOutput
 from muxwire.ids import PaneId, pane_id
 from tests.doubles.private import Observer, open_private_tmux
 from tests.doubles.transports import MemoryTransport
-
-pytestmark = pytest.mark.anyio
 
 PANE = pane_id("%1")
 
@@ -27,30 +24,28 @@ def collect(client: ControlClient, observer: Observer, pane: PaneId) -> bytearra
 
 
 async def test_first_bytes_of_new_panes_are_kept_among_floods() -> None:
-    with anyio.fail_after(40):
-        async with open_private_tmux() as tmux:
-            client, observer = tmux.client, tmux.observer
-            for _ in range(4):
-                collect(client, observer, await made_window(client, "exec yes 'all work and no play'"))
-            for number in range(40):
-                pane = await made_window(client, f"echo first {number}; exec cat")
-                # Others run, and the reader with them, before the pane is claimed.
-                await client.command("display-message", "-p", "x")
-                collect(client, observer, pane)
-                await observer.until_output(pane, b"first %d\r\n" % number)
-                assert observer.outputs[pane] == b"first %d\r\n" % number
-                await client.command("kill-pane", "-t", pane)
-            assert client.unknown.kept_bytes == 0
+    async with open_private_tmux() as tmux:
+        client, observer = tmux.client, tmux.observer
+        for _ in range(4):
+            collect(client, observer, await made_window(client, "exec yes 'all work and no play'"))
+        for number in range(40):
+            pane = await made_window(client, f"echo first {number}; exec cat")
+            # Others run, and the reader with them, before the pane is claimed.
+            await client.command("display-message", "-p", "x")
+            collect(client, observer, pane)
+            await observer.until_output(pane, b"first %d\r\n" % number)
+            assert observer.outputs[pane] == b"first %d\r\n" % number
+            await client.command("kill-pane", "-t", pane)
+        assert client.unknown.kept_bytes == 0
 
 
 async def test_a_flood_comes_in_large_pieces_and_whole() -> None:
     pieces: list[int] = []
-    with anyio.fail_after(40):
-        async with open_private_tmux() as tmux:
-            pane = await made_window(tmux.client, "stty -opost; yes 'all work' | head -c 8000000; exec cat")
-            tmux.client.attach_pane(pane, lambda data: pieces.append(len(data)))
-            await tmux.observer.until(lambda: sum(pieces) >= 8_000_000)
-            await tmux.client.command("display-message", "-p", "x")
+    async with open_private_tmux() as tmux:
+        pane = await made_window(tmux.client, "stty -opost; yes 'all work' | head -c 8000000; exec cat")
+        tmux.client.attach_pane(pane, lambda data: pieces.append(len(data)))
+        await tmux.observer.until(lambda: sum(pieces) >= 8_000_000)
+        await tmux.client.command("display-message", "-p", "x")
     assert sum(pieces) == 8_000_000
     # A line of tmux's holds 8192 / 3 bytes at most; the lines of one read are one piece, however late the read comes.
     assert sum(pieces) / len(pieces) > 8192 / 3
@@ -143,17 +138,15 @@ async def test_a_full_pipe_keeps_the_order() -> None:
 async def test_more_than_the_pipe_holds_is_sent_and_answered() -> None:
     """Tmux reads commands while its answers wait, and the client reads answers while its commands wait."""
     text = "x" * 4000
-    with anyio.fail_after(30):
-        async with open_private_tmux() as tmux:
-            sent = tmux.client.submit(*(("display-message", "-p", f"{number} {text}") for number in range(3000)))
-            for number, pending in enumerate(sent):
-                assert await pending.wait() == (f"{number} {text}".encode(),)
+    async with open_private_tmux() as tmux:
+        sent = tmux.client.submit(*(("display-message", "-p", f"{number} {text}") for number in range(3000)))
+        for number, pending in enumerate(sent):
+            assert await pending.wait() == (f"{number} {text}".encode(),)
 
 
 async def test_closing_while_the_pipe_is_full_ends() -> None:
     transport = MemoryTransport(room=0)
-    with anyio.fail_after(30):
-        async with ControlClient(transport) as client:
-            client.submit(("list-windows",))
-            await anyio.wait_all_tasks_blocked()
+    async with ControlClient(transport) as client:
+        client.submit(("list-windows",))
+        await anyio.wait_all_tasks_blocked()
     assert transport.closed

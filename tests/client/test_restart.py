@@ -9,9 +9,6 @@ import pytest
 
 from muxwire.client.transport import PIPE_BYTES, TmuxProcess
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 20
 SILENT = ("sleep", "1000")
 ECHO = ("cat",)
 
@@ -24,12 +21,11 @@ async def test_the_rest_of_a_line_does_not_go_to_the_next(monkeypatch: pytest.Mo
         await woken.wait()  # later than the reader, which has seen the end and started the next one
 
     monkeypatch.setattr(anyio, "wait_writable", wait_writable)
-    with anyio.fail_after(DEADLINE):
-        async with TmuxProcess(SILENT, socket="", env=dict(os.environ), ephemeral=False) as process:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(process.send, b"x" * (PIPE_BYTES + 1000))
-                await waits.wait()
-                await process.restart(ECHO)
-                woken.set()
-            await process.send(b"a line\n")
-            assert await process.receive() == b"a line\n"
+    async with TmuxProcess(SILENT, socket="", env=dict(os.environ), ephemeral=False) as process:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(process.send, b"x" * (PIPE_BYTES + 1000))
+            await waits.wait()
+            await process.restart(ECHO)
+            woken.set()
+        await process.send(b"a line\n")
+        assert await process.receive() == b"a line\n"

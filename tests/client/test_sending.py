@@ -8,8 +8,6 @@ import pytest
 from muxwire.client.client import ControlClient
 from tests.doubles.transports import MemoryTransport
 
-pytestmark = pytest.mark.anyio
-
 # Far more than a piece, as that of fifty calls.
 NAMES = [f"name-{number:04}" for number in range(400)]
 ALL = b"".join(f"display-message -p {name}\n".encode() for name in NAMES)

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-import pytest
 
 from muxwire.client.client import ControlClient
 from muxwire.client.watchdog import (
@@ -27,10 +26,6 @@ from muxwire.client.watchdog import (
 from muxwire.ids import pane_id
 from tests.doubles.private import Observer, open_private_tmux, start_tmux
 from tests.processes import gone
-
-pytestmark = pytest.mark.anyio
-
-DEADLINE_S = 20
 
 # Runs in a process of its own, to be killed: a server with a window for each line of standard input.
 DRIVER = '''
@@ -121,13 +116,12 @@ async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path
         f"setsid sleep 1002 & setsid sh -c 'echo $$ > {tmp_path}/setsid.pid; exec sleep 1003' & exec tail -f /dev/null",
         FLOOD,
     )
-    with anyio.fail_after(DEADLINE_S):
-        async with driver(socket, "ephemeral", *windows) as (process, server):
-            doomed = {server} | await numbers(tmp_path, 4)
-            children = {pid for pid, row in process_table().items() if row.parent in {process.pid, server}}
-            assert doomed | children <= process_table().keys()
-            process.send_signal(signal.SIGKILL)
-            await gone(doomed | children, socket)
+    async with driver(socket, "ephemeral", *windows) as (process, server):
+        doomed = {server} | await numbers(tmp_path, 4)
+        children = {pid for pid, row in process_table().items() if row.parent in {process.pid, server}}
+        assert doomed | children <= process_table().keys()
+        process.send_signal(signal.SIGKILL)
+        await gone(doomed | children, socket)
 
 
 async def test_a_muxwire_that_ran_in_a_pane_still_ends_all_of_its_own(tmp_path: Path) -> None:
@@ -137,54 +131,50 @@ async def test_a_muxwire_that_ran_in_a_pane_still_ends_all_of_its_own(tmp_path: 
     (tmp_path / "windows").write_text(stays)
     root = Path(__file__).parents[2]  # of `tests`, which the inner program imports from another directory
     window = f"exec env PYTHONPATH={root} {sys.executable} {inner} {tmp_path}/n ephemeral < {tmp_path}/windows"
-    with anyio.fail_after(DEADLINE_S):
-        async with driver(tmp_path / "s", "ephemeral", window) as (process, server):
-            doomed = {server} | await numbers(tmp_path, 1)
-            inner_server = started_with(f"{tmp_path}/n")
-            assert inner_server
-            process.send_signal(signal.SIGKILL)
-            await gone(doomed | inner_server, tmp_path / "n")
+    async with driver(tmp_path / "s", "ephemeral", window) as (process, server):
+        doomed = {server} | await numbers(tmp_path, 1)
+        inner_server = started_with(f"{tmp_path}/n")
+        assert inner_server
+        process.send_signal(signal.SIGKILL)
+        await gone(doomed | inner_server, tmp_path / "n")
 
 
 async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path: Path) -> None:
     socket = tmp_path / "s"
-    with anyio.fail_after(DEADLINE_S):
-        # With output held up: a client that goes without having read it is what freezes the panes.
-        async with driver(socket, "stalled", FLOOD) as (process, server):
-            children = {pid for pid, row in process_table().items() if row.parent == process.pid}
-            process.send_signal(signal.SIGKILL)
-            await gone(children)
-            observer = Observer()
-            async with ControlClient(start_tmux(str(socket)), on_chunk=observer.wake) as client:
-                (pid,) = await client.command("display-message", "-p", "#{pid}")
-                assert int(pid) == server
-                (row,) = await client.command("list-panes", "-t", ":1", "-F", "#{pane_id}")
-                written = observer.outputs[pane_id(row.decode())] = bytearray()
-                client.attach_pane(pane_id(row.decode()), written.extend)
-                await observer.until(lambda: len(written) > 1_000_000)
+    # With output held up: a client that goes without having read it is what freezes the panes.
+    async with driver(socket, "stalled", FLOOD) as (process, server):
+        children = {pid for pid, row in process_table().items() if row.parent == process.pid}
+        process.send_signal(signal.SIGKILL)
+        await gone(children)
+        observer = Observer()
+        async with ControlClient(start_tmux(str(socket)), on_chunk=observer.wake) as client:
+            (pid,) = await client.command("display-message", "-p", "#{pid}")
+            assert int(pid) == server
+            (row,) = await client.command("list-panes", "-t", ":1", "-F", "#{pane_id}")
+            written = observer.outputs[pane_id(row.decode())] = bytearray()
+            client.attach_pane(pane_id(row.decode()), written.extend)
+            await observer.until(lambda: len(written) > 1_000_000)
 
 
 async def test_a_process_that_ignores_hangups_ends_when_we_close(tmp_path: Path) -> None:
-    with anyio.fail_after(DEADLINE_S):
-        async with open_private_tmux() as tmux:
-            command = f"nohup sleep 1000 > /dev/null 2>&1 & echo $! > {tmp_path}/a.pid; exec tail -f /dev/null"
-            await tmux.client.command("new-window", "-d", command)
-            started = await numbers(tmp_path, 1)
-            assert started <= process_table().keys()
-        assert not process_table().keys() & started
+    async with open_private_tmux() as tmux:
+        command = f"nohup sleep 1000 > /dev/null 2>&1 & echo $! > {tmp_path}/a.pid; exec tail -f /dev/null"
+        await tmux.client.command("new-window", "-d", command)
+        started = await numbers(tmp_path, 1)
+        assert started <= process_table().keys()
+    assert not process_table().keys() & started
 
 
 async def test_the_end_of_the_watchdog_is_no_reason_to_fail() -> None:
-    with anyio.fail_after(DEADLINE_S):
-        async with open_private_tmux() as tmux:
-            (row,) = await tmux.client.command("display-message", "-p", "#{pid}")
-            server = int(row)
-            for pid, entry in process_table().items():
-                if entry.parent == os.getpid() and b"watchdog.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    os.kill(pid, signal.SIGKILL)
-            tmux.process.watchdog.watch_server(server)
-            await tmux.client.command("kill-server")
-            await gone({server})
+    async with open_private_tmux() as tmux:
+        (row,) = await tmux.client.command("display-message", "-p", "#{pid}")
+        server = int(row)
+        for pid, entry in process_table().items():
+            if entry.parent == os.getpid() and b"watchdog.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+        tmux.process.watchdog.watch_server(server)
+        await tmux.client.command("kill-server")
+        await gone({server})
 
 
 def test_a_family_is_all_descendants_and_their_sessions() -> None:

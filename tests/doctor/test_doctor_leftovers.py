@@ -64,7 +64,6 @@ def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folde
     do(f"tmux -S {kept} kill-server", environ)
 
 
-@pytest.mark.anyio
 async def test_a_start_removes_the_old_directories_of_processes_that_have_ended(where: Folders) -> None:
     dead, living = f"e{dead_pid()}-", f"e{os.getpid()}-abcdef"
     folders = [where.runtime / name for name in (f"{dead}000001", f"{dead}000002", living, "main")]

@@ -13,7 +13,6 @@ from tests.doctor.person import install_tmux, levels, only
 BASH = shutil.which("bash") or "/bin/bash"
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(
     ("rc", "level", "message"),
     [
@@ -35,7 +34,6 @@ async def test_start_up_files_that_hold_a_shell_up(
     assert "HOME=$(mktemp -d)" in found.remedy
 
 
-@pytest.mark.anyio
 async def test_a_shell_that_nobody_asked_for_is_only_a_warning(
     environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,7 +52,6 @@ def test_a_shell_that_tabs_cannot_have(environ: dict[str, str], shell: str, mess
     assert (found.level, message in found.message) == ("warning", True)
 
 
-@pytest.mark.anyio
 async def test_an_instance_that_cannot_be_opened_is_broken(
     environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-import anyio
 import pytest
 
 from muxwire.client.client import ControlClient
@@ -18,11 +17,8 @@ from tests.doubles.private import Observer, open_private_tmux
 from tests.doubles.transports import ScriptedTmux, said
 from tests.transcripts.scenarios import SCENARIOS
 
-pytestmark = pytest.mark.anyio
-
 TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"
 
-DEADLINE_S = 20
 
 Opened: TypeAlias = Callable[[str], AbstractAsyncContextManager[tuple[ControlClient, Observer]]]
 
@@ -48,9 +44,8 @@ async def real(name: str) -> AsyncIterator[tuple[ControlClient, Observer]]:
 @pytest.mark.parametrize("opened", [scripted, real], ids=["scripted", "real"])
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_tmux_passes_the_scenario(name: str, opened: Opened) -> None:
-    with anyio.fail_after(DEADLINE_S):
-        async with opened(name) as (client, observer):
-            await SCENARIOS[name](client, observer)
+    async with opened(name) as (client, observer):
+        await SCENARIOS[name](client, observer)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -58,9 +53,8 @@ async def test_a_recording_of_the_double_is_its_transcript(name: str) -> None:
     transcript = Transcript.load(TRANSCRIPTS / f"{name}.ctl")
     kept: list[Record] = []
     recording, observer = RecordingTransport(ScriptedTmux(transcript), kept.extend), Observer()
-    with anyio.fail_after(DEADLINE_S):
-        async with ControlClient(recording, on_notification=observer.notify, on_chunk=observer.wake) as client:
-            await SCENARIOS[name](client, observer)
+    async with ControlClient(recording, on_notification=observer.notify, on_chunk=observer.wake) as client:
+        await SCENARIOS[name](client, observer)
     again = Transcript(tuple(kept))
     for kind in (Sent, Received):
         assert said(again, kind) == said(transcript, kind)
@@ -74,8 +68,7 @@ def test_every_scenario_has_its_transcript_and_all_are_small() -> None:
 
 async def test_a_scenario_can_fail() -> None:
     """Another client's words, or another tmux's answer, must not pass."""
-    with anyio.fail_after(DEADLINE_S):
-        tmux, observer = ScriptedTmux(Transcript.load(TRANSCRIPTS / "errors.ctl")), Observer()
-        async with ControlClient(tmux, on_notification=observer.notify, on_chunk=observer.wake) as client:
-            with pytest.raises(ConnectionClosed, match="the transcript has"):
-                await SCENARIOS["window_lifecycle"](client, observer)
+    tmux, observer = ScriptedTmux(Transcript.load(TRANSCRIPTS / "errors.ctl")), Observer()
+    async with ControlClient(tmux, on_notification=observer.notify, on_chunk=observer.wake) as client:
+        with pytest.raises(ConnectionClosed, match="the transcript has"):
+            await SCENARIOS["window_lifecycle"](client, observer)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import anyio
-import pytest
 
 from tests.doubles.transports import MemoryTransport
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_what_was_fed_is_received_whole() -> None:
@@ -25,14 +22,13 @@ async def test_a_full_pipe_takes_nothing_until_there_is_room() -> None:
     transport = MemoryTransport(room=2)
     assert transport.send_nowait(b"abc") == 2
     assert transport.send_nowait(b"c") == 0
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(transport.send, b"cdef")
-            await anyio.wait_all_tasks_blocked()
-            assert transport.sent == b"ab"
-            transport.make_room(3)
-            await transport.wait_sent(b"cde")
-            transport.make_room(None)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(transport.send, b"cdef")
+        await anyio.wait_all_tasks_blocked()
+        assert transport.sent == b"ab"
+        transport.make_room(3)
+        await transport.wait_sent(b"cde")
+        transport.make_room(None)
     assert transport.sent == b"abcdef"
 
 
@@ -43,11 +39,10 @@ async def test_closing_ends_both_directions() -> None:
     async def hear() -> None:
         heard.append(await transport.receive())
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(hear)
-            tasks.start_soon(transport.send, b"x")
-            await anyio.wait_all_tasks_blocked()
-            await transport.aclose()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hear)
+        tasks.start_soon(transport.send, b"x")
+        await anyio.wait_all_tasks_blocked()
+        await transport.aclose()
     assert heard == [b""]
     assert transport.send_nowait(b"x") == 0

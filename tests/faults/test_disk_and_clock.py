@@ -22,8 +22,6 @@ from muxwire.logs.read import read_raw
 from tests.faults.victims import victim
 from tests.library.opened import closed, drawn
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 50
 DAY = 86400
 
@@ -43,36 +41,34 @@ async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
     alone: muxwire.Terminals, caplog: pytest.LogCaptureFixture
 ) -> None:
     size = 100_000
-    with anyio.fail_after(DEADLINE):
-        tab, other = await alone.create_tab(shell="bash"), await alone.create_tab(shell="bash")
-        with caplog.at_level(logging.WARNING, "muxwire"):
-            with full_disk(size):
-                expected = "".join(f"{number}\n" for number in range(1, 100_001))
-                # The results come from memory; the second is larger than the file may grow, and the third is after it.
-                for command, output in (("seq 1 10", None), ("seq 1 100000", expected), ("echo on", "on\n")):
-                    result = await tab.execute(command, timeout=DEADLINE)
-                    assert (result.exit_code, result.output) == (0, output or result.output)
-                assert (await other.execute("echo $((6 * 7))")).output == "42\n"
-                assert not await tab.pane.stream.log.flushed()
-                assert tab.log_path.stat().st_size == size
-                assert (await other.execute("cd /tmp; pwd")).output == "/tmp\n"
-            assert await tab.pane.stream.log.flushed()
-        said = [record.getMessage() for record in caplog.records if "cannot write the log" in record.getMessage()]
-        assert len(said) == 1
-        assert str(tab.log_path) in said[0]
-        assert expected.replace("\n", "\r\n").encode() in read_raw(tab.log_path, 0, tab.next_byte)
-        assert not tab.log_path.with_suffix(".gaps").exists()
+    tab, other = await alone.create_tab(shell="bash"), await alone.create_tab(shell="bash")
+    with caplog.at_level(logging.WARNING, "muxwire"):
+        with full_disk(size):
+            expected = "".join(f"{number}\n" for number in range(1, 100_001))
+            # The results come from memory; the second is larger than the file may grow, and the third is after it.
+            for command, output in (("seq 1 10", None), ("seq 1 100000", expected), ("echo on", "on\n")):
+                result = await tab.execute(command, timeout=DEADLINE)
+                assert (result.exit_code, result.output) == (0, output or result.output)
+            assert (await other.execute("echo $((6 * 7))")).output == "42\n"
+            assert not await tab.pane.stream.log.flushed()
+            assert tab.log_path.stat().st_size == size
+            assert (await other.execute("cd /tmp; pwd")).output == "/tmp\n"
+        assert await tab.pane.stream.log.flushed()
+    said = [record.getMessage() for record in caplog.records if "cannot write the log" in record.getMessage()]
+    assert len(said) == 1
+    assert str(tab.log_path) in said[0]
+    assert expected.replace("\n", "\r\n").encode() in read_raw(tab.log_path, 0, tab.next_byte)
+    assert not tab.log_path.with_suffix(".gaps").exists()
 
 
 async def test_what_neither_memory_nor_a_full_disk_took_is_lost_from_the_front(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        with full_disk(100_000):
-            result = await tab.execute("seq 1 300000", timeout=DEADLINE)
-        numbers = [int(line) for line in result.output.splitlines()[1:]]  # the first may lack its beginning
-        assert numbers == list(range(300_001 - len(numbers), 300_001))
-        assert "bytes of the output are lost" in result.note
-        assert 300_000 > len(numbers) > 0
+    tab = await alone.create_tab(shell="bash")
+    with full_disk(100_000):
+        result = await tab.execute("seq 1 300000", timeout=DEADLINE)
+    numbers = [int(line) for line in result.output.splitlines()[1:]]  # the first may lack its beginning
+    assert numbers == list(range(300_001 - len(numbers), 300_001))
+    assert "bytes of the output are lost" in result.note
+    assert 300_000 > len(numbers) > 0
 
 
 async def test_a_clock_that_is_set_back_changes_nothing(
@@ -80,95 +76,91 @@ async def test_a_clock_that_is_set_back_changes_nothing(
 ) -> None:
     real, back = time.time, 0.0
     monkeypatch.setattr(time, "time", lambda: real() - back)
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        for turn in range(3):
-            result = await tab.execute(f"echo {turn}; sleep 1000", timeout=0.3)
-            assert (result.output.splitlines()[0], result.timed_out) == (str(turn), True)
-            assert 0 < result.duration_ms < DEADLINE * 1000
-            back += DAY
-            outcome = await alone.wait_for([tab.window_id], idle=0.1, timeout=DEADLINE)
-            assert outcome.outcome == "met"
-            back -= DAY / 2
-        tail = await alone.read_logs(tab.window_id)
-        assert [line for line in tail.content.splitlines() if line.isdigit()] == ["0", "1", "2"]
-        # A second life of the server goes on counting where the first ended, whatever day it is.
-        (answer,) = await (await alone.server()).client.command("display-message", "-p", "#{pid}")
-        os.kill(int(answer), signal.SIGKILL)
-        await closed(tab)
-        second = await alone.create_tab(shell="bash")
-        assert (tab.generation, second.generation) == (1, 2)
-        assert (await alone.read_logs("1/@1")).content == tail.content
+    tab = await alone.create_tab(shell="bash")
+    for turn in range(3):
+        result = await tab.execute(f"echo {turn}; sleep 1000", timeout=0.3)
+        assert (result.output.splitlines()[0], result.timed_out) == (str(turn), True)
+        assert 0 < result.duration_ms < DEADLINE * 1000
+        back += DAY
+        outcome = await alone.wait_for([tab.window_id], idle=0.1, timeout=DEADLINE)
+        assert outcome.outcome == "met"
+        back -= DAY / 2
+    tail = await alone.read_logs(tab.window_id)
+    assert [line for line in tail.content.splitlines() if line.isdigit()] == ["0", "1", "2"]
+    # A second life of the server goes on counting where the first ended, whatever day it is.
+    (answer,) = await (await alone.server()).client.command("display-message", "-p", "#{pid}")
+    os.kill(int(answer), signal.SIGKILL)
+    await closed(tab)
+    second = await alone.create_tab(shell="bash")
+    assert (tab.generation, second.generation) == (1, 2)
+    assert (await alone.read_logs("1/@1")).content == tail.content
 
 
 async def test_a_kill_in_the_middle_of_a_flood_leaves_a_beginning_of_the_truth(environ: dict[str, str]) -> None:
     lines = 500_000
     expected = b"\r\n" + b"".join(b"%d\r\n" % number for number in range(1, lines + 1))
-    with anyio.fail_after(DEADLINE):
-        async with victim(environ | {"MUXWIRE_LOG_SEGMENT_BYTES": "20000"}, 5, lines, "lines") as killed:
-            told = await killed.says()
-            logs = [Path(log) for log in told["logs"]]
-            killed.go_on()
-            while not all(len(list(log.parent.glob(f"{log.stem}.*.log"))) > 3 for log in logs):
-                await anyio.sleep(0.002)
-            os.kill(told["pid"], signal.SIGKILL)
-            killed.process.wait()
-            for log in logs:
-                raw = read_raw(log, 0, len(expected))
-                assert len(raw) > 60_000
-                assert expected.startswith(raw)
+    async with victim(environ | {"MUXWIRE_LOG_SEGMENT_BYTES": "20000"}, 5, lines, "lines") as killed:
+        told = await killed.says()
+        logs = [Path(log) for log in told["logs"]]
+        killed.go_on()
+        while not all(len(list(log.parent.glob(f"{log.stem}.*.log"))) > 3 for log in logs):
+            await anyio.sleep(0.002)
+        os.kill(told["pid"], signal.SIGKILL)
+        killed.process.wait()
+        for log in logs:
+            raw = read_raw(log, 0, len(expected))
+            assert len(raw) > 60_000
+            assert expected.startswith(raw)
 
 
 @pytest.mark.parametrize("how", ["removed", "renamed"])
 async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals, how: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab()
-        await tab.execute("echo before")
-        await drawn(tab)  # what is written after the removal is not lost
-        assert await tab.pane.stream.log.flushed()
-        begins = tab.next_byte
-        if how == "removed":
-            shutil.rmtree(alone.folders.state)
-        else:
-            tab.log_path.rename(tab.log_path.with_suffix(".old"))
-        for after in ("", "echo after"):
-            if after:
-                await tab.execute(after)
-            for strip in (False, True):
-                tail = await alone.read_logs(tab.window_id, strip_ansi=strip)
-                chunk = await alone.stream_logs(tab.window_id, strip_ansi=strip)
-                assert f"removed while it was written: what came before byte {begins} is not in it" in tail.note
-                assert f"before byte {begins} is not in it" in chunk.note
-                assert (chunk.dropped, tail.first_byte) == (begins, begins)
-                assert ("after\n" in tail.content) == bool(after)
-                assert "before\n" not in tail.content
-        other = await alone.create_tab()
-        await other.execute("echo other")
-        told = await alone.read_logs(other.window_id, grep="^other")
-        assert (told.content, told.note) == ("other\n", "")
+    tab = await alone.create_tab()
+    await tab.execute("echo before")
+    await drawn(tab)  # what is written after the removal is not lost
+    assert await tab.pane.stream.log.flushed()
+    begins = tab.next_byte
+    if how == "removed":
+        shutil.rmtree(alone.folders.state)
+    else:
+        tab.log_path.rename(tab.log_path.with_suffix(".old"))
+    for after in ("", "echo after"):
+        if after:
+            await tab.execute(after)
+        for strip in (False, True):
+            tail = await alone.read_logs(tab.window_id, strip_ansi=strip)
+            chunk = await alone.stream_logs(tab.window_id, strip_ansi=strip)
+            assert f"removed while it was written: what came before byte {begins} is not in it" in tail.note
+            assert f"before byte {begins} is not in it" in chunk.note
+            assert (chunk.dropped, tail.first_byte) == (begins, begins)
+            assert ("after\n" in tail.content) == bool(after)
+            assert "before\n" not in tail.content
+    other = await alone.create_tab()
+    await other.execute("echo other")
+    told = await alone.read_logs(other.window_id, grep="^other")
+    assert (told.content, told.note) == ("other\n", "")
 
 
 async def test_a_place_that_cannot_be_used_is_an_error_of_its_own(alone: muxwire.Terminals) -> None:
     """The directory of commands, and that of logs, are files for a while."""
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab()
-        await tab.execute("true")
-        for folder, calls in (
-            (alone.folders.memory / alone.folders.instance, (lambda: tab.execute("echo no"),)),
-            (tab.log_path.parent, (tab.read_logs, tab.stream_logs, lambda: tab.read_logs(grep="x"))),
-        ):
-            aside = folder.rename(folder.with_name("aside"))
-            folder.touch()
-            for call in calls:
-                with pytest.raises(InstanceUnavailable, match=f"cannot .*{folder}.*Not a directory") as refused:
-                    await call()
-                assert refused.value.remedy
-            if folder == tab.log_path.parent:
-                assert (await tab.execute("seq 3")).output == "1\n2\n3\n"
-            folder.unlink()
-            aside.rename(folder)
-        assert (await tab.execute("echo again")).output == "again\n"
-        assert "again" in (await tab.read_logs()).content
+    tab = await alone.create_tab()
+    await tab.execute("true")
+    for folder, calls in (
+        (alone.folders.memory / alone.folders.instance, (lambda: tab.execute("echo no"),)),
+        (tab.log_path.parent, (tab.read_logs, tab.stream_logs, lambda: tab.read_logs(grep="x"))),
+    ):
+        aside = folder.rename(folder.with_name("aside"))
+        folder.touch()
+        for call in calls:
+            with pytest.raises(InstanceUnavailable, match=f"cannot .*{folder}.*Not a directory") as refused:
+                await call()
+            assert refused.value.remedy
+        if folder == tab.log_path.parent:
+            assert (await tab.execute("seq 3")).output == "1\n2\n3\n"
+        folder.unlink()
+        aside.rename(folder)
+    assert (await tab.execute("echo again")).output == "again\n"
+    assert "again" in (await tab.read_logs()).content
 
 
 async def test_a_disk_without_inodes_takes_the_log_later_and_reads_say_so(
@@ -181,23 +173,22 @@ async def test_a_disk_without_inodes_takes_the_log_later_and_reads_say_so(
         pytest.skip("a small disk can be mounted by root only")
     try:
         async with muxwire.open_terminals(state_dir=state, environ=environ) as terminals:
-            with anyio.fail_after(DEADLINE):
-                await terminals.create_tab()
-                files = [state / str(number) for number in range(40)]
-                with suppress(OSError):
-                    for path in files:
-                        path.touch()
-                tab = await terminals.create_tab()
-                assert (await tab.execute("echo kept")).output == "kept\n"
-                told = await terminals.read_logs(tab.window_id)
-                assert "No space left on device" in told.note
-                assert "from byte 0 on is not in it yet" in told.note
-                assert "not in it yet" in (await terminals.stream_logs(tab.window_id)).note
+            await terminals.create_tab()
+            files = [state / str(number) for number in range(40)]
+            with suppress(OSError):
                 for path in files:
-                    path.unlink(missing_ok=True)
-                while not await tab.pane.stream.log.flushed():
-                    await anyio.sleep(0.05)
-                told = await terminals.read_logs(tab.window_id, grep="^kept")
-                assert (told.content, told.note, told.first_byte) == ("kept\n", "", 0)
+                    path.touch()
+            tab = await terminals.create_tab()
+            assert (await tab.execute("echo kept")).output == "kept\n"
+            told = await terminals.read_logs(tab.window_id)
+            assert "No space left on device" in told.note
+            assert "from byte 0 on is not in it yet" in told.note
+            assert "not in it yet" in (await terminals.stream_logs(tab.window_id)).note
+            for path in files:
+                path.unlink(missing_ok=True)
+            while not await tab.pane.stream.log.flushed():
+                await anyio.sleep(0.05)
+            told = await terminals.read_logs(tab.window_id, grep="^kept")
+            assert (told.content, told.note, told.first_byte) == ("kept\n", "", 0)
     finally:
         subprocess.run(["umount", str(state)], check=True)

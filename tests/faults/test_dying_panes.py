@@ -14,8 +14,6 @@ import muxwire
 from muxwire.logs.read import read_raw
 from tests.library.opened import closed
 
-pytestmark = pytest.mark.anyio
-
 # All thousand by MUXWIRE_LONG_TESTS=1; as many as CI has time for otherwise.
 PANES = 1000 if os.environ.get("MUXWIRE_LONG_TESTS") else 50
 AT_ONCE = 40
@@ -73,10 +71,9 @@ async def test_panes_that_print_and_die_at_once_leave_whole_logs(alone: muxwire.
             command = ["sh", "-c", f"seq 1 {lines}; {death.last_words}"]
             await check(alone, await alone.create_tab(command=command), lines, death.status)
 
-    with anyio.fail_after(DEADLINE):
-        async with anyio.create_task_group() as tasks:
-            for _ in range(AT_ONCE):
-                tasks.start_soon(work)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.start_soon(work)
     # Nothing is left of them, and nothing hung up the server on the way.
     server = await alone.server()
     assert server.generation == 1
@@ -91,12 +88,11 @@ async def test_panes_that_print_and_die_at_once_leave_whole_logs(alone: muxwire.
 async def test_a_shell_that_dies_within_a_command_leaves_all_of_its_output(
     alone: muxwire.Terminals, command: str, status: int
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        result = await tab.execute(command, timeout=DEADLINE)
-        assert result.output.removesuffix("exit\n") == "".join(f"{number}\n" for number in range(1, 20001))
-        assert (result.exit_code, result.state) == (status, "dead")
-        await closed(tab)
-        assert await tab.pane.stream.log.flushed()
-        assert printed(20000) in read_raw(tab.log_path, 0, tab.next_byte)
-        assert "19999\n20000\n" in (await alone.read_logs(tab.window_id, lines=3)).content
+    tab = await alone.create_tab(shell="bash")
+    result = await tab.execute(command, timeout=DEADLINE)
+    assert result.output.removesuffix("exit\n") == "".join(f"{number}\n" for number in range(1, 20001))
+    assert (result.exit_code, result.state) == (status, "dead")
+    await closed(tab)
+    assert await tab.pane.stream.log.flushed()
+    assert printed(20000) in read_raw(tab.log_path, 0, tab.next_byte)
+    assert "19999\n20000\n" in (await alone.read_logs(tab.window_id, lines=3)).content

@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 import muxwire
@@ -23,9 +22,6 @@ from tests.faults.conftest import Open
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 50
 # What `ulimit -n 64` leaves beside a program's own files.
 FEW = 48
 
@@ -67,7 +63,7 @@ def no_descriptors() -> Iterator[None]:
 @pytest.mark.parametrize(("name", "many"), [(None, 30), ("few", 20)])
 async def test_more_tabs_than_descriptors(open_alone: Open, name: str | None, many: int) -> None:
     bash = shutil.which("bash")
-    with few_descriptors(), anyio.fail_after(DEADLINE):
+    with few_descriptors():
         async with open_alone(name=name) as terminals:
             tabs = []
             for number in range(many):
@@ -85,36 +81,34 @@ async def test_with_none_left_a_call_says_why_and_the_reader_goes_on(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What plays a corrected line is imported by the reader of all output, which must not end by it."""
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell=shutil.which("bash"))
-        await tab.execute("true")
-        prompt = tab.pane.session.prompt_seq
-        monkeypatch.delitem(sys.modules, "muxwire.vt.player", raising=False)
-        with no_descriptors():
-            with pytest.raises(InstanceUnavailable, match="Too many open files"):
-                await tab.execute("true")
-            await tab.send_keys(["tru3", "BSpace", "e", "Enter"])
-            while tab.pane.session.prompt_seq == prompt:
-                await tab.pane.stream.changed()
-        monkeypatch.undo()
-        assert (await tab.execute("echo on")).output == "on\n"
+    tab = await alone.create_tab(shell=shutil.which("bash"))
+    await tab.execute("true")
+    prompt = tab.pane.session.prompt_seq
+    monkeypatch.delitem(sys.modules, "muxwire.vt.player", raising=False)
+    with no_descriptors():
+        with pytest.raises(InstanceUnavailable, match="Too many open files"):
+            await tab.execute("true")
+        await tab.send_keys(["tru3", "BSpace", "e", "Enter"])
+        while tab.pane.session.prompt_seq == prompt:
+            await tab.pane.stream.changed()
+    monkeypatch.undo()
+    assert (await tab.execute("echo on")).output == "on\n"
 
 
 async def test_who_cannot_look_says_so(alone: muxwire.Terminals) -> None:
     """Not that a program runs in the foreground: of that nobody knows anything."""
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell=shutil.which("bash"))
-        await tab.execute("true")
-        await tab.send_keys(["sleep 60", "Enter"])
-        while tab.state == "prompt":
-            await tab.pane.stream.changed()
-        with no_descriptors(), pytest.raises(TabUnavailable) as refused:
-            await tab.execute("true", timeout=1.0)
-        assert "EMFILE" in str(refused.value)
-        assert "ulimit -n" in refused.value.remedy
-        await tab.send_keys(["C-c"])
-        await alone.wait_for([tab.key], prompt=True)
-        assert (await tab.execute("echo on")).output == "on\n"
+    tab = await alone.create_tab(shell=shutil.which("bash"))
+    await tab.execute("true")
+    await tab.send_keys(["sleep 60", "Enter"])
+    while tab.state == "prompt":
+        await tab.pane.stream.changed()
+    with no_descriptors(), pytest.raises(TabUnavailable) as refused:
+        await tab.execute("true", timeout=1.0)
+    assert "EMFILE" in str(refused.value)
+    assert "ulimit -n" in refused.value.remedy
+    await tab.send_keys(["C-c"])
+    await alone.wait_for([tab.key], prompt=True)
+    assert (await tab.execute("echo on")).output == "on\n"
 
 
 async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> None:
@@ -148,20 +142,19 @@ async def test_a_full_runtime_disk_is_said(
     def full(_descriptor: int, _data: bytes, *_offset: int) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell=shutil.which("bash"))
-        await tab.execute("true")
+    tab = await alone.create_tab(shell=shutil.which("bash"))
+    await tab.execute("true")
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(InstanceUnavailable, match="/c: No space left") as refused:
+        await tab.execute("echo x")
+    monkeypatch.undo()
+    assert "df -i" in refused.value.remedy
+    assert (await tab.execute("echo on")).output == "on\n"
+    async with muxwire.open_terminals(environ={**alone.host.environ, "XDG_RUNTIME_DIR": str(folder)}) as other:
         monkeypatch.setattr(os, "write", full)
-        with pytest.raises(InstanceUnavailable, match="/c: No space left") as refused:
-            await tab.execute("echo x")
+        with pytest.raises(InstanceUnavailable) as unavailable:
+            await other.create_tab()
         monkeypatch.undo()
-        assert "df -i" in refused.value.remedy
-        assert (await tab.execute("echo on")).output == "on\n"
-        async with muxwire.open_terminals(environ={**alone.host.environ, "XDG_RUNTIME_DIR": str(folder)}) as other:
-            monkeypatch.setattr(os, "write", full)
-            with pytest.raises(InstanceUnavailable) as unavailable:
-                await other.create_tab()
-            monkeypatch.undo()
-            assert "None" not in str(unavailable.value)
-            assert "No space left" in str(unavailable.value)
-            assert "df -i" in unavailable.value.remedy
+        assert "None" not in str(unavailable.value)
+        assert "No space left" in str(unavailable.value)
+        assert "df -i" in unavailable.value.remedy

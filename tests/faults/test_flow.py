@@ -22,8 +22,6 @@ from muxwire.verbs.catalogue import CreateTab
 from tests.faults.victims import victim
 from tests.library.opened import closed
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 150
 LONG = bool(os.environ.get("MUXWIRE_LONG_TESTS"))
 # A megabyte and a half of lines: more than the ring holds, the pipe holds, or one read brings.
@@ -58,16 +56,15 @@ async def test_a_disk_that_stands_still_holds_up_nothing(
         standing.wait(DEADLINE)
         return real(descriptor, pieces)
 
-    with anyio.fail_after(DEADLINE):
-        tab, other = await flood(alone), await alone.create_tab(shell="bash")
-        monkeypatch.setattr(os, "writev", writev)
-        await tab.send_keys(["Enter"])
-        # All of it arrives and commands run, while not one byte gets to the disk.
-        while not tab.pane.session.closed:
-            assert (await other.execute("echo $((6 * 7))")).output == "42\n"
-        assert not tab.log_path.stat().st_size
-        standing.set()
-        await check(tab)
+    tab, other = await flood(alone), await alone.create_tab(shell="bash")
+    monkeypatch.setattr(os, "writev", writev)
+    await tab.send_keys(["Enter"])
+    # All of it arrives and commands run, while not one byte gets to the disk.
+    while not tab.pane.session.closed:
+        assert (await other.execute("echo $((6 * 7))")).output == "42\n"
+    assert not tab.log_path.stat().st_size
+    standing.set()
+    await check(tab)
 
 
 async def test_what_a_pane_wrote_too_much_of_before_it_was_known_is_counted(
@@ -84,77 +81,71 @@ async def test_what_a_pane_wrote_too_much_of_before_it_was_known_is_counted(
 
     monkeypatch.setattr(TabMaker, "_place", late)
     monkeypatch.setattr(unknown, "MAX_BYTES_PER_PANE", 100)
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(command=["sh", "-c", f"printf '0\\n'; seq 1 {lines}; read x"])
-        assert tab.next_byte == len(b"0\r\n" + printed(lines))
+    tab = await alone.create_tab(command=["sh", "-c", f"printf '0\\n'; seq 1 {lines}; read x"])
+    assert tab.next_byte == len(b"0\r\n" + printed(lines))
 
 
 async def test_a_garbage_collection_costs_no_byte(alone: muxwire.Terminals) -> None:
     heap: list[list[Any]] = []
-    with anyio.fail_after(DEADLINE):
-        tab = await flood(alone)
-        for number in range(400_000):
-            heap.append([number, heap])
-        await tab.send_keys(["Enter"])
-        slowest = 0.0
-        while not tab.pane.session.closed:
-            begun = time.perf_counter()
-            gc.collect()
-            slowest = max(slowest, time.perf_counter() - begun)
-            await anyio.sleep(0.01)
-        assert slowest > 0.01, "the heap is too small to hold anybody up"
-        heap.clear()
-        await check(tab)
+    tab = await flood(alone)
+    for number in range(400_000):
+        heap.append([number, heap])
+    await tab.send_keys(["Enter"])
+    slowest = 0.0
+    while not tab.pane.session.closed:
+        begun = time.perf_counter()
+        gc.collect()
+        slowest = max(slowest, time.perf_counter() - begun)
+        await anyio.sleep(0.01)
+    assert slowest > 0.01, "the heap is too small to hold anybody up"
+    heap.clear()
+    await check(tab)
 
 
 async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await flood(alone)
-        looks = 0
+    tab = await flood(alone)
+    looks = 0
 
-        async def look() -> None:
-            nonlocal looks
-            while (
-                await tab.snapshot(scrollback=100, cells=True)
-            ).source == "tmux":  # once it has ended, its log is played
-                looks += 1
+    async def look() -> None:
+        nonlocal looks
+        while (await tab.snapshot(scrollback=100, cells=True)).source == "tmux":  # once it has ended, its log is played
+            looks += 1
 
-        async with anyio.create_task_group() as tasks:
-            for _ in range(4):
-                tasks.start_soon(look)
-            while not looks:  # on a busy machine the flood would be over before the first
-                await anyio.sleep(0.001)
-            await tab.send_keys(["Enter"])
-        await check(tab)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(4):
+            tasks.start_soon(look)
+        while not looks:  # on a busy machine the flood would be over before the first
+            await anyio.sleep(0.001)
+        await tab.send_keys(["Enter"])
+    await check(tab)
 
 
 async def test_readers_that_fall_behind_or_never_read_cost_no_byte(alone: muxwire.Terminals) -> None:
     """A reader that is slower than the pane by far, one that waits and is never served, and many that go away."""
-    with anyio.fail_after(DEADLINE):
-        tab = await flood(alone)
+    tab = await flood(alone)
 
-        async def read_slowly() -> None:
-            offset, seen = 0, ""
-            while True:
-                chunk = await alone.stream_logs(tab.window_id, from_byte=offset, max_bytes=50_000, wait=DEADLINE)
-                offset, seen = chunk.next_byte, seen + chunk.chunk
-                assert chunk.dropped == 0
-                if chunk.closed and chunk.eof:
-                    break
-                await anyio.sleep(0.02)
-            assert seen.encode() == b"\r\n" + printed(LINES)
+    async def read_slowly() -> None:
+        offset, seen = 0, ""
+        while True:
+            chunk = await alone.stream_logs(tab.window_id, from_byte=offset, max_bytes=50_000, wait=DEADLINE)
+            offset, seen = chunk.next_byte, seen + chunk.chunk
+            assert chunk.dropped == 0
+            if chunk.closed and chunk.eof:
+                break
+            await anyio.sleep(0.02)
+        assert seen.encode() == b"\r\n" + printed(LINES)
 
-        async def give_up() -> None:
-            while not tab.pane.session.closed:
-                with anyio.move_on_after(0.003):
-                    await alone.wait_for([tab.window_id], until="never", timeout=DEADLINE)
+    async def give_up() -> None:
+        while not tab.pane.session.closed:
+            with anyio.move_on_after(0.003):
+                await alone.wait_for([tab.window_id], until="never", timeout=DEADLINE)
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(read_slowly)
-            for _ in range(10):
-                tasks.start_soon(give_up)
-            await tab.send_keys(["Enter"])
-        await check(tab)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(read_slowly)
+        for _ in range(10):
+            tasks.start_soon(give_up)
+        await tab.send_keys(["Enter"])
+    await check(tab)
 
 
 # -- in a process of its own
@@ -199,15 +190,14 @@ WRITTEN = KEPT_KIB * 1024 * 5 // 4
 
 @pytest.mark.timeout(DEADLINE + 30)
 async def test_memory_is_bounded_whatever_a_pane_writes(environ: dict[str, str]) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with victim(environ, 1, WRITTEN, "no-newline", waiting=WAITING_MIB << 20) as writer:
-            told = await writer.says()
-            writer.go_on()
-            done = await writer.says()
-            assert done["statuses"] == [0]
-            assert done["grown_kib"] < KEPT_KIB
-            (log,), (end,), (mark,) = told["logs"], done["ends"], done["marks"]
-            raw = read_raw(Path(log), 0, end)[:-mark]
-            assert raw.removeprefix(b"\n").removeprefix(b"\r\n").strip(b"x") == b""
-            assert raw.count(b"x") == WRITTEN
-            writer.go_on()
+    async with victim(environ, 1, WRITTEN, "no-newline", waiting=WAITING_MIB << 20) as writer:
+        told = await writer.says()
+        writer.go_on()
+        done = await writer.says()
+        assert done["statuses"] == [0]
+        assert done["grown_kib"] < KEPT_KIB
+        (log,), (end,), (mark,) = told["logs"], done["ends"], done["marks"]
+        raw = read_raw(Path(log), 0, end)[:-mark]
+        assert raw.removeprefix(b"\n").removeprefix(b"\r\n").strip(b"x") == b""
+        assert raw.count(b"x") == WRITTEN
+        writer.go_on()

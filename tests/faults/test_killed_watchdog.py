@@ -18,9 +18,6 @@ from tests.faults.conftest import Open
 from tests.mcp.raw_client import RawClient
 from tests.processes import gone
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 40
 # More than one, since another may be killed while it comes up.
 KILLS = 3
 
@@ -68,7 +65,7 @@ async def kill_watchdog(parent: int) -> set[int]:
 
 async def test_another_one_does_its_work_when_we_are_killed(environ: dict[str, str]) -> None:
     argv = [sys.executable, "-c", VICTIM]
-    with anyio.fail_after(DEADLINE), subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
         try:
             assert victim.stdout is not None
             told = json.loads(await anyio.to_thread.run_sync(victim.stdout.readline))
@@ -82,29 +79,28 @@ async def test_another_one_does_its_work_when_we_are_killed(environ: dict[str, s
 
 @pytest.mark.parametrize("noticed", [False, True], ids=["at once", "noticed"])
 async def test_it_was_killed_and_the_instance_is_closed(open_alone: Open, noticed: bool) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with open_alone() as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            started = await tab.execute("(trap '' HUP TERM; exec sleep 1002) & echo $!")
-            children = {pid for pid, row in process_table().items() if row.parent == os.getpid()}
-            server = await terminals.server()
-            (pid,) = await server.client.command("display-message", "-p", "#{pid}")
-            pids = {int(pid), tab.pane.leader_pid, int(started.output.split()[-1])}
-            if noticed:
-                await kill_watchdog(os.getpid())
-            else:
-                for watchdog in watchdogs(os.getpid()):
-                    os.kill(watchdog, signal.SIGKILL)
-        assert not process_table().keys() & pids
-        assert not terminals.folders.socket_path.exists()
-        assert not any(folder.exists() for folder in terminals.folders.transient)
-        assert not {pid for pid, row in process_table().items() if row.parent == os.getpid()} - children
+    async with open_alone() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        started = await tab.execute("(trap '' HUP TERM; exec sleep 1002) & echo $!")
+        children = {pid for pid, row in process_table().items() if row.parent == os.getpid()}
+        server = await terminals.server()
+        (pid,) = await server.client.command("display-message", "-p", "#{pid}")
+        pids = {int(pid), tab.pane.leader_pid, int(started.output.split()[-1])}
+        if noticed:
+            await kill_watchdog(os.getpid())
+        else:
+            for watchdog in watchdogs(os.getpid()):
+                os.kill(watchdog, signal.SIGKILL)
+    assert not process_table().keys() & pids
+    assert not terminals.folders.socket_path.exists()
+    assert not any(folder.exists() for folder in terminals.folders.transient)
+    assert not {pid for pid, row in process_table().items() if row.parent == os.getpid()} - children
 
 
 async def test_it_was_killed_and_stdin_is_closed(environ: dict[str, str]) -> None:
     argv = [sys.executable, "-m", "muxwire", "serve"]
     child = subprocess.Popen(argv, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-    with child, anyio.fail_after(DEADLINE):
+    with child:
         assert child.stdin is not None
         assert child.stdout is not None
         client = RawClient(os.dup(child.stdin.fileno()), child.stdout.fileno())
@@ -133,20 +129,19 @@ async def test_one_that_cannot_be_started_is_tried_again(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For want of memory or descriptors: until it works."""
-    with anyio.fail_after(DEADLINE):
-        await alone.create_tab(shell="bash")
-        real, refusals = subprocess.Popen, [0]
+    await alone.create_tab(shell="bash")
+    real, refusals = subprocess.Popen, [0]
 
-        def refused(*given: object, **options: object) -> object:
-            refusals[0] += 1
-            if refusals[0] > 2:
-                monkeypatch.undo()
-                return real(*given, **options)  # type: ignore[call-overload]
-            raise BlockingIOError
+    def refused(*given: object, **options: object) -> object:
+        refusals[0] += 1
+        if refusals[0] > 2:
+            monkeypatch.undo()
+            return real(*given, **options)  # type: ignore[call-overload]
+        raise BlockingIOError
 
-        monkeypatch.setattr(subprocess, "Popen", refused)
-        await kill_watchdog(os.getpid())
-        assert refusals == [3]
+    monkeypatch.setattr(subprocess, "Popen", refused)
+    await kill_watchdog(os.getpid())
+    assert refusals == [3]
 
 
 async def test_the_next_start_ends_what_was_killed_with_its_watchdog(environ: dict[str, str]) -> None:
@@ -154,7 +149,6 @@ async def test_the_next_start_ends_what_was_killed_with_its_watchdog(environ: di
     async with muxwire.open_terminals(environ=environ) as living:
         kept = await living.create_tab(shell="bash")
         with (
-            anyio.fail_after(DEADLINE),
             subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim,
         ):
             try:

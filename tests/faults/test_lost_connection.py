@@ -22,8 +22,6 @@ from muxwire.pane.state import end_of
 from tests.faults.victims import victim
 from tests.library.opened import closed, seen
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 # Numbers that a pane of the flood writes before it looks whether it is enough.
 PIECE = 10_000
@@ -67,21 +65,20 @@ def numbers(raw: bytes) -> list[int]:
 
 @pytest.mark.parametrize("how", ["kill", "detach"])
 async def test_tabs_and_what_runs_in_them_go_on(alone: muxwire.Terminals, how: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash", name="work")
-        await tab.execute("cd /tmp; x=5")
-        running = await tab.execute("echo begun; read -r line; echo got $line", async_=True)
-        await seen(tab, b"begun\r\n")
-        begun = time.time()
-        await lose(alone, how, tab)
-        await tab.send_keys(["hello", "Enter"])
-        result = await ended(alone, running.command_id)
-        assert result.exit_code == 0
-        assert result.output.endswith("got hello\n")
-        assert (await tab.execute("echo $x $PWD")).output == "5 /tmp\n"
-        assert (await alone.server()).generation == 1
-        assert (await alone.list_tabs()).tabs[0].name == "work"
-        assert await tab.pane.stream.log.flushed()
+    tab = await alone.create_tab(shell="bash", name="work")
+    await tab.execute("cd /tmp; x=5")
+    running = await tab.execute("echo begun; read -r line; echo got $line", async_=True)
+    await seen(tab, b"begun\r\n")
+    begun = time.time()
+    await lose(alone, how, tab)
+    await tab.send_keys(["hello", "Enter"])
+    result = await ended(alone, running.command_id)
+    assert result.exit_code == 0
+    assert result.output.endswith("got hello\n")
+    assert (await tab.execute("echo $x $PWD")).output == "5 /tmp\n"
+    assert (await alone.server()).generation == 1
+    assert (await alone.list_tabs()).tabs[0].name == "work"
+    assert await tab.pane.stream.log.flushed()
     (gap,) = gaps(tab)
     assert (gap["size"], gap["exact"]) == (1, False)
     assert gap["since"] <= gap["until"]
@@ -106,14 +103,13 @@ async def test_what_the_screen_showed_costs_tmux_no_memory(
         written.extend(commands)
         return submit(client, *commands)
 
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        await tab.execute("echo héllo '\\'")
-        monkeypatch.setattr(ControlClient, "submit_list", noted)
-        await lose(alone, "detach", tab)
-        assert (await tab.execute("echo ok")).output == "ok\n"
-        assert await tab.pane.stream.log.flushed()
-        left = await tab.client.command("list-buffers")
+    tab = await alone.create_tab(shell="bash")
+    await tab.execute("echo héllo '\\'")
+    monkeypatch.setattr(ControlClient, "submit_list", noted)
+    await lose(alone, "detach", tab)
+    assert (await tab.execute("echo ok")).output == "ok\n"
+    assert await tab.pane.stream.log.flushed()
+    left = await tab.client.command("list-buffers")
     (gap,) = gaps(tab)
     assert "héllo \\" in gap["screen"].splitlines()
     captures = [words for words in written if words[0] == "capture-pane"]
@@ -125,63 +121,61 @@ async def test_what_the_screen_showed_costs_tmux_no_memory(
 async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Terminals, tmp_path: Path) -> None:
     enough, more = tmp_path / "enough", f"seq $((i + 1)) $((i += {PIECE}))"
     flood = f"read x; i=0; until test -e {enough}; do {more}; done; {more}"
-    with anyio.fail_after(DEADLINE):
-        tabs = [await alone.create_tab(command=["sh", "-c", flood]) for _ in range(4)]
-        for tab in tabs:
-            await tab.send_keys(["Enter"])
-        for times in (1, 2):
-            heard = tabs[0].next_byte
-            while tabs[0].next_byte < heard + 200_000:
-                await tabs[0].pane.stream.changed()
-            await lose(alone, "kill", *tabs, times=times)
-        enough.touch()
-        for tab in tabs:
-            await closed(tab)
-            assert await tab.pane.stream.log.flushed()
-            found = numbers(read_raw(tab.log_path, 0, tab.next_byte))
-            torn = 2 * len(gaps(tab))  # the lines that a gap cuts look like other numbers
-            jumps = [now for before, now in pairwise(found) if now != before + 1]
-            assert len(jumps) <= torn
-            assert found[-1] % PIECE == 0
-            assert len(gaps(tab)) == 2
+    tabs = [await alone.create_tab(command=["sh", "-c", flood]) for _ in range(4)]
+    for tab in tabs:
+        await tab.send_keys(["Enter"])
+    for times in (1, 2):
+        heard = tabs[0].next_byte
+        while tabs[0].next_byte < heard + 200_000:
+            await tabs[0].pane.stream.changed()
+        await lose(alone, "kill", *tabs, times=times)
+    enough.touch()
+    for tab in tabs:
+        await closed(tab)
+        assert await tab.pane.stream.log.flushed()
+        found = numbers(read_raw(tab.log_path, 0, tab.next_byte))
+        torn = 2 * len(gaps(tab))  # the lines that a gap cuts look like other numbers
+        jumps = [now for before, now in pairwise(found) if now != before + 1]
+        assert len(jumps) <= torn
+        assert found[-1] % PIECE == 0
+        assert len(gaps(tab)) == 2
 
 
 async def test_an_end_that_fell_into_the_gap_is_noticed(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        shell = await alone.create_tab(shell="bash")
-        program = await alone.create_tab(command=["sh", "-c", "read x; echo last; exit 3"])
-        shut = await alone.create_tab(shell="bash")
-        server = await alone.server()
-        go_on = server.folders.runtime / "go-on"
-        running = await shell.execute(f"while ! test -e {go_on}; do sleep 0.01; done", async_=True)
-        started = await program.send_keys(["x"])
-        assert started.sent == 1
-        restart = server.process.restart
+    shell = await alone.create_tab(shell="bash")
+    program = await alone.create_tab(command=["sh", "-c", "read x; echo last; exit 3"])
+    shut = await alone.create_tab(shell="bash")
+    server = await alone.server()
+    go_on = server.folders.runtime / "go-on"
+    running = await shell.execute(f"while ! test -e {go_on}; do sleep 0.01; done", async_=True)
+    started = await program.send_keys(["x"])
+    assert started.sent == 1
+    restart = server.process.restart
 
-        async def restart_late(argv: tuple[str, ...]) -> None:
-            """Let all of it happen while nobody is attached, as seen from outside."""
-            go_on.touch()
-            tmux = ["tmux", "-S", str(server.folders.socket_path)]
-            await anyio.run_process([*tmux, "send-keys", "-t", program.pane_id, "Enter"])
-            await anyio.run_process([*tmux, "kill-window", "-t", shut.window_id])
-            while shell.pane.waits_for_input() != "editor":
-                await anyio.sleep(0.01)
-            while b"sleep" not in (await anyio.Path(f"/proc/{program.pane.leader_pid}/comm").read_bytes()):
-                await anyio.sleep(0.01)
-            await restart(argv)
+    async def restart_late(argv: tuple[str, ...]) -> None:
+        """Let all of it happen while nobody is attached, as seen from outside."""
+        go_on.touch()
+        tmux = ["tmux", "-S", str(server.folders.socket_path)]
+        await anyio.run_process([*tmux, "send-keys", "-t", program.pane_id, "Enter"])
+        await anyio.run_process([*tmux, "kill-window", "-t", shut.window_id])
+        while shell.pane.waits_for_input() != "editor":
+            await anyio.sleep(0.01)
+        while b"sleep" not in (await anyio.Path(f"/proc/{program.pane.leader_pid}/comm").read_bytes()):
+            await anyio.sleep(0.01)
+        await restart(argv)
 
-        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
-        await lose(alone, "kill")
-        result = await ended(alone, running.command_id)
-        assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
-        assert "and with it the mark of its end" in result.note
-        assert (await shell.execute("echo fine")).output == "fine\n"
-        for tab in (program, shut):
-            await closed(tab)
-        assert "its status is not known" in program.end_reason
-        assert "window was closed" in shut.end_reason
+    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+    await lose(alone, "kill")
+    result = await ended(alone, running.command_id)
+    assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
+    assert "and with it the mark of its end" in result.note
+    assert (await shell.execute("echo fine")).output == "fine\n"
+    for tab in (program, shut):
+        await closed(tab)
+    assert "its status is not known" in program.end_reason
+    assert "window was closed" in shut.end_reason
 
 
 @pytest.mark.parametrize(
@@ -191,36 +185,35 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
 async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str, read: str
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell=shell)
-        assert (await tab.execute("echo one")).output == "one\n"
-        server = await alone.server()
-        go_on, examinations = tmp_path / "go-on", 0
-        wait = f"sh -c 'until test -e {go_on}; do sleep 0.01; done'"
-        running = await tab.execute(f"{wait}; {read}; echo got $x", async_=True)
-        restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+    tab = await alone.create_tab(shell=shell)
+    assert (await tab.execute("echo one")).output == "one\n"
+    server = await alone.server()
+    go_on, examinations = tmp_path / "go-on", 0
+    wait = f"sh -c 'until test -e {go_on}; do sleep 0.01; done'"
+    running = await tab.execute(f"{wait}; {read}; echo got $x", async_=True)
+    restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
 
-        async def restart_late(argv: tuple[str, ...]) -> None:
-            go_on.touch()
-            while not (tab.pane.waits_for_input() == "editor" and tab.pane.reads()):
-                await anyio.sleep(0.01)
-            await restart(argv)
-
-        async def examined(tab: muxwire.Tab) -> bool:
-            nonlocal examinations
-            examinations += 1
-            return await is_at_prompt(tab)
-
-        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
-        monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
-        await lose(alone, "kill")
-        while examinations < 3 and tab.pane.session.running is not None:
+    async def restart_late(argv: tuple[str, ...]) -> None:
+        go_on.touch()
+        while not (tab.pane.waits_for_input() == "editor" and tab.pane.reads()):
             await anyio.sleep(0.01)
-        assert tab.pane.session.running is not None
-        await tab.send_keys(["an answer", "Enter"])
-        result = await ended(alone, running.command_id)
-        assert (result.exit_code, result.state) == (0, "prompt"), result
-        assert result.output.endswith("got an answer\n")
+        await restart(argv)
+
+    async def examined(tab: muxwire.Tab) -> bool:
+        nonlocal examinations
+        examinations += 1
+        return await is_at_prompt(tab)
+
+    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+    monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
+    await lose(alone, "kill")
+    while examinations < 3 and tab.pane.session.running is not None:
+        await anyio.sleep(0.01)
+    assert tab.pane.session.running is not None
+    await tab.send_keys(["an answer", "Enter"])
+    result = await ended(alone, running.command_id)
+    assert (result.exit_code, result.state) == (0, "prompt"), result
+    assert result.output.endswith("got an answer\n")
 
 
 @pytest.mark.parametrize(
@@ -251,56 +244,54 @@ _SLOW_PROMPT = "[ -e {0}/ready ] || touch {0}/drawing; until [ -e {0}/ready ]; d
 async def test_a_command_that_ended_in_the_gap_is_noticed(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str, late: bool
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        go_on, ready, drawing = (tmp_path / name for name in ("go-on", "ready", "drawing"))
+    go_on, ready, drawing = (tmp_path / name for name in ("go-on", "ready", "drawing"))
+    ready.touch()
+    tab = await alone.create_tab(shell=shell)
+    assert (await tab.execute(f"PS1='$({_SLOW_PROMPT.format(tmp_path)})a$ '")).exit_code == 0
+    assert (await tab.execute("echo one")).output == "one\n"
+    server = await alone.server()
+    running = await tab.execute(f"while ! test -e {go_on}; do sleep 0.01; done", async_=True)
+    restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+
+    async def restart_late(argv: tuple[str, ...]) -> None:
+        if late:
+            ready.unlink()
+        go_on.touch()
+        while not (drawing.exists() if late else tab.pane.waits_for_input() in {"editor", "line"}):
+            await anyio.sleep(0.01)
+        await restart(argv)
+
+    async def examined(tab: muxwire.Tab) -> bool:
+        found = await is_at_prompt(tab)
         ready.touch()
-        tab = await alone.create_tab(shell=shell)
-        assert (await tab.execute(f"PS1='$({_SLOW_PROMPT.format(tmp_path)})a$ '")).exit_code == 0
-        assert (await tab.execute("echo one")).output == "one\n"
-        server = await alone.server()
-        running = await tab.execute(f"while ! test -e {go_on}; do sleep 0.01; done", async_=True)
-        restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+        return found
 
-        async def restart_late(argv: tuple[str, ...]) -> None:
-            if late:
-                ready.unlink()
-            go_on.touch()
-            while not (drawing.exists() if late else tab.pane.waits_for_input() in {"editor", "line"}):
-                await anyio.sleep(0.01)
-            await restart(argv)
-
-        async def examined(tab: muxwire.Tab) -> bool:
-            found = await is_at_prompt(tab)
-            ready.touch()
-            return found
-
-        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
-        monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
-        await lose(alone, "kill")
-        result = await ended(alone, running.command_id)
-        assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
-        assert "and with it the mark of its end" in result.note
-        assert (await tab.execute("echo fine")).output == "fine\n"
+    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+    monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
+    await lose(alone, "kill")
+    result = await ended(alone, running.command_id)
+    assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
+    assert "and with it the mark of its end" in result.note
+    assert (await tab.execute("echo fine")).output == "fine\n"
 
 
 async def test_calls_in_the_meantime_fail_with_the_reason(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        server = await alone.server()
-        restart, seen = server.process.restart, anyio.Event()
+    tab = await alone.create_tab(shell="bash")
+    server = await alone.server()
+    restart, seen = server.process.restart, anyio.Event()
 
-        async def restart_late(argv: tuple[str, ...]) -> None:
-            with pytest.raises(muxwire.ConnectionClosed):
-                await server.client.command("list-windows")
-            seen.set()
-            await restart(argv)
+    async def restart_late(argv: tuple[str, ...]) -> None:
+        with pytest.raises(muxwire.ConnectionClosed):
+            await server.client.command("list-windows")
+        seen.set()
+        await restart(argv)
 
-        monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
-        await lose(alone, "kill")
-        assert seen.is_set()
-        assert (await tab.execute("echo fine")).output == "fine\n"
+    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+    await lose(alone, "kill")
+    assert seen.is_set()
+    assert (await tab.execute("echo fine")).output == "fine\n"
 
 
 # tmux looks at the age of what it holds when more comes, and throws a client out at 300 s; what fits into the pipe (a

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import signal
 
-import anyio
 import pytest
 
 import muxwire
 from tests.faults.test_lost_connection import lose
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
 ROUNDS = 3
@@ -24,14 +21,13 @@ async def test_its_command_ends(alone: muxwire.Terminals, shell: str) -> None:
     for number in range(ROUNDS):
         # The pipe to a `tmux -C` that is stopped takes the line, and nobody reads it.
         os.kill((await alone.server()).process.pid, signal.SIGSTOP)
-        with anyio.fail_after(DEADLINE):
-            started = await tab.execute(f"echo {number}", async_=True)
-            await lose(alone, "kill", tab, times=number + 1)
-            result = await alone.command_result(started.command_id, wait=DEADLINE)
-            assert not result.running
-            if result.exit_code is None:  # the line, or the end mark, was lost: the echo of the line is no output
-                assert "and with it the mark of its end" in result.note
-                assert "eval" not in result.output
-            else:
-                assert (result.exit_code, result.output) == (0, f"{number}\n")
-            assert (await tab.execute("echo on")).output == "on\n"
+        started = await tab.execute(f"echo {number}", async_=True)
+        await lose(alone, "kill", tab, times=number + 1)
+        result = await alone.command_result(started.command_id, wait=DEADLINE)
+        assert not result.running
+        if result.exit_code is None:  # the line, or the end mark, was lost: the echo of the line is no output
+            assert "and with it the mark of its end" in result.note
+            assert "eval" not in result.output
+        else:
+            assert (result.exit_code, result.output) == (0, f"{number}\n")
+        assert (await tab.execute("echo on")).output == "on\n"

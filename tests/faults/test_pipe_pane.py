@@ -16,9 +16,6 @@ from muxwire.logs.read import read_raw
 from muxwire.logs.segments import layout_of
 from tests.library.opened import seen
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 100
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 
 # Everything that somebody on the way could change: controls, escapes, what is no UTF-8, what tmux answers or draws.
@@ -60,17 +57,16 @@ async def same(tab: muxwire.Tab, start: int, file: Path) -> None:
 async def test_programs_write_the_same_bytes_into_both(alone: muxwire.Terminals, tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.write_bytes(AWKWARD + random.Random(5).randbytes(3_000_000) + AWKWARD)
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(
-            command=["sh", "-c", f"read x; stty -echo raw; cat {source}; stty sane; seq 1 100000; echo done; read x"]
-        )
-        start, file = await piped(tab, tmp_path)
-        await tab.send_keys(["Enter"])
-        while not tab.pane.stream.ring.read(0).endswith(b"done\r\n"):
-            await tab.pane.stream.changed()
-        assert await tab.pane.stream.log.flushed()
-        assert source.read_bytes() in read_raw(tab.log_path, 0, tab.next_byte)
-        await same(tab, start, file)
+    tab = await alone.create_tab(
+        command=["sh", "-c", f"read x; stty -echo raw; cat {source}; stty sane; seq 1 100000; echo done; read x"]
+    )
+    start, file = await piped(tab, tmp_path)
+    await tab.send_keys(["Enter"])
+    while not tab.pane.stream.ring.read(0).endswith(b"done\r\n"):
+        await tab.pane.stream.changed()
+    assert await tab.pane.stream.log.flushed()
+    assert source.read_bytes() in read_raw(tab.log_path, 0, tab.next_byte)
+    await same(tab, start, file)
 
 
 @pytest.mark.parametrize("shell", ["bash", "sh"])
@@ -81,18 +77,17 @@ async def test_shells_and_their_marks_are_the_same_in_both(
     shell: str,
 ) -> None:
     small = environ | {"MUXWIRE_LOG_SEGMENT_BYTES": "20000"}
-    with anyio.fail_after(DEADLINE):
-        async with open_alone(environ=small) as terminals:
-            tab = await terminals.create_tab(shell=shell)
-            await tab.execute("true")
-            await tab.runner.settled()
-            start, file = await piped(tab, tmp_path)
-            for command in ("seq 1 20000", "printf '\\033[31mred\\033[0m\\n'", "(exit 3)", "echo ünï", "unclosed '"):
-                await tab.execute(command)
-                assert await tab.pane.stream.log.flushed()  # the log is rotated between two writes only
-            await tab.execute("exec sleep 1000", async_=True)
-            await seen(tab, b"sleep 1000")
-            assert await tab.pane.stream.log.flushed()
-            assert b"\x1b]7770;" in read_raw(tab.log_path, start, tab.next_byte)
-            assert layout_of(tab.log_path).older  # how many depends on how much comes at once
-            await same(tab, start, file)
+    async with open_alone(environ=small) as terminals:
+        tab = await terminals.create_tab(shell=shell)
+        await tab.execute("true")
+        await tab.runner.settled()
+        start, file = await piped(tab, tmp_path)
+        for command in ("seq 1 20000", "printf '\\033[31mred\\033[0m\\n'", "(exit 3)", "echo ünï", "unclosed '"):
+            await tab.execute(command)
+            assert await tab.pane.stream.log.flushed()  # the log is rotated between two writes only
+        await tab.execute("exec sleep 1000", async_=True)
+        await seen(tab, b"sleep 1000")
+        assert await tab.pane.stream.log.flushed()
+        assert b"\x1b]7770;" in read_raw(tab.log_path, start, tab.next_byte)
+        assert layout_of(tab.log_path).older  # how many depends on how much comes at once
+        await same(tab, start, file)

@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 
 from muxwire.logs.read import read_raw
 from tests.forked import start_muxwire
 from tests.mcp.raw_client import RawClient
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 50
 LINES = 300_000
@@ -54,41 +51,39 @@ UPDATES_MAX = 500
 
 async def test_a_subscriber_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
     go = Path(environ["HOME"]) / "go"
-    with anyio.fail_after(DEADLINE):
-        async with serving(environ) as client:
-            await client.initialize()
-            tab, log = await waiting_printer(client, go)
-            for part in ("log", "screen"):
-                uri = f"muxwire://tabs/{tab['window_id']}/{part}"
-                assert "result" in await client.request("resources/subscribe", {"uri": uri})
-            go.touch()
-            while not log.exists() or log.stat().st_size < len(EXPECTED):
-                await anyio.sleep(0.01)
-            assert read_raw(log, 0, len(EXPECTED)) == EXPECTED
-            assert not (await client.call("list_tabs")).get("isError")
-            updates = [said for said in client.notifications if said["method"] == "notifications/resources/updated"]
-            assert 0 < len(updates) < UPDATES_MAX
+    async with serving(environ) as client:
+        await client.initialize()
+        tab, log = await waiting_printer(client, go)
+        for part in ("log", "screen"):
+            uri = f"muxwire://tabs/{tab['window_id']}/{part}"
+            assert "result" in await client.request("resources/subscribe", {"uri": uri})
+        go.touch()
+        while not log.exists() or log.stat().st_size < len(EXPECTED):
+            await anyio.sleep(0.01)
+        assert read_raw(log, 0, len(EXPECTED)) == EXPECTED
+        assert not (await client.call("list_tabs")).get("isError")
+        updates = [said for said in client.notifications if said["method"] == "notifications/resources/updated"]
+        assert 0 < len(updates) < UPDATES_MAX
 
 
 async def test_a_client_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
     go = Path(environ["HOME"]) / "go"
-    with anyio.fail_after(DEADLINE):
-        async with serving(environ) as client:
-            await client.initialize()
-            _, log = await waiting_printer(client, go)
-            other = (await client.call("create_tab", command=["seq", "1", "100000"]))["structuredContent"]["window_id"]
-            arguments = {"window_id": other, "max_bytes": 65536, "wait_ms": DEADLINE * 1000}
-            for _ in range(REQUESTS):
-                await client.start("tools/call", {"name": "stream_logs_from_tab", "arguments": arguments})
-            # From here on nobody reads what the server says, and its pipe is full.
-            while not select.select([client.from_server], [], [], 0)[0]:
-                await anyio.sleep(0.005)
-            go.touch()
-            end = len(EXPECTED)
-            while not log.exists() or log.stat().st_size < end:
-                await anyio.sleep(0.01)
-            assert read_raw(log, 0, end) == EXPECTED
-            # And the server still answers, once its client reads.
-            answers = {(await client.receive())["id"] for _ in range(REQUESTS)}
-            assert len(answers) == REQUESTS
-            assert not (await client.call("list_tabs")).get("isError")
+    async with serving(environ) as client:
+        await client.initialize()
+        _, log = await waiting_printer(client, go)
+        other = (await client.call("create_tab", command=["seq", "1", "100000"]))["structuredContent"]["window_id"]
+        arguments = {"window_id": other, "max_bytes": 65536, "wait_ms": DEADLINE * 1000}
+        for _ in range(REQUESTS):
+            await client.start("tools/call", {"name": "stream_logs_from_tab", "arguments": arguments})
+        # From here on nobody reads what the server says, and its pipe is full.
+        while not select.select([client.from_server], [], [], 0)[0]:
+            await anyio.sleep(0.005)
+        go.touch()
+        end = len(EXPECTED)
+        while not log.exists() or log.stat().st_size < end:
+            await anyio.sleep(0.01)
+        assert read_raw(log, 0, end) == EXPECTED
+        # And the server still answers, once its client reads.
+        answers = {(await client.receive())["id"] for _ in range(REQUESTS)}
+        assert len(answers) == REQUESTS
+        assert not (await client.call("list_tabs")).get("isError")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
 # In place of ten seconds; longer than a busy machine takes to answer.
 SOON = 1.5
 # Whoever waits without a limit of his own waits for longer than a test may take.
@@ -76,24 +75,23 @@ async def test_every_call_ends_and_what_it_asked_for_is_done_once(
         third.close(force=True),
         terminals.set_history_limit(5000),
     ]
-    with anyio.fail_after(ENDS):
-        with stopped(pid):
-            async with anyio.create_task_group() as tasks:
-                for call in calls:
-                    tasks.start_soon(refused, call, pid)
-            steps: list[dict[str, Any]] = [{"kind": "set_option", "option": "@o", "value": "1", "global": True}]
-            result = await terminals.run_operations(steps)
-            assert [step.status for step in result.steps] == ["unknown"]
-            await refused(terminals.list_tabs(), pid)
-        while [one.name for one in (await terminals.list_tabs()).tabs if not one.closed].count("late") != 1:
-            await anyio.lowlevel.checkpoint()
-        late = await terminals.tab("late")
-        assert (await late.execute("echo here")).output == "here\n"
-        while third.pane.session.closed is False:
-            await anyio.lowlevel.checkpoint()
-        assert (await other.execute("echo on")).output == "on\n"
-        assert text_of(tmp_path / "typed") in ("", "once\n")
-        assert (await tab.execute("echo on")).output == "on\n"
+    with stopped(pid):
+        async with anyio.create_task_group() as tasks:
+            for call in calls:
+                tasks.start_soon(refused, call, pid)
+        steps: list[dict[str, Any]] = [{"kind": "set_option", "option": "@o", "value": "1", "global": True}]
+        result = await terminals.run_operations(steps)
+        assert [step.status for step in result.steps] == ["unknown"]
+        await refused(terminals.list_tabs(), pid)
+    while [one.name for one in (await terminals.list_tabs()).tabs if not one.closed].count("late") != 1:
+        await anyio.lowlevel.checkpoint()
+    late = await terminals.tab("late")
+    assert (await late.execute("echo here")).output == "here\n"
+    while third.pane.session.closed is False:
+        await anyio.lowlevel.checkpoint()
+    assert (await other.execute("echo on")).output == "on\n"
+    assert text_of(tmp_path / "typed") in ("", "once\n")
+    assert (await tab.execute("echo on")).output == "on\n"
 
 
 async def test_a_process_that_was_typed_into_it_is_not_said_to_have_started(
@@ -101,19 +99,18 @@ async def test_a_process_that_was_typed_into_it_is_not_said_to_have_started(
 ) -> None:
     monkeypatch.setattr(processes, "START_TIMEOUT", SOON)
     pid = await server_pid(terminals)
-    with anyio.fail_after(ENDS):
-        with stopped(pid):
-            plain = await tab.start_process("sleep 600")
-            assert (plain.started, plain.ended, plain.exit_code) == (False, False, None)
-        later = await terminals.command_result(plain.command_id)
-        assert (later.running, later.exit_code) == (True, None)
-        await tab.stop_process()
-        await known_prompt(tab)
-        with stopped(pid):
-            ready = await tab.start_process("echo up; sleep 600", ready="up", ready_timeout=SOON)
-            assert (ready.started, ready.ready, ready.ended) == (False, False, False)
-        await tab.stop_process()
-        assert (await tab.execute("echo on")).output == "on\n"
+    with stopped(pid):
+        plain = await tab.start_process("sleep 600")
+        assert (plain.started, plain.ended, plain.exit_code) == (False, False, None)
+    later = await terminals.command_result(plain.command_id)
+    assert (later.running, later.exit_code) == (True, None)
+    await tab.stop_process()
+    await known_prompt(tab)
+    with stopped(pid):
+        ready = await tab.start_process("echo up; sleep 600", ready="up", ready_timeout=SOON)
+        assert (ready.started, ready.ready, ready.ended) == (False, False, False)
+    await tab.stop_process()
+    assert (await tab.execute("echo on")).output == "on\n"
 
 
 @pytest.mark.parametrize("on_timeout", ["interrupt", "leave"])
@@ -121,22 +118,21 @@ async def test_a_command_typed_into_it_ends_at_its_time_and_runs_once_at_most(
     terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path, on_timeout: Any
 ) -> None:
     pid = await server_pid(terminals)
-    with anyio.fail_after(ENDS):
-        with stopped(pid):
-            result = await tab.execute(f"echo once >> {tmp_path}/ran", timeout=1.0, on_timeout=on_timeout)
-            assert result.timed_out
-            assert result.exit_code is None
-            if on_timeout == "interrupt":
-                assert f"process {pid}) is stopped" in result.note
-                assert "kill -CONT" in result.note
-        try:
-            after = await terminals.command_result(result.command_id, wait=20.0)
-        except TabUnavailable:  # the shell did not run the typed line
-            assert (on_timeout, text_of(tmp_path / "ran")) == ("interrupt", "")
-        else:
-            assert (after.exit_code, text_of(tmp_path / "ran")) in ((0, "once\n"), (130, ""))
-        assert (await tab.execute("echo on")).output == "on\n"
-        assert text_of(tmp_path / "ran") in ("", "once\n")
+    with stopped(pid):
+        result = await tab.execute(f"echo once >> {tmp_path}/ran", timeout=1.0, on_timeout=on_timeout)
+        assert result.timed_out
+        assert result.exit_code is None
+        if on_timeout == "interrupt":
+            assert f"process {pid}) is stopped" in result.note
+            assert "kill -CONT" in result.note
+    try:
+        after = await terminals.command_result(result.command_id, wait=20.0)
+    except TabUnavailable:  # the shell did not run the typed line
+        assert (on_timeout, text_of(tmp_path / "ran")) == ("interrupt", "")
+    else:
+        assert (after.exit_code, text_of(tmp_path / "ran")) in ((0, "once\n"), (130, ""))
+    assert (await tab.execute("echo on")).output == "on\n"
+    assert text_of(tmp_path / "ran") in ("", "once\n")
 
 
 async def test_a_command_that_runs_when_it_is_stopped_is_not_lost(
@@ -144,11 +140,10 @@ async def test_a_command_that_runs_when_it_is_stopped_is_not_lost(
 ) -> None:
     pid = await server_pid(terminals)
     started = await tab.execute("sleep 1; seq 5000; echo end", async_=True)
-    with anyio.fail_after(ENDS):
-        with stopped(pid):
-            again = await terminals.command_result(started.command_id, wait=1.0)
-            assert again.exit_code is None
-        whole = await terminals.command_result(started.command_id, wait=20.0)
+    with stopped(pid):
+        again = await terminals.command_result(started.command_id, wait=1.0)
+        assert again.exit_code is None
+    whole = await terminals.command_result(started.command_id, wait=20.0)
     assert whole.exit_code == 0
     assert (again.output + whole.output).splitlines() == [*map(str, range(1, 5001)), "end"]
 
@@ -162,24 +157,23 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
 ) -> None:
     pid = await server_pid(terminals)
     steps, results, done = driver.STEPS, [], anyio.Event()
-    with anyio.fail_after(ENDS):
-        monkeypatch.setattr(driver, "STEPS", (("SIGINT", NEVER),))
-        async with anyio.create_task_group() as calls:
+    monkeypatch.setattr(driver, "STEPS", (("SIGINT", NEVER),))
+    async with anyio.create_task_group() as calls:
 
-            async def call() -> None:
-                results.append(await tab.execute(f"echo begun; {command}", timeout=3 * SOON))
-                done.set()
+        async def call() -> None:
+            results.append(await tab.execute(f"echo begun; {command}", timeout=3 * SOON))
+            done.set()
 
-            calls.start_soon(call)
-            await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
-            with stopped(pid):
-                await done.wait()
-                monkeypatch.setattr(driver, "STEPS", steps)
-        assert (results[0].running, results[0].timed_out) == (True, True), results
-        assert f"process {pid}) is stopped" in results[0].note
-        ended = await terminals.command_result(results[0].command_id, wait=ENDS)
-        assert (ended.running, ended.exit_code, ended.note) == (False, status, ""), ended
-        assert (await tab.execute("echo on")).output == "on\n"
+        calls.start_soon(call)
+        await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
+        with stopped(pid):
+            await done.wait()
+            monkeypatch.setattr(driver, "STEPS", steps)
+    assert (results[0].running, results[0].timed_out) == (True, True), results
+    assert f"process {pid}) is stopped" in results[0].note
+    ended = await terminals.command_result(results[0].command_id, wait=ENDS)
+    assert (ended.running, ended.exit_code, ended.note) == (False, status, ""), ended
+    assert (await tab.execute("echo on")).output == "on\n"
 
 
 async def test_who_waits_for_one_that_reads_waits_until_his_time_is_over(
@@ -190,7 +184,7 @@ async def test_who_waits_for_one_that_reads_waits_until_his_time_is_over(
     reads = await tab.execute("echo begun; read -r line", async_=True)
     await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
     tab.client.patience.seconds = NEVER
-    with anyio.fail_after(ENDS), stopped(pid):
+    with stopped(pid):
         asked = await terminals.command_result(reads.command_id, wait=SOON)
     assert (asked.running, asked.exit_code) == (True, None), asked
 
@@ -210,7 +204,7 @@ async def test_a_call_ends_at_its_time_where_tmux_is_asked_which_tab_it_is_for(
     tab = await terminals.create_tab(name="one", session="work")
     tab.client.patience.seconds = NEVER
     window = {} if "window_ids" in options else {"window_id": "work:one"}
-    with anyio.fail_after(ENDS), stopped(pid):
+    with stopped(pid):
         await refused(Tools(terminals)(tool, **window, **options), pid)
     await tab.close(force=True)
 
@@ -224,10 +218,7 @@ async def test_a_rollback_ends_once_for_all_that_it_cannot_undo(terminals: muxwi
         {"kind": "execute", "target": tab.key, "command": f"kill -STOP {pid}"},
     ]
     try:
-        with anyio.fail_after(ENDS):
-            result = await terminals.run_operations(
-                steps, timeout=3 * SOON, dispatch_timeout=ENDS, rollback_on_error=True
-            )
+        result = await terminals.run_operations(steps, timeout=3 * SOON, dispatch_timeout=ENDS, rollback_on_error=True)
     finally:
         os.kill(pid, signal.SIGCONT)
     assert [step.status for step in result.steps] == ["succeeded"] * 4 + ["failed"]
@@ -247,14 +238,13 @@ async def test_one_who_is_stopped_himself_blames_nobody(
     client = (await terminals.server()).client
     client.patience.seconds = 0.05
     monkeypatch.setattr(patience, "SILENT_SECONDS", 0.05)
-    with anyio.fail_after(ENDS):
-        for _ in range(10):
-            (asked,) = client.submit(("display-message", "-p", "x"))
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(asked.wait)
-                await anyio.lowlevel.checkpoint()
-                stand_still()
-            assert asked.result() == (b"x",)
+    for _ in range(10):
+        (asked,) = client.submit(("display-message", "-p", "x"))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(asked.wait)
+            await anyio.lowlevel.checkpoint()
+            stand_still()
+        assert asked.result() == (b"x",)
 
 
 def stand_still() -> None:
@@ -274,15 +264,14 @@ async def test_a_writer_whose_tmux_is_stopped_is_not_said_to_have_ended(
     async def run() -> None:
         said.append(await tab.execute("seq 500000", timeout=NEVER))
 
-    with anyio.fail_after(ENDS):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run)
-            while not tab.pane.session.running or not tab.pane.session.running.started:
-                await tab.pane.stream.changed()
-            with stopped(pid):
-                await anyio.sleep(4.0)  # longer than anything that judges a silence
-                assert not said
-        [result] = said
-        assert (result.exit_code, result.state, result.running) == (0, "prompt", False)
-        assert result.output == "".join(f"{number}\n" for number in range(1, 500_001))
-        assert (await tab.execute("echo next")).output == "next\n"
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        while not tab.pane.session.running or not tab.pane.session.running.started:
+            await tab.pane.stream.changed()
+        with stopped(pid):
+            await anyio.sleep(4.0)  # longer than anything that judges a silence
+            assert not said
+    [result] = said
+    assert (result.exit_code, result.state, result.running) == (0, "prompt", False)
+    assert result.output == "".join(f"{number}\n" for number in range(1, 500_001))
+    assert (await tab.execute("echo next")).output == "next\n"

@@ -15,8 +15,6 @@ import muxwire
 from muxwire.instance.own_task import in_own_task
 from tests.hosts.scenario import environ, use_tabs
 
-pytestmark = pytest.mark.anyio
-
 # Seconds that no test here needs.
 LONG = 20.0
 
@@ -126,22 +124,20 @@ async def test_an_entry_that_is_cancelled_leaves_nothing_behind() -> None:
         finally:
             events.append("left")
 
-    with anyio.fail_after(LONG):
-        with anyio.move_on_after(0) as scope:
-            async with in_own_task(slow()):
-                pass
-        assert scope.cancelled_caught
-        assert events in ([], ["entered", "left"])
+    with anyio.move_on_after(0) as scope:
+        async with in_own_task(slow()):
+            pass
+    assert scope.cancelled_caught
+    assert events in ([], ["entered", "left"])
 
 
 async def test_a_caller_that_is_cancelled_leaves_in_order() -> None:
     events: list[str] = []
-    with anyio.fail_after(LONG):
-        with anyio.CancelScope() as scope:
-            async with in_own_task(block(events)):
-                scope.cancel()
-                await anyio.sleep_forever()
-        assert scope.cancelled_caught
+    with anyio.CancelScope() as scope:
+        async with in_own_task(block(events)):
+            scope.cancel()
+            await anyio.sleep_forever()
+    assert scope.cancelled_caught
     assert events == ["entered", "left"]
 
 
@@ -164,10 +160,9 @@ async def test_a_block_that_fails_interrupts_who_entered_it() -> None:
 
 async def test_who_leaves_a_block_that_has_failed_hears_why() -> None:
     events, fails = list[str](), anyio.Event()
-    with anyio.fail_after(LONG):
-        opening = in_own_task(block(events, fails))
-        await asyncio.create_task(opening.__aenter__())
-        fails.set()
-        with pytest.raises(ExceptionGroup) as caught:
-            await asyncio.create_task(opening.__aexit__(None, None, None))
+    opening = in_own_task(block(events, fails))
+    await asyncio.create_task(opening.__aenter__())
+    fails.set()
+    with pytest.raises(ExceptionGroup) as caught:
+        await asyncio.create_task(opening.__aexit__(None, None, None))
     assert caught.group_contains(OSError, match="the reader died")

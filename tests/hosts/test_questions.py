@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from muxwire.protocol.commands import Command
 
-pytestmark = pytest.mark.anyio
-
 
 @final
 class Lines:
@@ -55,15 +53,14 @@ async def test_after_a_lost_connection_a_question_is_asked_anew_or_over(again: b
         found = await helper.answer("p", "7", again=again)
         rows.append(found.rows if found is not None else None)
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            await anyio.wait_all_tasks_blocked()
-            helper.connect(second, "%0")
-            await anyio.wait_all_tasks_blocked()
-            if again:
-                assert second.number("p 7") == first.number("p 7") + 1
-                helper.feed(b"%d\tm\ticanon\n%d\t.\n" % (2 * (second.number("p 7"),)))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        helper.connect(second, "%0")
+        await anyio.wait_all_tasks_blocked()
+        if again:
+            assert second.number("p 7") == first.number("p 7") + 1
+            helper.feed(b"%d\tm\ticanon\n%d\t.\n" % (2 * (second.number("p 7"),)))
     assert again or second.asked == []
     assert rows == ([[["m", "icanon"]]] if again else [None])
 
@@ -80,15 +77,14 @@ async def test_an_answer_to_a_process_that_was_killed_is_not_taken_by_the_next_o
         found = await helpers[1].answer("s", "%1", "500")
         rows.append((found.rows, found.encoded) if found is not None else None)
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(helpers[0].answer, "s", "%1", "0")
-            tasks.start_soon(ask)
-            await anyio.wait_all_tasks_blocked()
-            helpers[1].feed(b"%d\ts\t0\tbase64\nb2xk\n%d\t.\n" % (2 * (killed.number("s %1 0"),)))
-            helpers[1].feed(b"%d\ts\t500\tbase64\nbmV3\n%d\t.\n" % (2 * (lives.number("s %1 500"),)))
-            await anyio.wait_all_tasks_blocked()
-            tasks.cancel_scope.cancel()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(helpers[0].answer, "s", "%1", "0")
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        helpers[1].feed(b"%d\ts\t0\tbase64\nb2xk\n%d\t.\n" % (2 * (killed.number("s %1 0"),)))
+        helpers[1].feed(b"%d\ts\t500\tbase64\nbmV3\n%d\t.\n" % (2 * (lives.number("s %1 500"),)))
+        await anyio.wait_all_tasks_blocked()
+        tasks.cancel_scope.cancel()
     assert rows == [([["s", "500", "base64"]], ["bmV3"])]
 
 
@@ -102,15 +98,14 @@ async def test_what_could_not_be_asked_there_is_asked_again(short: str, monkeypa
     async def ask() -> None:
         rows.append(await helper.ask("f", "7"))
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(ask)
-            await anyio.wait_all_tasks_blocked()
-            number = line.number("f 7")
-            helper.feed(b"".join(b"%d\t%s\n" % (number, text.encode()) for text in (short, "!") if text))
-            while len(line.asked) < 2:
-                await anyio.sleep(0)
-            helper.feed(b"%d\tf\t/usr\n%d\t.\n" % (2 * (number + 1,)))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(ask)
+        await anyio.wait_all_tasks_blocked()
+        number = line.number("f 7")
+        helper.feed(b"".join(b"%d\t%s\n" % (number, text.encode()) for text in (short, "!") if text))
+        while len(line.asked) < 2:
+            await anyio.sleep(0)
+        helper.feed(b"%d\tf\t/usr\n%d\t.\n" % (2 * (number + 1,)))
     assert rows == [[["f", "/usr"]]]
 
 
@@ -124,11 +119,10 @@ async def test_a_program_that_could_not_be_looked_up_is_not_said_to_be_missing(m
             await anyio.sleep(0)
         host.feed(b"%d\t!\n" % line.number("x sh"))
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(answer)
-            with pytest.raises(HostUnavailable, match="could not start a process"):
-                await host.look_up((), ["sh"])
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(answer)
+        with pytest.raises(HostUnavailable, match="could not start a process"):
+            await host.look_up((), ["sh"])
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -151,14 +145,13 @@ async def test_what_could_not_be_signalled_there_is_signalled_again(
             await anyio.sleep(0)
         host.feed(b"%d\t.\n" % (number + 1))
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            if answers:
-                tasks.start_soon(answer)
-            await host.signal_session(7, "", signal.SIGKILL, spare_leader=True)
-            assert len(line.asked) == (2 if answers else 1)
-            if not answers:
-                await host.signal_session(7, "", signal.SIGKILL)
+    async with anyio.create_task_group() as tasks:
+        if answers:
+            tasks.start_soon(answer)
+        await host.signal_session(7, "", signal.SIGKILL, spare_leader=True)
+        assert len(line.asked) == (2 if answers else 1)
+        if not answers:
+            await host.signal_session(7, "", signal.SIGKILL)
     assert host.link.answers == answers
 
 
@@ -177,20 +170,19 @@ async def test_looks_that_wait_are_one_and_those_of_nobody_are_not_asked_for() -
         helper.feed(b"%d\tm\t%d\n%d\t.\n" % (first + number, number, first + number))
         await anyio.wait_all_tasks_blocked()
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            for scope in scopes[:5]:
-                tasks.start_soon(ask, scope, "7")
-            tasks.start_soon(ask, scopes[5], "8")
-            await anyio.wait_all_tasks_blocked()
-            assert [one.partition(" ")[2] for one in line.asked] == ["p 7\\012", "p 7\\012", "p 8\\012"]
-            for scope in scopes[:3]:  # two that were asked, one that waits
-                scope.cancel()
-            await anyio.wait_all_tasks_blocked()
-            await answered(0)
-            assert [one.partition(" ")[2] for one in line.asked[3:]] == ["p 7\\012"]
-            for number in (1, 2, 3):
-                await answered(number)
+    async with anyio.create_task_group() as tasks:
+        for scope in scopes[:5]:
+            tasks.start_soon(ask, scope, "7")
+        tasks.start_soon(ask, scopes[5], "8")
+        await anyio.wait_all_tasks_blocked()
+        assert [one.partition(" ")[2] for one in line.asked] == ["p 7\\012", "p 7\\012", "p 8\\012"]
+        for scope in scopes[:3]:  # two that were asked, one that waits
+            scope.cancel()
+        await anyio.wait_all_tasks_blocked()
+        await answered(0)
+        assert [one.partition(" ")[2] for one in line.asked[3:]] == ["p 7\\012"]
+        for number in (1, 2, 3):
+            await answered(number)
     assert rows == [[["m", "2"]], [["m", "3"]], [["m", "3"]]]
     assert len(line.asked) == 4
 
@@ -215,15 +207,14 @@ async def test_a_shell_there_that_was_seen_right_after_its_prompts_mark_is_at_it
         rows = [["m", "icanon echo"], ["s", "5", "S", "1", "5", "7", "0", "do_wait", "/bin/sh"], shell, ["."]]
         host.feed("".join("\t".join((number, *row)) + "\n" for row in rows).encode())
 
-    with anyio.fail_after(20):
-        async with LogStore() as store, anyio.create_task_group() as tasks:
-            pane.stream = PaneStream(store.open(folder / "log"), pane.on_mark)
-            pane.stream.feed(b"\x1b]7770;P;%s;1;7;0;/;%s\x07$ " % (2 * (b"0" * 16,)))
-            tasks.start_soon(answer)
-            await pane.refresh()
-            pane.asked_at -= 1.0  # the state is asked for a second later
-            pane.session.prompt_time = pane.asked_at - asked_after
-            assert pane.known_state() == state
+    async with LogStore() as store, anyio.create_task_group() as tasks:
+        pane.stream = PaneStream(store.open(folder / "log"), pane.on_mark)
+        pane.stream.feed(b"\x1b]7770;P;%s;1;7;0;/;%s\x07$ " % (2 * (b"0" * 16,)))
+        tasks.start_soon(answer)
+        await pane.refresh()
+        pane.asked_at -= 1.0  # the state is asked for a second later
+        pane.session.prompt_time = pane.asked_at - asked_after
+        assert pane.known_state() == state
 
 
 SHELL = ["s", "5", "S", "1", "5", "7", "0", "do_wait", "/bin/bash"]
@@ -261,15 +252,14 @@ async def test_all_processes_there_are_looked_at_only_if_those_in_front_do_not_w
                 host.feed("".join("\t".join(row) + "\n" for row in [*rows, [number, "."]]).encode())
             await anyio.sleep(0)
 
-    with anyio.fail_after(20):
-        async with LogStore() as store, anyio.create_task_group() as tasks:
-            pane.stream = PaneStream(store.open(folder / "log"), pane.on_mark)
-            tasks.start_soon(answer)
-            for _ in range(2):
-                await pane.look(wide=wide)
-            pane.pressed_at = pane.now
-            await pane.refresh_soon()
-            tasks.cancel_scope.cancel()
+    async with LogStore() as store, anyio.create_task_group() as tasks:
+        pane.stream = PaneStream(store.open(folder / "log"), pane.on_mark)
+        tasks.start_soon(answer)
+        for _ in range(2):
+            await pane.look(wide=wide)
+        pane.pressed_at = pane.now
+        await pane.refresh_soon()
+        tasks.cancel_scope.cancel()
     assert seen == asked
     newest = all_of_them if asked[-1] else near
     assert pane.waits_for_input() == ("" if newest is SLEEPS else "line")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 # As ssh-keygen does, it throws away what was typed before each question.
 ASKS = """

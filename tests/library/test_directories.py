@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from muxwire import Terminals
 
-pytestmark = pytest.mark.anyio
-
 NEVER = {
     "/nowhere/at/all": "is not a directory",
     "/etc/passwd": "is not a directory",

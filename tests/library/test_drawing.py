@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from muxwire import Cursor
 
 if TYPE_CHECKING:
     from muxwire import Tab, Terminals
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 30.0
 EDITOR = (

@@ -15,8 +15,6 @@ from muxwire.shell.authors import TYPED_AHEAD
 from muxwire.tabs import tab_events
 from tests.library.attached import person
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 40
 
 
@@ -109,7 +107,7 @@ async def test_a_process_that_attaches_presses_no_key(folder: Path, environ: dic
     async with muxwire.open_terminals("joins", state_dir=folder / "state", environ=environ) as owner:
         tab = await owner.create_tab(name="shared")
         try:
-            with anyio.fail_after(DEADLINE), person(owner, "hub") as keyboard:
+            with person(owner, "hub") as keyboard:
                 await owner.watch_events(kinds=["client_attached"], since=0, timeout=DEADLINE)
                 cursor = owner.events.end
                 for _ in range(2):  # the first one perhaps in the second of the person's attaching

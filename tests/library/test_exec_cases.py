@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from muxwire import ExecutionResult, Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # These need a tmux around the shell.
 OF_TMUX: list[dict[str, Any]] = [

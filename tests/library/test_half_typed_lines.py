@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from muxwire import Tab, Terminals
     from muxwire.results import Snapshot
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 15.0
 SHELLS = ["bash", "zsh", "fish"]
 LEFT = b"\x1b[D"

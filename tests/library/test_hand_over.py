@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from muxwire import Tab
     from muxwire.tmux.server import TmuxServer
 
-pytestmark = pytest.mark.anyio
-
 # It turns the echo off and reads the terminal, as sudo and ssh do.
 ASK = (
     f"{sys.executable} -c 'import getpass, hashlib;"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from muxwire import Snapshot, Tab, Terminals
 
 __all__ = ("ssh",)
-pytestmark = pytest.mark.anyio
-
 # At the end of a prompt of bash.
 SIGN = "#" if os.geteuid() == 0 else "$"
 DEADLINE = 60.0

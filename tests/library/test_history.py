@@ -25,38 +25,35 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 
 
 async def test_what_a_journal_says(tmp_path: Path, environ: dict[str, str]) -> None:
     async with muxwire.open_terminals(state_dir=tmp_path / "said", environ=environ) as terminals:
-        with anyio.fail_after(DEADLINE):
-            tab = await terminals.create_tab(name="build")
-            other = await terminals.create_tab()
-            await tab.execute("cd /")
-            done = await tab.execute("echo shown; (exit 3)")
-            await other.execute("true")
-            since = terminals.events.end
-            await tab.send_keys(["echo 'by k''eys'", "Enter"])
-            await terminals.watch_events([tab.key], kinds=["command_finished"], since=since, timeout=DEADLINE)
-            everything = await terminals.history()
-            assert [command.by for command in everything] == ["execute", "execute", "execute", "keys"]
-            _, mine, keys = of_tab = await terminals.history(["build"])
-            assert {(one.window_id, one.generation, one.name) for one in of_tab} == {(tab.key, 1, "build")}
-            assert (mine.command_id, mine.command) == (done.command_id, "echo shown; (exit 3)")
-            assert (mine.cwd, mine.exit_code) == ("/", 3)
-            assert (mine.from_byte, mine.next_byte) == (done.from_byte, done.next_byte)
-            assert mine.duration_ms == pytest.approx(done.duration_ms, abs=0.1)
-            assert everything[0].time <= mine.time <= keys.time
-            assert (keys.command, keys.exit_code, keys.cwd) == ("", 0, "/")
-            shown = await terminals.stream_logs(tab.key, from_byte=keys.from_byte)
-            assert shown.chunk.startswith("by keys\r\n")
-            assert await terminals.history(limit=1) == everything[-1:]
-            with pytest.raises(muxwire.NoSuchTarget):
-                await terminals.history(["nosuch"])
-            path = terminals.folders.state / terminals.folders.instance / HISTORY_FILE
+        tab = await terminals.create_tab(name="build")
+        other = await terminals.create_tab()
+        await tab.execute("cd /")
+        done = await tab.execute("echo shown; (exit 3)")
+        await other.execute("true")
+        since = terminals.events.end
+        await tab.send_keys(["echo 'by k''eys'", "Enter"])
+        await terminals.watch_events([tab.key], kinds=["command_finished"], since=since, timeout=DEADLINE)
+        everything = await terminals.history()
+        assert [command.by for command in everything] == ["execute", "execute", "execute", "keys"]
+        _, mine, keys = of_tab = await terminals.history(["build"])
+        assert {(one.window_id, one.generation, one.name) for one in of_tab} == {(tab.key, 1, "build")}
+        assert (mine.command_id, mine.command) == (done.command_id, "echo shown; (exit 3)")
+        assert (mine.cwd, mine.exit_code) == ("/", 3)
+        assert (mine.from_byte, mine.next_byte) == (done.from_byte, done.next_byte)
+        assert mine.duration_ms == pytest.approx(done.duration_ms, abs=0.1)
+        assert everything[0].time <= mine.time <= keys.time
+        assert (keys.command, keys.exit_code, keys.cwd) == ("", 0, "/")
+        shown = await terminals.stream_logs(tab.key, from_byte=keys.from_byte)
+        assert shown.chunk.startswith("by keys\r\n")
+        assert await terminals.history(limit=1) == everything[-1:]
+        with pytest.raises(muxwire.NoSuchTarget):
+            await terminals.history(["nosuch"])
+        path = terminals.folders.state / terminals.folders.instance / HISTORY_FILE
     text = path.read_text()  # what the instance's end finds is written too
     assert len([json.loads(line) for line in text.splitlines()]) == len(everything)
     assert "shown\n" not in text
@@ -68,55 +65,53 @@ async def test_a_command_that_was_left_running_has_its_true_end(tmp_path: Path, 
     """Not the time at which it was left, nor that at which a later process came to know."""
     gate, left = tmp_path / "gate", tmp_path / "left"
     command = f"until [ -e {gate} ]; do sleep 0.02; done; touch {left}; (exit 5)"
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            begun = await tab.execute(command, timeout=0.5, on_timeout="leave")
-            assert begun.running
-            assert await terminals.history() == ()
-        async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
-            assert await terminals.history() == ()
-        gate.touch()
-        while not left.exists():
-            await anyio.sleep(0.01)
-        await anyio.to_thread.run_sync(
-            _spooled, tmp_path / "runs", re.compile(rb"\x1b\]7770;[EQ];")
-        )  # its end mark: nobody is there to read it
-        before = time.time()
-        async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
-            [record] = await terminals.history()
-            assert (record.command_id, record.exit_code) == (begun.command_id, 5)
-            assert record.next_byte > record.from_byte - 1
-            assert record.duration_ms is not None
-            assert record.time + record.duration_ms / 1000 < before
-            assert record.duration_ms >= 500
-            await (await terminals.tab(tab.window_id)).close(force=True)
+    async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        begun = await tab.execute(command, timeout=0.5, on_timeout="leave")
+        assert begun.running
+        assert await terminals.history() == ()
+    async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+        assert await terminals.history() == ()
+    gate.touch()
+    while not left.exists():
+        await anyio.sleep(0.01)
+    await anyio.to_thread.run_sync(
+        _spooled, tmp_path / "runs", re.compile(rb"\x1b\]7770;[EQ];")
+    )  # its end mark: nobody is there to read it
+    before = time.time()
+    async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+        [record] = await terminals.history()
+        assert (record.command_id, record.exit_code) == (begun.command_id, 5)
+        assert record.next_byte > record.from_byte - 1
+        assert record.duration_ms is not None
+        assert record.time + record.duration_ms / 1000 < before
+        assert record.duration_ms >= 500
+        await (await terminals.tab(tab.window_id)).close(force=True)
 
 
 async def test_a_line_that_was_taken_while_no_process_was_there(tmp_path: Path, environ: dict[str, str]) -> None:
     """It is in the journal if a process of muxwire typed it. Of others neither the author nor the time is known."""
     state = tmp_path / "nobody"
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals("nobody", state_dir=state, environ=environ) as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            await tab.execute("true")
-            shell = tab.pane.session.shell_pid
-            os.kill(shell, signal.SIGSTOP)
-            before = time.time()
-            await tab.send_keys(["(exit 4)", "Enter"])
-            after = time.time()
-        os.kill(shell, signal.SIGCONT)
-        await anyio.to_thread.run_sync(_spooled, state, re.compile(rb"exit 4.*\x1b\]7770;P;", re.DOTALL))
-        socket = str(terminals.folders.socket_path)
-        keys = ["tmux", "-S", socket, "send-keys", "-t", tab.pane_id, "(exit 6)", "Enter"]
-        await anyio.to_thread.run_sync(lambda: subprocess.run(keys, check=True))
-        await anyio.to_thread.run_sync(_spooled, state, re.compile(rb"exit 6.*\x1b\]7770;P;", re.DOTALL))
-        async with muxwire.open_terminals("nobody", state_dir=state, environ=environ) as terminals:
-            assert terminals.events.end == 1  # the tab: what happened before is no event
-            _, line = await terminals.history()
-            assert (line.by, line.exit_code, line.duration_ms) == ("keys", 4, None)
-            assert before - 0.01 <= line.time <= after + 0.01  # the journal's are rounded
-            await (await terminals.tab(tab.key)).close(force=True)
+    async with muxwire.open_terminals("nobody", state_dir=state, environ=environ) as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        await tab.execute("true")
+        shell = tab.pane.session.shell_pid
+        os.kill(shell, signal.SIGSTOP)
+        before = time.time()
+        await tab.send_keys(["(exit 4)", "Enter"])
+        after = time.time()
+    os.kill(shell, signal.SIGCONT)
+    await anyio.to_thread.run_sync(_spooled, state, re.compile(rb"exit 4.*\x1b\]7770;P;", re.DOTALL))
+    socket = str(terminals.folders.socket_path)
+    keys = ["tmux", "-S", socket, "send-keys", "-t", tab.pane_id, "(exit 6)", "Enter"]
+    await anyio.to_thread.run_sync(lambda: subprocess.run(keys, check=True))
+    await anyio.to_thread.run_sync(_spooled, state, re.compile(rb"exit 6.*\x1b\]7770;P;", re.DOTALL))
+    async with muxwire.open_terminals("nobody", state_dir=state, environ=environ) as terminals:
+        assert terminals.events.end == 1  # the tab: what happened before is no event
+        _, line = await terminals.history()
+        assert (line.by, line.exit_code, line.duration_ms) == ("keys", 4, None)
+        assert before - 0.01 <= line.time <= after + 0.01  # the journal's are rounded
+        await (await terminals.tab(tab.key)).close(force=True)
     end(terminals)
 
 
@@ -131,53 +126,50 @@ def _spooled(state: Path, text: re.Pattern[bytes]) -> None:
 async def test_no_journal_for_who_wants_none(tmp_path: Path, environ: dict[str, str]) -> None:
     environ = environ | {"MUXWIRE_HISTORY": "off"}
     async with muxwire.open_terminals(state_dir=tmp_path / "off", environ=environ) as terminals:
-        with anyio.fail_after(DEADLINE):
-            tab = await terminals.create_tab()
-            await tab.execute("true")
-            assert await terminals.history() == ()
+        tab = await terminals.create_tab()
+        await tab.execute("true")
+        assert await terminals.history() == ()
     assert not list((tmp_path / "off").rglob("history*"))
 
 
 async def test_two_processes_write_one_journal(tmp_path: Path, environ: dict[str, str]) -> None:
     async with muxwire.open_terminals("journal", state_dir=tmp_path / "two", environ=environ) as owner:
-        with anyio.fail_after(DEADLINE):
-            mine = await owner.create_tab()
-            async with muxwire.open_terminals("journal", state_dir=tmp_path / "two", environ=environ) as follower:
-                theirs = await follower.create_tab()
+        mine = await owner.create_tab()
+        async with muxwire.open_terminals("journal", state_dir=tmp_path / "two", environ=environ) as follower:
+            theirs = await follower.create_tab()
 
-                async def many(tab: muxwire.Tab) -> None:
-                    for number in range(30):
-                        await tab.execute(f": {number}")
+            async def many(tab: muxwire.Tab) -> None:
+                for number in range(30):
+                    await tab.execute(f": {number}")
 
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(many, mine)
-                    tasks.start_soon(many, theirs)
-                left = await theirs.execute("sleep 2", async_=True)
-            found = await owner.history()
-            assert sorted(one.command for one in found if one.command[:1] == ":") == sorted(
-                f": {number}" for number in range(30) for _ in "12"
-            )
-            assert left.running
-            lines = (tmp_path / "two" / "journal" / HISTORY_FILE).read_bytes().splitlines()
-            assert len([json.loads(line) for line in lines]) >= len(found)
-            await owner.close_tab(mine.key, force=True)
-            await owner.close_tab(theirs.key, force=True)
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(many, mine)
+                tasks.start_soon(many, theirs)
+            left = await theirs.execute("sleep 2", async_=True)
+        found = await owner.history()
+        assert sorted(one.command for one in found if one.command[:1] == ":") == sorted(
+            f": {number}" for number in range(30) for _ in "12"
+        )
+        assert left.running
+        lines = (tmp_path / "two" / "journal" / HISTORY_FILE).read_bytes().splitlines()
+        assert len([json.loads(line) for line in lines]) >= len(found)
+        await owner.close_tab(mine.key, force=True)
+        await owner.close_tab(theirs.key, force=True)
     end(owner)
 
 
 async def test_a_command_that_outlives_its_process_is_in_the_journal(tmp_path: Path, environ: dict[str, str]) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as first:
-            tab = await first.create_tab()
-            left = await tab.execute("read x; (exit 4)", async_=True)
-        async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as second:
-            again = await second.tab(tab.key)
-            await again.send_keys(["Enter"])
-            done = await second.command_result(left.command_id, wait=DEADLINE)
-            assert done.exit_code == 4
-            assert [(one.command_id, one.exit_code) for one in await second.history()] == [(left.command_id, 4)]
-            await second.close_tab(tab.key, force=True)
-        end(second)
+    async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as first:
+        tab = await first.create_tab()
+        left = await tab.execute("read x; (exit 4)", async_=True)
+    async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as second:
+        again = await second.tab(tab.key)
+        await again.send_keys(["Enter"])
+        done = await second.command_result(left.command_id, wait=DEADLINE)
+        assert done.exit_code == 4
+        assert [(one.command_id, one.exit_code) for one in await second.history()] == [(left.command_id, 4)]
+        await second.close_tab(tab.key, force=True)
+    end(second)
 
 
 def end(terminals: muxwire.Terminals) -> None:
@@ -228,13 +220,12 @@ async def test_a_flush_waits_for_a_write_that_is_under_way(tmp_path: Path, monke
         written.append(kept.path.exists())
 
     note(kept, "c1")
-    with anyio.fail_after(DEADLINE):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(kept.flush)
-            await anyio.to_thread.run_sync(begun.wait)
-            tasks.start_soon(close)
-            await anyio.wait_all_tasks_blocked()
-            go_on.set()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(kept.flush)
+        await anyio.to_thread.run_sync(begun.wait)
+        tasks.start_soon(close)
+        await anyio.wait_all_tasks_blocked()
+        go_on.set()
     assert written == [True]
 
 

@@ -6,7 +6,6 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 import muxwire
@@ -15,9 +14,6 @@ from tests.users import environ_of, needs, short_folder
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 60.0
 # Substitutions, quotes, line ends, keys of line editors, bytes that zsh uses for itself (in the emoji), bytes that are
 # no UTF-8, a date and a format of tmux.
 HOSTILE = "$(>PWN)`>PWN`'\"\\\n\t\x1b[2m\U0001f600\udce9%x#{pid}*;"
@@ -45,9 +41,8 @@ async def test_no_name_is_an_order(shell: str, login: bool, monkeypatch: pytest.
         monkeypatch.setenv("MUXWIRE_STATE_DIR", str(at / "s"))
         (at / ".zshrc").touch()
         monkeypatch.chdir(at)
-        with anyio.fail_after(DEADLINE):
-            async with muxwire.open_terminals(name="n") as terminals:
-                await _runs(terminals, at, shell, login=login)
+        async with muxwire.open_terminals(name="n") as terminals:
+            await _runs(terminals, at, shell, login=login)
         assert not list(folder.rglob("PWN"))
 
 

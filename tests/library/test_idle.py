@@ -14,8 +14,6 @@ import muxwire
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 # Longer than a shell takes to start here.
 IDLE = 1.5
@@ -35,72 +33,67 @@ async def closed(terminals: muxwire.Terminals, count: int) -> list[tuple[str, ob
 
 async def test_a_tab_that_nobody_uses_is_closed_and_says_why(tmp_path: Path, environ: dict[str, str]) -> None:
     async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
-        with anyio.fail_after(DEADLINE):
-            kept = await terminals.create_tab()
-            tab = await terminals.create_tab(idle_timeout=IDLE)
-            await tab.execute("echo there")
-            assert await closed(terminals, 1) == [(tab.key, REASON)]
-            assert {(one.window_id, one.closed, one.reason) for one in (await terminals.list_tabs()).tabs} == {
-                (kept.key, False, ""),
-                (tab.key, True, REASON),
-            }
-            with pytest.raises(muxwire.NoSuchTarget, match=REASON):
-                await terminals.tab(tab.key)
-            assert "there" in (await terminals.read_logs(tab.key)).content
+        kept = await terminals.create_tab()
+        tab = await terminals.create_tab(idle_timeout=IDLE)
+        await tab.execute("echo there")
+        assert await closed(terminals, 1) == [(tab.key, REASON)]
+        assert {(one.window_id, one.closed, one.reason) for one in (await terminals.list_tabs()).tabs} == {
+            (kept.key, False, ""),
+            (tab.key, True, REASON),
+        }
+        with pytest.raises(muxwire.NoSuchTarget, match=REASON):
+            await terminals.tab(tab.key)
+        assert "there" in (await terminals.read_logs(tab.key)).content
 
 
 async def test_what_keeps_a_tab_open(tmp_path: Path, environ: dict[str, str]) -> None:
     async with muxwire.open_terminals(state_dir=tmp_path, environ=environ, close_idle=IDLE) as terminals:
-        with anyio.fail_after(DEADLINE):
-            busy, written, waited = [await terminals.create_tab() for _ in range(3)]
-            left = await busy.execute("read x", async_=True)
-            await written.execute("while sleep 0.2; do printf .; done &")
+        busy, written, waited = [await terminals.create_tab() for _ in range(3)]
+        left = await busy.execute("read x", async_=True)
+        await written.execute("while sleep 0.2; do printf .; done &")
 
-            async def wait() -> None:
-                await terminals.wait_for([waited.key], until="never shown", timeout=math.inf)
+        async def wait() -> None:
+            await terminals.wait_for([waited.key], until="never shown", timeout=math.inf)
 
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(wait)
-                for number in (1, 2):  # when these are closed, the other three were due before
-                    unused = await terminals.create_tab()
-                    assert (await closed(terminals, number))[-1] == (unused.key, REASON)
-                tasks.cancel_scope.cancel()
-            assert (await closed(terminals, 3))[-1] == (waited.key, REASON)
-            await written.execute("kill %1")
-            assert (await closed(terminals, 4))[-1] == (written.key, REASON)
-            await busy.send_keys(["Enter"])
-            assert (await terminals.command_result(left.command_id, wait=DEADLINE)).exit_code == 0
-            assert (await closed(terminals, 5))[-1] == (busy.key, REASON)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(wait)
+            for number in (1, 2):  # when these are closed, the other three were due before
+                unused = await terminals.create_tab()
+                assert (await closed(terminals, number))[-1] == (unused.key, REASON)
+            tasks.cancel_scope.cancel()
+        assert (await closed(terminals, 3))[-1] == (waited.key, REASON)
+        await written.execute("kill %1")
+        assert (await closed(terminals, 4))[-1] == (written.key, REASON)
+        await busy.send_keys(["Enter"])
+        assert (await terminals.command_result(left.command_id, wait=DEADLINE)).exit_code == 0
+        assert (await closed(terminals, 5))[-1] == (busy.key, REASON)
 
 
 async def test_a_window_goes_when_none_of_its_panes_is_used(tmp_path: Path, environ: dict[str, str]) -> None:
     async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
-        with anyio.fail_after(DEADLINE):
-            tab = await terminals.create_tab(idle_timeout=IDLE)
-            made = await terminals.run_operations([{"kind": "split_pane", "target": tab.key, "ref": "p"}])
-            pane = await terminals.tab(made.created_panes["p"])
-            left = await pane.execute("read x", async_=True)
-            other = await terminals.create_tab(idle_timeout=IDLE)
-            assert await closed(terminals, 1) == [(other.key, REASON)]
-            await pane.send_keys(["Enter"])
-            await terminals.command_result(left.command_id, wait=DEADLINE)
-            assert (await closed(terminals, 3))[1:] == [(pane.key, REASON), (tab.key, REASON)]
+        tab = await terminals.create_tab(idle_timeout=IDLE)
+        made = await terminals.run_operations([{"kind": "split_pane", "target": tab.key, "ref": "p"}])
+        pane = await terminals.tab(made.created_panes["p"])
+        left = await pane.execute("read x", async_=True)
+        other = await terminals.create_tab(idle_timeout=IDLE)
+        assert await closed(terminals, 1) == [(other.key, REASON)]
+        await pane.send_keys(["Enter"])
+        await terminals.command_result(left.command_id, wait=DEADLINE)
+        assert (await closed(terminals, 3))[1:] == [(pane.key, REASON), (tab.key, REASON)]
 
 
 async def test_the_next_process_knows_how_long_a_tab_may_be_unused(tmp_path: Path, environ: dict[str, str]) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals("idle", state_dir=tmp_path, environ=environ) as first:
-            tab = await first.create_tab(idle_timeout=IDLE)
-        async with muxwire.open_terminals("idle", state_dir=tmp_path, environ=environ) as second:
-            assert await closed(second, 1) == [(tab.key, REASON)]
-        subprocess.run(["tmux", "-S", str(second.folders.socket_path), "kill-server"], check=True, capture_output=True)
+    async with muxwire.open_terminals("idle", state_dir=tmp_path, environ=environ) as first:
+        tab = await first.create_tab(idle_timeout=IDLE)
+    async with muxwire.open_terminals("idle", state_dir=tmp_path, environ=environ) as second:
+        assert await closed(second, 1) == [(tab.key, REASON)]
+    subprocess.run(["tmux", "-S", str(second.folders.socket_path), "kill-server"], check=True, capture_output=True)
 
 
 async def test_who_wants_no_tab_closed_has_no_clock(tmp_path: Path, environ: dict[str, str]) -> None:
     async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
-        with anyio.fail_after(DEADLINE):
-            tab = await terminals.create_tab()
-            assert tab.pane.use.woken is None
+        tab = await terminals.create_tab()
+        assert tab.pane.use.woken is None
 
 
 @pytest.mark.parametrize("seconds", [-1.0, math.nan])

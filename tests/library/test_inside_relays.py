@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from muxwire import Tab, Terminals
     from muxwire.shell.look import PaneLook
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 a_tab = partial(tab_for, DEADLINE)
 # In place of three seconds; longer than the pauses of what works in these tests.

@@ -47,7 +47,6 @@ def test_literal_presses_no_keys_and_paste_does() -> None:
     assert [stroke.data for stroke in pressed] == [b"text", b"\r"]
 
 
-@pytest.mark.anyio
 async def test_one_string_is_one_key_or_text(terminals: muxwire.Terminals) -> None:
     tab = await terminals.create_tab(command=["cat", "-v"])
     sent = await tab.send_keys("Esc")

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 20
 
 # A program in raw mode that says, in hex and each on a line, what came in one read; C-d ends it.
@@ -296,9 +294,8 @@ async def test_a_line_that_a_terminal_would_cut_is_refused(terminals: Terminals,
     with pytest.raises(InvalidArgument, match="reads by lines"):
         await tab.send_keys(["x" * (LINE_MAX + 1), "Enter"])
     await tab.send_keys(["x" * LINE_MAX, "Enter", "y" * LINE_MAX + "\n" + "z" * LINE_MAX, "Enter", "C-d"])
-    with anyio.fail_after(DEADLINE):
-        while not tab.pane.session.at_prompt:
-            await tab.pane.stream.changed()
+    while not tab.pane.session.at_prompt:
+        await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == "".join(letter * LINE_MAX + "\n" for letter in "xyz")
     await tab.close(force=True)
 
@@ -342,9 +339,8 @@ async def test_a_line_typed_in_parts_is_not_cut_either(
         await tab.send_keys(["zz"])
     await tab.send_keys(["z", "Enter"])
     await tab.send_keys(["one", "C-u", "two", "BSpace", "Enter", "C-d"])
-    with anyio.fail_after(DEADLINE):
-        while not tab.pane.session.at_prompt:
-            await tab.pane.stream.changed()
+    while not tab.pane.session.at_prompt:
+        await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == "x" * half + "y" * half + "z\ntw\n"
     await tab.close(force=True)
 
@@ -358,9 +354,8 @@ async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, 
     await tab.send_keys(["go", "Enter"])
     await tab.send_keys(text, paste=True)
     await tab.send_keys("C-d")
-    with anyio.fail_after(DEADLINE):
-        while not tab.pane.session.at_prompt:
-            await tab.pane.stream.changed()
+    while not tab.pane.session.at_prompt:
+        await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == text
     await tab.close(force=True)
 
@@ -459,19 +454,18 @@ async def test_a_program_that_reads_late_loses_nothing(terminals: Terminals) -> 
 
 async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -> None:
     """A C-c that comes before the shell has begun it would throw the typed line away, which would be typed again."""
-    with anyio.fail_after(DEADLINE):
-        tab = await terminals.create_tab(shell=shutil.which("bash"))
-        await known_prompt(tab)
-        os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)  # as on a busy machine
-        result = await tab.execute("read -r line", async_=True)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(tab.send_keys, ["C-c"])
-            for _ in range(10):  # what a key that did not wait would need
-                await tab.client.command("display-message", "-p", "")
-            os.kill(tab.pane.session.shell_pid, signal.SIGCONT)
-        done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
-        assert (done.running, done.exit_code) == (False, 130)
-        await tab.close()
+    tab = await terminals.create_tab(shell=shutil.which("bash"))
+    await known_prompt(tab)
+    os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)  # as on a busy machine
+    result = await tab.execute("read -r line", async_=True)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(tab.send_keys, ["C-c"])
+        for _ in range(10):  # what a key that did not wait would need
+            await tab.client.command("display-message", "-p", "")
+        os.kill(tab.pane.session.shell_pid, signal.SIGCONT)
+    done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
+    assert (done.running, done.exit_code) == (False, 130)
+    await tab.close()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 # They give back what was half typed.
 SET_ASIDE = ("bash", "zsh", "fish")

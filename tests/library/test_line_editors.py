@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)
 OFF = {"bash": "set +o emacs +o vi", "zsh": "unsetopt zle"}

@@ -22,8 +22,6 @@ from muxwire.logs.store import CLOSINGS_PER_CHECK, LogStore
 from muxwire.tabs.ended import ENDED_INSTANCES, ended_tabs
 from muxwire.tabs.log_access import find_log
 
-pytestmark = pytest.mark.anyio
-
 DAY = 86400
 
 

@@ -117,7 +117,6 @@ def test_many_records_are_thinned_and_what_was_long_ago_is_still_known(
     assert offset_at(read_times(times_path(path)), 8000, 9000.0) == pytest.approx(1000, abs=80)
 
 
-@pytest.mark.anyio
 async def test_a_log_notes_its_times(path: Path) -> None:
     async with LogStore() as store:
         log = store.open(path)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 from tests.library.opened import tab_for
 from tests.users import needs
 
-pytestmark = pytest.mark.anyio
-
 # Seconds that no command here takes.
 LONG = 30.0
 

@@ -14,8 +14,6 @@ from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
 from muxwire.library.terminals import PUBLIC as OF_TERMINALS
 from muxwire.tabs.tab import PUBLIC as OF_TAB
 
-pytestmark = pytest.mark.anyio
-
 
 async def test_a_tab_is_taken_wherever_a_name_is(terminals: Terminals, tab: Tab) -> None:
     done = await tab.execute("echo here")

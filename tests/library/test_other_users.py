@@ -10,7 +10,6 @@ import os
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 import muxwire
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 60.0
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
@@ -88,7 +85,7 @@ def instance(kind: str, folder: Path, environ: dict[str, str]) -> AbstractAsyncC
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_what_another_user_can_read_ends_no_command(shell: str, kind: str, environ: dict[str, str]) -> None:
     needs(shell)
-    with anyio.fail_after(DEADLINE), short_folder() as folder:
+    with short_folder() as folder:
         async with instance(kind, folder, environ) as terminals:
             tab = await terminals.create_tab(shell=shell)
             assert (await tab.execute("echo first")).output == "first\n"

@@ -12,8 +12,6 @@ from muxwire.pane.output import Reading, cut_middle, lost_words, output_range, r
 from muxwire.pane.stream import PART, PaneStream
 from muxwire.shell.execution import Ending, Execution
 
-pytestmark = pytest.mark.anyio
-
 ECHO, OUTPUT = b"line\r\n", b"one\r\ntwo"
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 HOSTILE = r"^(a+)+$"
 # Longer than the universe lasts, for that pattern.
 TEXT = "a" * 60 + "!"
@@ -77,19 +75,18 @@ def test_lines_that_match() -> None:
     ],
 )  # fmt: skip
 async def test_what_is_no_pattern_to_wait_for(source: str, said: str) -> None:
-    with anyio.fail_after(DEADLINE), pytest.raises(InvalidArgument, match=said) as refused:
+    with pytest.raises(InvalidArgument, match=said) as refused:
         await checked(Pattern(source))
     assert refused.value.remedy
     assert len(str(refused.value)) < 350
 
 
 async def test_a_text_that_takes_a_pattern_too_long() -> None:
-    with anyio.fail_after(DEADLINE):
-        with pytest.raises(InvalidArgument, match="100 ms"):
-            await search(Pattern(HOSTILE), TEXT, 0, at_line_end=False)
-        with pytest.raises(InvalidArgument, match="100 ms"):
-            await anyio.to_thread.run_sync(matching, Pattern(HOSTILE), ["a", TEXT], DEADLINE)
-        assert await search(Pattern(HOSTILE), "aaa", 0, at_line_end=False) == (0, 3)
+    with pytest.raises(InvalidArgument, match="100 ms"):
+        await search(Pattern(HOSTILE), TEXT, 0, at_line_end=False)
+    with pytest.raises(InvalidArgument, match="100 ms"):
+        await anyio.to_thread.run_sync(matching, Pattern(HOSTILE), ["a", TEXT], DEADLINE)
+    assert await search(Pattern(HOSTILE), "aaa", 0, at_line_end=False) == (0, 3)
 
 
 async def test_a_process_that_was_killed_or_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,19 +95,18 @@ async def test_a_process_that_was_killed_or_stopped(monkeypatch: pytest.MonkeyPa
     async def find() -> object:
         return await search(Pattern("b+"), "abb", 0, at_line_end=False)
 
-    with anyio.fail_after(DEADLINE):
-        before = children_of(os.getpid())
-        monkeypatch.setattr(patterns, "_SEARCHES", patterns._Matcher())
-        assert await find() == (1, 3)
-        [pid] = children_of(os.getpid()) - before
-        os.kill(pid, signal.SIGKILL)
-        assert await find() == (1, 3)
-        [pid] = children_of(os.getpid()) - before
-        os.kill(pid, signal.SIGSTOP)
-        with pytest.raises(InvalidArgument, match="stopped"):
-            await find()
-        assert pid not in children_of(os.getpid())
-        assert await find() == (1, 3)
+    before = children_of(os.getpid())
+    monkeypatch.setattr(patterns, "_SEARCHES", patterns._Matcher())
+    assert await find() == (1, 3)
+    [pid] = children_of(os.getpid()) - before
+    os.kill(pid, signal.SIGKILL)
+    assert await find() == (1, 3)
+    [pid] = children_of(os.getpid()) - before
+    os.kill(pid, signal.SIGSTOP)
+    with pytest.raises(InvalidArgument, match="stopped"):
+        await find()
+    assert pid not in children_of(os.getpid())
+    assert await find() == (1, 3)
 
 
 def _wait(terminals: Terminals, tab: Tab) -> Any:
@@ -142,14 +138,13 @@ async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: Callable
         except InvalidArgument as error:
             said.append((str(error), error.remedy))
 
-    with anyio.fail_after(DEADLINE):
-        await tab.execute(f"echo {TEXT}")
-        answered = 0
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(hostile)
-            while not said:
-                assert (await other.execute("true")).exit_code == 0
-                answered += 1
+    await tab.execute(f"echo {TEXT}")
+    answered = 0
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hostile)
+        while not said:
+            assert (await other.execute("true")).exit_code == 0
+            answered += 1
     assert answered
     [(error, remedy)] = said
     assert "100 ms" in error
@@ -160,10 +155,9 @@ async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: Callable
 
 
 async def test_keys_that_were_sent_are_told_of(terminals: Terminals, tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
-        with pytest.raises(InvalidArgument, match=r"the keys were sent, and .*100 ms"):
-            await tab.send_keys([f"echo {TEXT}", "Enter"], regex=HOSTILE, wait=DEADLINE)
-        assert TEXT in (await terminals.read_logs(tab.window_id)).content
+    with pytest.raises(InvalidArgument, match=r"the keys were sent, and .*100 ms"):
+        await tab.send_keys([f"echo {TEXT}", "Enter"], regex=HOSTILE, wait=DEADLINE)
+    assert TEXT in (await terminals.read_logs(tab.window_id)).content
 
 
 async def test_a_pattern_that_a_list_cannot_use_is_refused_before_anything_is_sent(terminals: Terminals) -> None:
@@ -171,8 +165,7 @@ async def test_a_pattern_that_a_list_cannot_use_is_refused_before_anything_is_se
         {"kind": "new_window", "ref": "w"},
         {"kind": "wait_for", "target": {"ref": "w"}, "regex": "a("},
     ]
-    with anyio.fail_after(DEADLINE):
-        before = len((await terminals.list_tabs()).tabs)
-        with pytest.raises(InvalidArgument, match=r"operations\[1\] \(wait_for\).*not a valid regular expression"):
-            await terminals.run_operations(steps)
-        assert len((await terminals.list_tabs()).tabs) == before
+    before = len((await terminals.list_tabs()).tabs)
+    with pytest.raises(InvalidArgument, match=r"operations\[1\] \(wait_for\).*not a valid regular expression"):
+        await terminals.run_operations(steps)
+    assert len((await terminals.list_tabs()).tabs) == before

@@ -14,8 +14,6 @@ from muxwire.tabs.people import People
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.anyio
-
 
 class Server:
     """Says that one person is attached, and calls `then` before whoever asked goes on."""

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from muxwire import Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 # So often in a row: a piece of our line stayed in one of ten.
 ASKED = 20

@@ -22,8 +22,6 @@ from muxwire.vt.text import undo_onlcr
 if TYPE_CHECKING:
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 RUNS = int(os.environ.get("MUXWIRE_RANDOM_COMMANDS", "200"))
 # A tty swallows none of these on output; NUL cannot stand in a command.
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
@@ -93,9 +91,8 @@ def reference(command: str, env: dict[str, str]) -> tuple[bytes, int]:
 @settings(max_examples=RUNS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(command=COMMANDS)
 async def test_random_commands_agree_with_bash(tab: Tab, environ: dict[str, str], command: str) -> None:
-    with anyio.fail_after(20):
-        wanted, status = await anyio.to_thread.run_sync(reference, command, environ)
-        result = await tab.execute("unset x _y9\n" + command)
-        raw = undo_onlcr(tab.pane.stream.ring.read(result.from_byte, result.next_byte))
+    wanted, status = await anyio.to_thread.run_sync(reference, command, environ)
+    result = await tab.execute("unset x _y9\n" + command)
+    raw = undo_onlcr(tab.pane.stream.ring.read(result.from_byte, result.next_byte))
     assert (raw, result.exit_code) == (wanted, status)
     assert result.output == wanted.decode("utf-8", "replace")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 from muxwire import InvalidArgument, TabUnavailable
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 30.0
 PUT_BACK, TRAPPED = SHELL_NOTES[1], SHELL_NOTES[2]
@@ -63,10 +60,9 @@ MENDED = [
 @pytest.mark.parametrize(("shell", "state"), UNHARMED)
 async def test_commands_stay_exact_in_a_state_that_is_rare(terminals: Terminals, shell: str, state: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        first = await tab.execute(state)
-        assert (first.output, first.exit_code, first.note) == ("", 0, ""), first
-        await exact(terminals, tab.window_id, shell)
+    first = await tab.execute(state)
+    assert (first.output, first.exit_code, first.note) == ("", 0, ""), first
+    await exact(terminals, tab.window_id, shell)
     await tab.close(force=True)
 
 
@@ -75,10 +71,9 @@ async def test_words_that_muxwire_needs_are_put_back_and_that_is_said(
     terminals: Terminals, shell: str, state: str
 ) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        first = await tab.execute(state)
-        assert (first.output, first.exit_code, first.note, first.state) == ("", 0, PUT_BACK, "prompt"), first
-        await exact(terminals, tab.window_id, shell)
+    first = await tab.execute(state)
+    assert (first.output, first.exit_code, first.note, first.state) == ("", 0, PUT_BACK, "prompt"), first
+    await exact(terminals, tab.window_id, shell)
     await tab.close(force=True)
 
 
@@ -109,35 +104,32 @@ async def test_words_that_a_start_up_file_took_away_are_put_back(
 
 async def test_the_prompt_hook_of_bash_is_put_back_after_a_command_took_it_away(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        await tab.execute("unset PROMPT_COMMAND")
-        await tab.send_keys(["cd /tmp; (exit 3)", "Enter"])  # only the hook says how that ended
-        session = tab.pane.session
-        assert await tab.pane.stream.until(lambda: (session.cwd, session.prompt_status) == ("/tmp", 3), DEADLINE)
+    await tab.execute("unset PROMPT_COMMAND")
+    await tab.send_keys(["cd /tmp; (exit 3)", "Enter"])  # only the hook says how that ended
+    session = tab.pane.session
+    assert await tab.pane.stream.until(lambda: (session.cwd, session.prompt_status) == ("/tmp", 3), DEADLINE)
     await tab.close(force=True)
 
 
 @pytest.mark.parametrize("state", ["enable -n .", "enable -n eval ."])
 async def test_words_without_which_no_line_runs_are_put_back_by_the_next(terminals: Terminals, state: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        assert (await tab.execute(f"{state}; (exit 7)")).exit_code == 7
-        second = await tab.execute("echo $?; false")
-        assert (second.output, second.exit_code, second.note) == ("7\n", 1, PUT_BACK), second
-        await exact(terminals, tab.window_id, "bash")
+    assert (await tab.execute(f"{state}; (exit 7)")).exit_code == 7
+    second = await tab.execute("echo $?; false")
+    assert (second.output, second.exit_code, second.note) == ("7\n", 1, PUT_BACK), second
+    await exact(terminals, tab.window_id, "bash")
     await tab.close(force=True)
 
 
 async def test_a_word_that_a_person_took_away_is_put_back_by_the_next_command(terminals: Terminals) -> None:
     for shell, line in (("bash", "enable -n ."), ("bash", "builtin() { echo mine; }"), ("zsh", "disable .")):
         tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-        with anyio.fail_after(DEADLINE):
-            await tab.execute("true")
-            await tab.send_keys([line + "; (exit 7)", "Enter"])
-            await tab.runner.settled()
-            result = await tab.execute("echo $?; false")
-            assert (result.output, result.exit_code) == ("7\n", 1), result
-            await exact(terminals, tab.window_id, shell)
+        await tab.execute("true")
+        await tab.send_keys([line + "; (exit 7)", "Enter"])
+        await tab.runner.settled()
+        result = await tab.execute("echo $?; false")
+        assert (result.output, result.exit_code) == ("7\n", 1), result
+        await exact(terminals, tab.window_id, shell)
         await tab.close(force=True)
 
 
@@ -176,10 +168,9 @@ async def test_what_a_debug_trap_adds_to_an_output_is_said(
     terminals: Terminals, shell: str, state: str, shown: str, note: str
 ) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        assert (await tab.execute(state)).note == note
-        result = await tab.execute("echo ok")
-        assert (result.output, result.exit_code, result.note) == (shown, 0, ""), result
+    assert (await tab.execute(state)).note == note
+    result = await tab.execute("echo ok")
+    assert (result.output, result.exit_code, result.note) == (shown, 0, ""), result
     await tab.close(force=True)
 
 
@@ -206,38 +197,34 @@ async def test_a_debug_trap_hears_nothing_of_ours(
     (tmp_path / ".zshrc").write_text(setting if how == "file" else "")
     env = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(tmp_path), env=env)
-    with anyio.fail_after(DEADLINE):
-        await tab.execute("true")
-        if how == "command":
-            await tab.execute(setting)
-        elif how == "keys":
-            await tab.send_keys([setting, "Enter"], wait=DEADLINE)
-            await tab.runner.settled()
-        await tab.execute("/bin/true >heard")  # what sets it is followed by words of ours, once
-        for command in ("echo one", "false", "within() { echo two; }; within", "echo $?"):
-            await tab.execute(command)
-        await tab.send_keys(["echo keys", "Enter"], wait=DEADLINE)
+    await tab.execute("true")
+    if how == "command":
+        await tab.execute(setting)
+    elif how == "keys":
+        await tab.send_keys([setting, "Enter"], wait=DEADLINE)
         await tab.runner.settled()
-        assert (await tab.execute("echo last")).output == "last\n"
-        heard = (tmp_path / "heard").read_text()
-        assert "mux" not in heard, heard
-        own = [
-            line for line in heard.splitlines() if line in ("echo one", "false", "echo $?", "echo keys", "echo last")
-        ]
-        assert own == ["echo one", "false", "echo $?", "echo keys", "echo last"], heard
-        assert "mux" not in "\n".join((await tab.snapshot(scrollback=0)).lines)
+    await tab.execute("/bin/true >heard")  # what sets it is followed by words of ours, once
+    for command in ("echo one", "false", "within() { echo two; }; within", "echo $?"):
+        await tab.execute(command)
+    await tab.send_keys(["echo keys", "Enter"], wait=DEADLINE)
+    await tab.runner.settled()
+    assert (await tab.execute("echo last")).output == "last\n"
+    heard = (tmp_path / "heard").read_text()
+    assert "mux" not in heard, heard
+    own = [line for line in heard.splitlines() if line in ("echo one", "false", "echo $?", "echo keys", "echo last")]
+    assert own == ["echo one", "false", "echo $?", "echo keys", "echo last"], heard
+    assert "mux" not in "\n".join((await tab.snapshot(scrollback=0)).lines)
     await tab.close(force=True)
 
 
 @pytest.mark.parametrize("shell", ["zsh", "dash", "ksh"])
 async def test_a_shell_that_may_open_too_few_files_says_so(terminals: Terminals, shell: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        first = await tab.execute("ulimit -n 12", timeout=3)
-        assert "may open only 12 files (ulimit -n), and muxwire needs" in first.note, first
-        with pytest.raises(TabUnavailable, match="may open only 12 files") as refused:
-            await tab.execute("echo ok", timeout=3)
-        assert "new tab" in refused.value.remedy
+    first = await tab.execute("ulimit -n 12", timeout=3)
+    assert "may open only 12 files (ulimit -n), and muxwire needs" in first.note, first
+    with pytest.raises(TabUnavailable, match="may open only 12 files") as refused:
+        await tab.execute("echo ok", timeout=3)
+    assert "new tab" in refused.value.remedy
     await tab.close(force=True)
 
 
@@ -245,22 +232,20 @@ async def test_a_shell_that_may_open_too_few_files_says_so(terminals: Terminals,
 @pytest.mark.parametrize("rows", [1, 3])
 async def test_commands_are_exact_in_the_smallest_tabs(terminals: Terminals, shell: str, rows: int) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/", size=(COLUMNS_MIN, rows))
-    with anyio.fail_after(DEADLINE):
-        await exact(terminals, tab.window_id, shell)
+    await exact(terminals, tab.window_id, shell)
     await tab.close(force=True)
 
 
 async def test_a_pane_that_became_too_narrow_is_not_typed_into(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        await tab.execute("true")
-        wide = tab.columns
-        await resized(tab, 3)
-        with pytest.raises(TabUnavailable, match="3 columns wide") as refused:
-            await tab.execute("echo no")
-        assert "resize_pane" in refused.value.remedy
-        await resized(tab, wide)
-        assert (await tab.execute("echo ok")).output == "ok\n"
+    await tab.execute("true")
+    wide = tab.columns
+    await resized(tab, 3)
+    with pytest.raises(TabUnavailable, match="3 columns wide") as refused:
+        await tab.execute("echo no")
+    assert "resize_pane" in refused.value.remedy
+    await resized(tab, wide)
+    assert (await tab.execute("echo ok")).output == "ok\n"
     await tab.close(force=True)
 
 
@@ -296,19 +281,17 @@ async def test_a_step_that_would_make_panes_of_too_few_columns_fails(
     terminals: Terminals, step: dict[str, object]
 ) -> None:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        outcome = await terminals.run_operations([step | {"target": tab.window_id}])
-        assert not outcome.succeeded
-        assert "columns" in outcome.steps[0].error
-        assert (await tab.execute("echo ok")).output == "ok\n"
+    outcome = await terminals.run_operations([step | {"target": tab.window_id}])
+    assert not outcome.succeeded
+    assert "columns" in outcome.steps[0].error
+    assert (await tab.execute("echo ok")).output == "ok\n"
     await tab.close(force=True)
 
 
 async def test_busybox_takes_a_line_at_the_top_of_the_screen(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell=shutil.which("busybox"), cwd="/")
-    with anyio.fail_after(DEADLINE):
-        for status in (3, 4):
-            await tab.execute(rf"printf '\033[H\033[2J'; (exit {status})")
-            seen = await tab.execute("echo $?")
-            assert (seen.output, seen.exit_code) == (f"{status}\n", 0), seen
+    for status in (3, 4):
+        await tab.execute(rf"printf '\033[H\033[2J'; (exit {status})")
+        seen = await tab.execute("echo $?")
+        assert (seen.output, seen.exit_code) == (f"{status}\n", 0), seen
     await tab.close(force=True)

@@ -7,8 +7,6 @@ import pytest
 import muxwire
 from tests.library.opened import known_prompt, tab_for
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 
 

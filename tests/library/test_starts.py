@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 40.0
 # Seconds, of which the first are over before a shell can have taken the line.
@@ -42,88 +40,81 @@ def said(begun: ProcessStart) -> tuple[bool, bool | None, int | None, str]:
 
 async def test_what_fails_at_once_is_said_to_have_failed(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "_FAILS_WITHIN", DEADLINE)  # a shell may be slow; the wait ends with the command
-    with anyio.fail_after(DEADLINE):
-        for ready, is_ready in (("", None), ("listening", False)):
-            begun = await tab.start_process("sh -c 'echo no such port; exit 3'", ready=ready)
-            assert said(begun) == (True, is_ready, 3, "prompt"), begun
-            assert begun.output == "no such port\n"
-        missing = await tab.start_process("nosuchprogram", ready="listening")
-        assert said(missing) == (True, False, 127, "prompt"), missing
-        assert "nosuchprogram" in missing.output
+    for ready, is_ready in (("", None), ("listening", False)):
+        begun = await tab.start_process("sh -c 'echo no such port; exit 3'", ready=ready)
+        assert said(begun) == (True, is_ready, 3, "prompt"), begun
+        assert begun.output == "no such port\n"
+    missing = await tab.start_process("nosuchprogram", ready="listening")
+    assert said(missing) == (True, False, 127, "prompt"), missing
+    assert "nosuchprogram" in missing.output
 
 
 async def test_what_comes_after_its_end_does_not_make_it_ready(tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
-        await tab.execute("echo out")
-        ended = tab.pane.session.current
-        assert ended is not None
-        await tab.execute("echo next")
-        for word, found in (("out", True), ("next", False)):
-            outcome = await Watch(tab, Wanted.of(Wait(until=word)), ended.typed_at, command=ended).run()
-            assert (outcome.outcome == "met") == found
+    await tab.execute("echo out")
+    ended = tab.pane.session.current
+    assert ended is not None
+    await tab.execute("echo next")
+    for word, found in (("out", True), ("next", False)):
+        outcome = await Watch(tab, Wanted.of(Wait(until=word)), ended.typed_at, command=ended).run()
+        assert (outcome.outcome == "met") == found
 
 
 async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:
-    with anyio.fail_after(DEADLINE):
-        for ready, is_ready in (("up", True), ("", None)):
-            gate = tmp_path / f"gate{ready}"
-            waits = f"until [ -e {gate} ]; do sleep 0.05; done"
-            begun = await tab.start_process(f"sh -c 'echo up; {waits}; echo down; exit 4'", ready=ready)
-            gate.touch()
-            assert said(begun) == (True, is_ready, None, "running"), begun
-            rest = await terminals.command_result(begun.command_id, wait=DEADLINE)
-            assert (begun.output + rest.output, rest.exit_code) == ("up\ndown\n", 4)
+    for ready, is_ready in (("up", True), ("", None)):
+        gate = tmp_path / f"gate{ready}"
+        waits = f"until [ -e {gate} ]; do sleep 0.05; done"
+        begun = await tab.start_process(f"sh -c 'echo up; {waits}; echo down; exit 4'", ready=ready)
+        gate.touch()
+        assert said(begun) == (True, is_ready, None, "running"), begun
+        rest = await terminals.command_result(begun.command_id, wait=DEADLINE)
+        assert (begun.output + rest.output, rest.exit_code) == ("up\ndown\n", 4)
 
 
 async def test_of_what_is_only_typed_there_is_no_id(tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
-        await tab.runner.settled()
-        begun = await tab.start_process("true\r", append_newline=False)
-        assert (begun.started, begun.command_id, begun.output, begun.exit_code) == (True, "", "", None)
-        assert (await tab.execute("echo ok")).output == "ok\n"
+    await tab.runner.settled()
+    begun = await tab.start_process("true\r", append_newline=False)
+    assert (begun.started, begun.command_id, begun.output, begun.exit_code) == (True, "", "", None)
+    assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 async def test_what_is_only_typed_is_ready_by_its_answer_and_not_by_its_echo(tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
-        await tab.runner.settled()
-        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=0.5)
-        assert begun.ready is False, begun
-        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
-        assert begun.ready, begun
-        assert (await tab.execute("echo ok")).output == "ok\n"
+    await tab.runner.settled()
+    begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=0.5)
+    assert begun.ready is False, begun
+    begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+    assert begun.ready, begun
+    assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 async def test_what_is_waited_for_is_said_as_long_as_it_is(terminals: Terminals, tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
-        asked = await tab.execute("""sh -c 'printf "one? "; read x; sleep 1; printf "two? "; read x'""")
-        assert "waits for a line" in asked.note
-        assert (await terminals.command_result(asked.command_id)).note == asked.note  # it still does
-        await tab.send_keys(["1", "Enter"])
-        while tab.state == "interactive":  # it has not read it yet
-            await anyio.lowlevel.checkpoint()
-        answered = await terminals.command_result(asked.command_id)
-        assert (answered.running, answered.note) == (True, ""), answered
-        again = await terminals.command_result(asked.command_id, wait=DEADLINE)
-        assert (again.running, again.note) == (True, asked.note), again
-        await tab.send_keys(["2", "Enter"])
-        done = await terminals.command_result(asked.command_id, wait=DEADLINE)
-        assert (done.running, done.exit_code, done.note) == (False, 0, "")
+    asked = await tab.execute("""sh -c 'printf "one? "; read x; sleep 1; printf "two? "; read x'""")
+    assert "waits for a line" in asked.note
+    assert (await terminals.command_result(asked.command_id)).note == asked.note  # it still does
+    await tab.send_keys(["1", "Enter"])
+    while tab.state == "interactive":  # it has not read it yet
+        await anyio.lowlevel.checkpoint()
+    answered = await terminals.command_result(asked.command_id)
+    assert (answered.running, answered.note) == (True, ""), answered
+    again = await terminals.command_result(asked.command_id, wait=DEADLINE)
+    assert (again.running, again.note) == (True, asked.note), again
+    await tab.send_keys(["2", "Enter"])
+    done = await terminals.command_result(asked.command_id, wait=DEADLINE)
+    assert (done.running, done.exit_code, done.note) == (False, 0, "")
 
 
 async def test_what_was_answered_waits_no_longer_though_it_shows_nothing(terminals: Terminals, tab: Tab) -> None:
-    with anyio.fail_after(DEADLINE):
-        asked = await tab.execute("""sh -c 'stty -echo; printf "pw? "; read x; sleep 1; read x; stty echo; echo $x'""")
-        assert "waits for a password" in asked.note
-        await tab.send_keys(["1", "Enter"])
-        while tab.state == "interactive":  # it has not read it yet
-            await anyio.lowlevel.checkpoint()
-        answered = await terminals.command_result(asked.command_id)
-        assert (answered.running, answered.state, answered.note) == (True, "running", ""), answered
-        again = await terminals.command_result(asked.command_id, wait=DEADLINE)
-        assert (again.running, again.note) == (True, asked.note), again
-        await tab.send_keys(["2", "Enter"])
-        done = await terminals.command_result(asked.command_id, wait=DEADLINE)
-        assert (done.running, done.exit_code, done.output, done.note) == (False, 0, "2\n", ""), done
+    asked = await tab.execute("""sh -c 'stty -echo; printf "pw? "; read x; sleep 1; read x; stty echo; echo $x'""")
+    assert "waits for a password" in asked.note
+    await tab.send_keys(["1", "Enter"])
+    while tab.state == "interactive":  # it has not read it yet
+        await anyio.lowlevel.checkpoint()
+    answered = await terminals.command_result(asked.command_id)
+    assert (answered.running, answered.state, answered.note) == (True, "running", ""), answered
+    again = await terminals.command_result(asked.command_id, wait=DEADLINE)
+    assert (again.running, again.note) == (True, asked.note), again
+    await tab.send_keys(["2", "Enter"])
+    done = await terminals.command_result(asked.command_id, wait=DEADLINE)
+    assert (done.running, done.exit_code, done.output, done.note) == (False, 0, "2\n", ""), done
 
 
 async def cut_short(tab: Tab, timeout: float) -> ExecutionResult | None:
@@ -138,16 +129,15 @@ async def cut_short(tab: Tab, timeout: float) -> ExecutionResult | None:
 
 @pytest.mark.parametrize("timeout", HARDLY_ANY)
 async def test_a_tiny_time_out_gives_a_true_answer(tab: Tab, timeout: float) -> None:
-    with anyio.fail_after(DEADLINE):
-        for _ in range(3):
-            await tab.runner.settled()
-            cut = await cut_short(tab, timeout)
-            if cut is None:
-                continue
-            assert (cut.timed_out, cut.running, cut.state) == (True, False, "prompt"), cut
-            assert cut.exit_code == 130, cut
-            assert cut.output.partition("^C")[0].strip() in ("", "out"), cut
-            assert (await tab.execute("echo ok")).output == "ok\n"
+    for _ in range(3):
+        await tab.runner.settled()
+        cut = await cut_short(tab, timeout)
+        if cut is None:
+            continue
+        assert (cut.timed_out, cut.running, cut.state) == (True, False, "prompt"), cut
+        assert cut.exit_code == 130, cut
+        assert cut.output.partition("^C")[0].strip() in ("", "out"), cut
+        assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 @pytest.mark.parametrize("timeout", [0, -1.0])

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)
@@ -114,27 +112,26 @@ async def test_a_starting_tab_says_so_and_is_waited_for(
 
     os.mkfifo(home / "slow")
     made = await terminals.create_tab(shell=shutil.which("bash"), cwd=str(home), env={"HOME": str(home)})
-    with anyio.fail_after(DEADLINE):
-        await anyio.wait_all_tasks_blocked()
-        assert made.state == "starting"
-        with monkeypatch.context() as patched:
-            patched.setattr(listening, "START_TIMEOUT", 0.2)
-            with pytest.raises(TabUnavailable) as refused:
-                await made.execute("echo early", timeout=0.1)
-        assert refused.value.state == "starting"
-        async with anyio.create_task_group() as tasks:
+    await anyio.wait_all_tasks_blocked()
+    assert made.state == "starting"
+    with monkeypatch.context() as patched:
+        patched.setattr(listening, "START_TIMEOUT", 0.2)
+        with pytest.raises(TabUnavailable) as refused:
+            await made.execute("echo early", timeout=0.1)
+    assert refused.value.state == "starting"
+    async with anyio.create_task_group() as tasks:
 
-            async def run() -> None:
-                # The time that the call grants its command is not for the shell's own start.
-                assert (await made.execute("echo ok", timeout=2.0)).output == "ok\n"
-                done.set()
+        async def run() -> None:
+            # The time that the call grants its command is not for the shell's own start.
+            assert (await made.execute("echo ok", timeout=2.0)).output == "ok\n"
+            done.set()
 
-            done = anyio.Event()
-            tasks.start_soon(run)
-            with anyio.move_on_after(2.5):
-                await done.wait()
-            assert not done.is_set()
-            await anyio.to_thread.run_sync((home / "slow").write_text, "x\n")
+        done = anyio.Event()
+        tasks.start_soon(run)
+        with anyio.move_on_after(2.5):
+            await done.wait()
+        assert not done.is_set()
+        await anyio.to_thread.run_sync((home / "slow").write_text, "x\n")
     await made.close(force=True)
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from muxwire import ProcessStop, Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 # Which signal follows which, and who gets it, is tried in rows (tests/shell/test_driver_stop.py); here each shell, and
@@ -194,11 +192,10 @@ async def test_a_loop_of_short_programs_can_be_stopped(terminals: Terminals, she
     tab = await terminals.create_tab(shell=shell)
     loop = "while true; /bin/true; end" if shell == "fish" else "while :; do /bin/true; done"
     for _ in range(LOOPS):
-        with anyio.fail_after(DEADLINE):
-            await tab.execute(loop, async_=True)
-            stopped = await tab.stop_process()
-            assert (stopped.success, stopped.state) == (True, "prompt"), stopped
-            assert (await tab.execute("echo ok")).output == "ok\n"
+        await tab.execute(loop, async_=True)
+        stopped = await tab.stop_process()
+        assert (stopped.success, stopped.state) == (True, "prompt"), stopped
+        assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 @pytest.mark.parametrize(
@@ -208,17 +205,16 @@ async def test_a_program_in_place_of_a_shell_can_be_stopped(
     terminals: Terminals, name: str, delay: float | None
 ) -> None:
     tab = await terminals.create_tab(command=[sys.executable, "-q"])
-    with anyio.fail_after(DEADLINE):
-        if delay is None:
-            await terminals.wait_for([tab.window_id], until=">>> ")
-        else:
-            await anyio.sleep(delay)
-        stopped = await tab.stop_process(name, grace=0.5 if name == "SIGINT" else 5.0)
-        assert (stopped.success, stopped.state) == (True, "dead"), stopped
-        wanted = {"SIGINT": "SIGTERM"} if delay is None else {}  # at its prompt python goes on after a C-c
-        if delay is None:
-            sent = wanted.get(name, name)
-            assert (stopped.signal_sent, stopped.exit_code) == (sent, 128 + signal.Signals[sent]), stopped
+    if delay is None:
+        await terminals.wait_for([tab.window_id], until=">>> ")
+    else:
+        await anyio.sleep(delay)
+    stopped = await tab.stop_process(name, grace=0.5 if name == "SIGINT" else 5.0)
+    assert (stopped.success, stopped.state) == (True, "dead"), stopped
+    wanted = {"SIGINT": "SIGTERM"} if delay is None else {}  # at its prompt python goes on after a C-c
+    if delay is None:
+        sent = wanted.get(name, name)
+        assert (stopped.signal_sent, stopped.exit_code) == (sent, 128 + signal.Signals[sent]), stopped
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
@@ -235,21 +231,19 @@ async def test_a_program_that_its_supervisor_has_not_forked_yet_is_stopped(
         return next(looked) > 20 and signal_group(pgrp, number, spare=spare)
 
     monkeypatch.setattr(host, "signal_group", signalled)
-    with anyio.fail_after(DEADLINE):
-        stopped = await tab.stop_process(name, grace=0.5)
+    stopped = await tab.stop_process(name, grace=0.5)
     assert (stopped.success, stopped.state) == (True, "dead"), stopped
 
 
 async def test_a_tab_that_runs_a_program_is_called_by_its_name(terminals: Terminals) -> None:
     tab = await terminals.create_tab(command=["/usr/bin/env", "sleep", "86399"])
     try:
-        with anyio.fail_after(DEADLINE):
-            shown = ""
-            while shown != "sleep":  # env becomes it
-                [row] = [row for row in (await terminals.list_tabs()).tabs if row.window_id == tab.window_id]
-                shown = row.current_command
-            with pytest.raises(TabUnavailable, match="sleep runs in the foreground"):
-                await tab.execute("echo no", timeout=1.0)
+        shown = ""
+        while shown != "sleep":  # env becomes it
+            [row] = [row for row in (await terminals.list_tabs()).tabs if row.window_id == tab.window_id]
+            shown = row.current_command
+        with pytest.raises(TabUnavailable, match="sleep runs in the foreground"):
+            await tab.execute("echo no", timeout=1.0)
     finally:
         await tab.close(force=True)
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
 
@@ -55,16 +53,15 @@ async def test_what_was_left_running_gives_the_rest_and_its_true_status(
 ) -> None:
     gate = tmp_path / "gate"
     waits = f"until [ -e {gate} ]; do sleep 0.05; done"
-    with anyio.fail_after(DEADLINE):
-        left = await any_tab.execute(f"sh -c 'echo early; {waits}; echo late; exit 4'", timeout=1.0, on_timeout="leave")
-        gate.touch()
-        assert (left.output, left.running, left.timed_out, left.exit_code) == ("early\n", True, True, None)
-        rest = await terminals.command_result(left.command_id, wait=DEADLINE / 2)
-        assert (rest.output, rest.running, rest.exit_code, rest.state) == ("late\n", False, 4, "prompt")
-        assert not rest.timed_out  # it ended by itself
-        assert rest.from_byte == left.next_byte
-        assert (await terminals.command_result(left.command_id)).output == ""
-        assert (await any_tab.execute("echo ok")).output == "ok\n"
+    left = await any_tab.execute(f"sh -c 'echo early; {waits}; echo late; exit 4'", timeout=1.0, on_timeout="leave")
+    gate.touch()
+    assert (left.output, left.running, left.timed_out, left.exit_code) == ("early\n", True, True, None)
+    rest = await terminals.command_result(left.command_id, wait=DEADLINE / 2)
+    assert (rest.output, rest.running, rest.exit_code, rest.state) == ("late\n", False, 4, "prompt")
+    assert not rest.timed_out  # it ended by itself
+    assert rest.from_byte == left.next_byte
+    assert (await terminals.command_result(left.command_id)).output == ""
+    assert (await any_tab.execute("echo ok")).output == "ok\n"
 
 
 async def test_who_does_not_wait_is_told_where_the_output_begins(
@@ -72,14 +69,13 @@ async def test_who_does_not_wait_is_told_where_the_output_begins(
 ) -> None:
     monkeypatch.setattr(execution_result, "_BEGINS_WITHIN", DEADLINE)  # a shell may be slow
     waits = f"until [ -e {tmp_path}/gate ]; do sleep 0.05; done"
-    with anyio.fail_after(DEADLINE):
-        left = await any_tab.execute(f"sh -c '{waits}; echo late'", async_=True)
-        (tmp_path / "gate").touch()
-        assert (left.running, left.output) == (True, "")
-        rest = await terminals.command_result(left.command_id, wait=DEADLINE)
-        assert rest.from_byte == left.from_byte
-        chunk = await terminals.stream_logs(any_tab.window_id, from_byte=left.from_byte, max_bytes=6)
-        assert chunk.chunk == "late\r\n"
+    left = await any_tab.execute(f"sh -c '{waits}; echo late'", async_=True)
+    (tmp_path / "gate").touch()
+    assert (left.running, left.output) == (True, "")
+    rest = await terminals.command_result(left.command_id, wait=DEADLINE)
+    assert rest.from_byte == left.from_byte
+    chunk = await terminals.stream_logs(any_tab.window_id, from_byte=left.from_byte, max_bytes=6)
+    assert chunk.chunk == "late\r\n"
 
 
 async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(

@@ -6,7 +6,6 @@ import shutil
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 from muxwire import Tab
@@ -18,8 +17,6 @@ from muxwire.vt.drawn import Picture
 if TYPE_CHECKING:
     from muxwire import Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 EDITORS = ("bash", "zsh", "fish")
 
@@ -28,13 +25,12 @@ EDITORS = ("bash", "zsh", "fish")
 async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
     terminals: Terminals, shell: str
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await terminals.create_tab(shell=shutil.which(shell))
-        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
-        assert begun.ready is False, begun
-        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
-        assert begun.ready
-        await tab.close(force=True)
+    tab = await terminals.create_tab(shell=shutil.which(shell))
+    begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
+    assert begun.ready is False, begun
+    begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+    assert begun.ready
+    await tab.close(force=True)
 
 
 @pytest.mark.parametrize(
@@ -49,13 +45,12 @@ async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
 async def test_the_answer_to_several_lines_comes_when_all_have_run(
     terminals: Terminals, shell: str, keys: list[str]
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await terminals.create_tab(shell=shutil.which(shell))
-        await tab.execute("true")
-        told = await tab.send_keys(keys, wait=DEADLINE)
-        assert (told.outcome, told.exit_code, told.note) == ("ended", 7, "")
-        assert "second" in told.output
-        await tab.close(force=True)
+    tab = await terminals.create_tab(shell=shutil.which(shell))
+    await tab.execute("true")
+    told = await tab.send_keys(keys, wait=DEADLINE)
+    assert (told.outcome, told.exit_code, told.note) == ("ended", 7, "")
+    assert "second" in told.output
+    await tab.close(force=True)
 
 
 async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_has_not_answered(
@@ -74,8 +69,7 @@ async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_h
         return "met"
 
     monkeypatch.setattr(tab.runner, "awaits_input", awaits_input)
-    with anyio.fail_after(DEADLINE):
-        told = await tab.send_keys(["sleep 0.4", "Enter", "sleep 0.4; sh -c 'exit 7'", "Enter"], wait=DEADLINE)
+    told = await tab.send_keys(["sleep 0.4", "Enter", "sleep 0.4; sh -c 'exit 7'", "Enter"], wait=DEADLINE)
     assert (told.outcome, told.exit_code) == ("ended", 7)
 
 
@@ -83,59 +77,55 @@ async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_h
 async def test_nor_where_the_terminal_still_echoes_at_the_prompt(terminals: Terminals, shell: str) -> None:
     """Between the prompt's mark and its line editor, the terminal echoes the line, and the editor draws it again."""
     slow = {"bash": "PS1='$(sleep 0.5)$ '", "zsh": "setopt prompt_subst; PS1='$(sleep 0.5)$ '"}
-    with anyio.fail_after(DEADLINE):
-        tab = await terminals.create_tab(shell=shutil.which(shell))
-        await tab.execute(slow[shell])
-        while not tab.pane.session.at_prompt:
-            await tab.pane.stream.changed()
-        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
-        assert begun.ready is False, begun
-        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
-        assert begun.ready
-        await tab.close(force=True)
+    tab = await terminals.create_tab(shell=shutil.which(shell))
+    await tab.execute(slow[shell])
+    while not tab.pane.session.at_prompt:
+        await tab.pane.stream.changed()
+    begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
+    assert begun.ready is False, begun
+    begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+    assert begun.ready
+    await tab.close(force=True)
 
 
 @pytest.mark.parametrize("shell", EDITORS)
 async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, shell: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await terminals.create_tab(shell=shutil.which(shell))
-        await tab.execute("sleep 0.5", async_=True)
-        begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
-        assert begun.ready is False, begun
-        begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
-        assert begun.ready
-        await tab.close(force=True)
+    tab = await terminals.create_tab(shell=shutil.which(shell))
+    await tab.execute("sleep 0.5", async_=True)
+    begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
+    assert begun.ready is False, begun
+    begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+    assert begun.ready
+    await tab.close(force=True)
 
 
 @pytest.mark.parametrize("made", ["before it was drawn again", "since"])
 async def test_nor_where_a_picture_comes_late(terminals: Terminals, monkeypatch: pytest.MonkeyPatch, made: str) -> None:
     """A picture that was asked for while the command ran, and that comes when the shell has taken the line."""
-    with anyio.fail_after(DEADLINE):
-        tab = await terminals.create_tab(shell=shutil.which("zsh"))
-        begun = await tab.execute("sleep 0.5", async_=True)
-        session, picture = tab.pane.session, Tab.picture
+    tab = await terminals.create_tab(shell=shutil.which("zsh"))
+    begun = await tab.execute("sleep 0.5", async_=True)
+    session, picture = tab.pane.session, Tab.picture
 
-        async def late(self: Tab) -> Picture:
-            seen = await picture(self)
-            while self is tab and session.preexec_offset <= begun.next_byte:
-                await tab.pane.stream.changed()
-            return seen if made != "since" else await picture(self)
+    async def late(self: Tab) -> Picture:
+        seen = await picture(self)
+        while self is tab and session.preexec_offset <= begun.next_byte:
+            await tab.pane.stream.changed()
+        return seen if made != "since" else await picture(self)
 
-        monkeypatch.setattr(Tab, "picture", late)
-        started = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
-        assert started.ready is False, started
-        await tab.close(force=True)
+    monkeypatch.setattr(Tab, "picture", late)
+    started = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
+    assert started.ready is False, started
+    await tab.close(force=True)
 
 
 @pytest.mark.parametrize("shell", EDITORS)
 async def test_what_a_program_has_read_is_no_echo_of_a_line(terminals: Terminals, shell: str) -> None:
     """The prompt, and an output that is what was typed, are found."""
-    with anyio.fail_after(DEADLINE):
-        tab = await terminals.create_tab(shell=shutil.which(shell))
-        await tab.execute("cat", async_=True)
-        begun = await tab.start_process("up\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
-        assert begun.ready
-        await tab.close(force=True)
+    tab = await terminals.create_tab(shell=shutil.which(shell))
+    await tab.execute("cat", async_=True)
+    begun = await tab.start_process("up\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
+    assert begun.ready
+    await tab.close(force=True)
 
 
 async def test_a_row_that_is_drawn_again_is_not_judged_by_a_picture_from_before() -> None:

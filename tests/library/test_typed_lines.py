@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from muxwire.shell.listener import ForegroundShell
     from muxwire.shell.request import Request
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.fixture
 async def tab(tab: Tab) -> Tab:

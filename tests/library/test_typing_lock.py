@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
-
 ANOTHER = b"%10d" % 1
 
 

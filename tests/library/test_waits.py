@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from muxwire.results import WaitOutcome
     from muxwire.tabs.tab import Tab
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 20
 
 # A program that prints, as it is told by lines in hex, exactly these bytes; nothing is echoed. An empty line ends it.

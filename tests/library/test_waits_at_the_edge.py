@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 from muxwire.tabs.waits import SLICE, Watch
@@ -15,15 +14,12 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from muxwire.vt.bells import BellScanner
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 20
 
 
 async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell="bash")
-    with anyio.fail_after(DEADLINE):
-        await known_prompt(tab)  # a shell that draws its prompt is continued
+    await known_prompt(tab)  # a shell that draws its prompt is continued
     with stopped(tab.pane.session.shell_pid):
         running = await tab.execute("echo begun; read -r go", async_=True)
         assert running.command_id is not None
@@ -38,8 +34,7 @@ async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: 
 
 async def test_the_echo_of_keys_that_came_before_their_command_began_is_no_answer(terminals: Terminals) -> None:
     tab = await terminals.create_tab(shell="bash")
-    with anyio.fail_after(DEADLINE):
-        await known_prompt(tab)
+    await known_prompt(tab)
     with stopped(tab.pane.session.shell_pid):
         running = await tab.execute("echo begun; read -r go", async_=True)
         sent = await tab.send_keys(["up", "Enter"])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from muxwire import Terminals
     from muxwire.results import ExecutionResult, ProcessStop
 
-pytestmark = [pytest.mark.anyio, pytest.mark.skipif(not HAS_PROC, reason="the kernel's account is not to be had")]
+pytestmark = pytest.mark.skipif(not HAS_PROC, reason="the kernel's account is not to be had")
 
 DEADLINE = 40.0
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from muxwire import Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 TIMES = 300
 # It writes when it is told to, and says so when write(2) has returned.

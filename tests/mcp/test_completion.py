@@ -22,7 +22,6 @@ KNOWN = {"type", "properties", "required", "items", "enum", "anyOf", "descriptio
 KNOWN |= {"minItems", "minLength"}
 
 
-@pytest.mark.anyio
 @pytest.mark.parametrize(("begun", "values"), [("", ["@1", "work"]), ("@", ["@1"]), ("wo", ["work"]), ("x", [])])
 async def test_tabs_are_completed(begun: str, values: list[str]) -> None:
     async with Client(build_server(Opener(print))) as client:

@@ -18,7 +18,6 @@ from mcp.types import ResourceUpdatedNotification, TextResourceContents
 from tests.mcp.child_client import call, forked_in
 
 pytestmark = [
-    pytest.mark.anyio,
     pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed"),
 ]
 

@@ -16,8 +16,6 @@ from muxwire.mcp.tools import TOOLS
 from tests.mcp.child_client import call, forked_in
 from tests.users import environ_of
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 
 

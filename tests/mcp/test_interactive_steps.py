@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import sys
 
-import pytest
-
 from tests.mcp.test_one_call import agent_at_a_server
-
-pytestmark = pytest.mark.anyio
 
 REPL = f"PYTHON_BASIC_REPL=1 {sys.executable} -q"
 WAIT = {"wait_ms": 20_000}

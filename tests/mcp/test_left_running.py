@@ -10,15 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import anyio
-import pytest
 from mcp import Client, types
 from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 
 from tests.mcp.child_client import call, forked_in
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_serve import DEADLINE, Served
-
-pytestmark = pytest.mark.anyio
 
 TASKS = "io.modelcontextprotocol/tasks"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -182,9 +179,8 @@ class _KnowsTasks(ClientExtension):
 async def test_the_sdks_client_that_knows_tasks_waits_for_their_end(folder: Path) -> None:
     gate = folder / "gate"
     command = f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two; (exit 3)"
-    with anyio.fail_after(DEADLINE):
-        async with Client(forked_in(folder), extensions=[_KnowsTasks(gate)]) as client:
-            told = await call(client, "execute_command", command=command, timeout_ms=30_000, **{"async": True})
+    async with Client(forked_in(folder), extensions=[_KnowsTasks(gate)]) as client:
+        told = await call(client, "execute_command", command=command, timeout_ms=30_000, **{"async": True})
     assert gate.exists()
     assert (told["output"], told["exit_code"]) == ("one\ntwo\n", 3)
 

@@ -19,8 +19,6 @@ from tests.mcp.in_memory import build_server
 from tests.sshd import ssh_server
 from tests.users import environ_of, short_folder
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 # What a command that says nothing may cost, its output included (issue of the agent's hands).
 MAX_CHARACTERS = 110

@@ -13,9 +13,7 @@ from mcp import Client
 from muxwire.mcp.lifespan import LazyTerminals
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.in_memory import build_server
-from tests.mcp.test_calls import DEADLINE, text_of
-
-pytestmark = pytest.mark.anyio
+from tests.mcp.test_calls import text_of
 
 
 async def test_nothing_is_opened_before_a_call_and_all_is_closed_after() -> None:
@@ -40,9 +38,8 @@ async def test_a_failed_opening_is_told_and_tried_again() -> None:
 async def test_a_close_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("muxwire.mcp.lifespan.CLOSE_SECONDS", 0.05)
     events: list[str] = []
-    with anyio.fail_after(DEADLINE):
-        async with Client(build_server(Opener(events.append, slow_close=True))) as client:
-            await client.call_tool("list_tabs", {})
+    async with Client(build_server(Opener(events.append, slow_close=True))) as client:
+        await client.call_tool("list_tabs", {})
     assert events == ["opened"]
 
 
@@ -60,10 +57,9 @@ async def test_a_library_that_fails_is_opened_again(caplog: pytest.LogCaptureFix
                 tasks.start_soon(fail)
             yield terminals
 
-    with anyio.fail_after(DEADLINE):
-        async with Client(build_server(failing_once)) as client:
-            while events.count("opened") < 2:
-                await client.call_tool("list_tabs", {})
+    async with Client(build_server(failing_once)) as client:
+        while events.count("opened") < 2:
+            await client.call_tool("list_tabs", {})
     assert events == ["opened", "closed", "opened", "closed"]
     assert "the terminals ended unexpectedly" in caplog.text
 
@@ -91,14 +87,13 @@ async def test_who_is_cancelled_while_it_opens_leaves_that_to_the_next_call() ->
             assert await lazy.get() is cast("object", opener.terminals)
 
     first, second = anyio.CancelScope(), anyio.CancelScope()
-    with anyio.fail_after(DEADLINE):
-        async with aclosing(LazyTerminals(slowly)) as lazy, anyio.create_task_group() as calls:
-            calls.start_soon(call, first)
-            calls.start_soon(call, second)
-            await anyio.wait_all_tasks_blocked()
-            first.cancel()
-            await anyio.wait_all_tasks_blocked()
-            go_on.set()
+    async with aclosing(LazyTerminals(slowly)) as lazy, anyio.create_task_group() as calls:
+        calls.start_soon(call, first)
+        calls.start_soon(call, second)
+        await anyio.wait_all_tasks_blocked()
+        first.cancel()
+        await anyio.wait_all_tasks_blocked()
+        go_on.set()
     assert (first.cancelled_caught, second.cancelled_caught) == (True, False)
     assert events == ["asked", "asked", "opened", "closed"]
 
@@ -123,15 +118,14 @@ async def test_who_waits_for_an_opening_opens_nothing_after_an_end() -> None:
         assert await lazy.when_opened() is cast("object", opener.terminals)
         found.set()
 
-    with anyio.fail_after(DEADLINE):
-        async with aclosing(LazyTerminals(until_it_ends)) as lazy, anyio.create_task_group() as tasks:
-            await lazy.get()
-            ends.set()
-            while lazy.opened is not None:
-                await anyio.wait_all_tasks_blocked()
-            tasks.start_soon(wait)
+    async with aclosing(LazyTerminals(until_it_ends)) as lazy, anyio.create_task_group() as tasks:
+        await lazy.get()
+        ends.set()
+        while lazy.opened is not None:
             await anyio.wait_all_tasks_blocked()
-            assert (events, found.is_set()) == (["opened", "closed"], False)
-            await lazy.get()
-            await found.wait()
+        tasks.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        assert (events, found.is_set()) == (["opened", "closed"], False)
+        await lazy.get()
+        await found.wait()
     assert events == ["opened", "closed", "opened", "closed"]

@@ -24,8 +24,6 @@ from muxwire.verbs.describe import json_names
 from tests.mcp.in_memory import build_server
 from tests.users import SYSTEM_PATH
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30
 SCHEMA = run_tmux_operations.definition()["inputSchema"]
 WORDS: str = SCHEMA["properties"]["operations"]["description"]

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-import anyio
 import pytest
 from mcp import Client
 from mcp.types import TextContent
@@ -20,16 +19,13 @@ from muxwire.mcp.registry import Catalogue
 from tests.mcp.child_client import forked_in
 from tests.users import short_folder
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 90
 # Of names, descriptions and input schemas: a few hundred tokens of every conversation.
 MAX_SHOWN_BYTES = 2_560
 
 
 @asynccontextmanager
 async def client_of(profile: str) -> AsyncIterator[Client]:
-    with short_folder() as folder, anyio.fail_after(DEADLINE):
+    with short_folder() as folder:
         async with Client(forked_in(folder, "--profile", profile)) as client:
             yield client
 

@@ -15,8 +15,6 @@ from muxwire.verbs.describe import json_names
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.in_memory import build_server
 
-pytestmark = pytest.mark.anyio
-
 NAMES = {tool.name for tool in TOOLS}
 ARGUMENTS = {name for tool in TOOLS for name in json_names(tool.arguments)}
 # Words of results and of tmux that have the form of a tool's name.

@@ -10,8 +10,6 @@ from mcp import types
 from muxwire.mcp import messages
 from tests.mcp.test_wire import serving
 
-pytestmark = pytest.mark.anyio
-
 
 @pytest.mark.parametrize("method", ["ping", "tools/call", "notifications/initialized", "no/such"])
 @pytest.mark.parametrize("request_id", ["null", "1.5", "1.0", "{}", "[]", "[1]", "true", "1e3"])

@@ -19,7 +19,6 @@ from tests.mcp.fake_terminals import FakeTerminals, Opener
 from tests.mcp.in_memory import build_server
 
 pytestmark = [
-    pytest.mark.anyio,
     # The older era's way to subscribe, which most clients still use.
     pytest.mark.filterwarnings("ignore:resources/(un)?subscribe is removed"),
 ]

@@ -20,8 +20,6 @@ from tests.mcp.child_client import call, forked_in
 # From 3.13 on Python draws a prompt of its own, each key anew; this is the plain one of every version.
 REPL = f"PYTHON_BASIC_REPL=1 {sys.executable}"
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 
 

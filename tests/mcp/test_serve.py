@@ -24,10 +24,8 @@ from muxwire.library.lifetime import GIVEN_UP_SECONDS
 from muxwire.mcp.lifespan import CLOSE_SECONDS
 from muxwire.mcp.wire import EOF_GRACE_SECONDS
 from tests.forked import start_muxwire
-from tests.mcp.child_client import END_SECONDS, ENDINGS, ChildClient
+from tests.mcp.child_client import ENDINGS, ChildClient
 from tests.processes import gone
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 40
 SERVE = (sys.executable, "-m", "muxwire", "serve")
@@ -192,15 +190,14 @@ async def test_tabs_do_not_wait_for_each_other(folder: Path) -> None:
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_session_by_the_sdk_client(folder: Path, mode: str) -> None:
     server = StdioServerParameters(command=SERVE[0], args=list(SERVE[1:]), env=environment(folder))
-    with anyio.fail_after(DEADLINE):
-        async with Client(server, mode=mode) as client:
-            await client.list_tools()
-            tab = (await client.call_tool("create_tab", {})).structured_content or {}
-            arguments = {"window_id": tab["window_id"], "command": "echo $((6 * 7))"}
-            result = (await client.call_tool("execute_command", arguments)).structured_content or {}
-            assert (result["output"], result["exit_code"]) == ("42\n", 0)
-            logs = (await client.call_tool("read_logs_from_tab", {"window_id": tab["window_id"]})).structured_content
-            assert "42" in (logs or {})["content"]
+    async with Client(server, mode=mode) as client:
+        await client.list_tools()
+        tab = (await client.call_tool("create_tab", {})).structured_content or {}
+        arguments = {"window_id": tab["window_id"], "command": "echo $((6 * 7))"}
+        result = (await client.call_tool("execute_command", arguments)).structured_content or {}
+        assert (result["output"], result["exit_code"]) == ("42\n", 0)
+        logs = (await client.call_tool("read_logs_from_tab", {"window_id": tab["window_id"]})).structured_content
+        assert "42" in (logs or {})["content"]
 
 
 async def test_a_server_that_is_only_asked_starts_nothing(folder: Path) -> None:
@@ -252,9 +249,8 @@ async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None
         arguments = {"window_id": window, "command": "sleep 999", "timeout_ms": 600_000}
         await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
         ENDINGS[ending](client)
-        with anyio.fail_after(END_SECONDS):
-            status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
-            await gone(pids)
+        status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
+        await gone(pids)
         assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
     assert "Traceback" not in (folder / "stderr").read_text()
 
@@ -294,8 +290,7 @@ async def test_an_end_is_quiet_and_leaves_nothing(folder: Path, ending: str, sta
         if state.startswith("silent"):
             os.kill(tmux, signal.SIGSTOP)
         ENDINGS[ending](client)
-        with anyio.fail_after(END_SECONDS):
-            status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
-            await gone(pids)
+        status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
+        await gone(pids)
         assert status == 0
     assert len((folder / "stderr").read_text().splitlines()) <= 1

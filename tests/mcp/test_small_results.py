@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import anyio
-import pytest
 
 from tests.mcp.test_one_call import agent_at_a_server
-
-pytestmark = pytest.mark.anyio
 
 WAIT_MS = 30_000
 

@@ -21,8 +21,6 @@ from mcp import Client, StdioServerParameters
 
 from tests.mcp.child_client import ENDINGS, ChildClient
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30
 ROOT = Path(__file__).parents[2]
 SERVER = ("-m", "tests.mcp.fake_server")  # found from ROOT
@@ -122,11 +120,10 @@ async def test_an_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
 async def test_the_sdk_client_over_stdio(tmp_path: Path, mode: str) -> None:
     events = tmp_path / "events"
     server = StdioServerParameters(command=sys.executable, args=[*SERVER, str(events)], cwd=ROOT)
-    with anyio.fail_after(DEADLINE):
-        async with Client(server, mode=mode) as client:
-            assert (await client.list_tools()).tools
-            result = await client.call_tool("execute_command", {"window_id": "@1", "command": "echo é"})
-            assert (result.structured_content or {})["output"] == "echo é"
+    async with Client(server, mode=mode) as client:
+        assert (await client.list_tools()).tools
+        result = await client.call_tool("execute_command", {"window_id": "@1", "command": "echo é"})
+        assert (result.structured_content or {})["output"] == "echo é"
     assert events.read_text().split() == ["opened", "leaves_running", "closed", "returned"]
 
 
@@ -151,7 +148,7 @@ REQUESTS = "\n".join(
 async def test_requests_from_a_file_are_served(tmp_path: Path) -> None:
     requests = tmp_path / "requests"
     requests.write_text(REQUESTS + "\n")
-    with requests.open() as stdin, anyio.fail_after(DEADLINE):
+    with requests.open() as stdin:
         command = [sys.executable, *SERVER, tmp_path / "events"]
         run = partial(subprocess.run, command, cwd=ROOT, stdin=stdin, capture_output=True)
         done = await anyio.to_thread.run_sync(partial(run, check=True, text=True))
@@ -169,13 +166,12 @@ async def test_a_signal_ends_a_server_on_a_terminal(tmp_path: Path, number: sign
     os.close(theirs)
     stdout = cast("IO[bytes]", child.stdout)
     try:
-        with anyio.fail_after(DEADLINE):
-            call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_tabs"}}
-            os.write(ours, f"{REQUESTS}\n{json.dumps(call)}\n".encode())
-            for _ in range(3):
-                await anyio.to_thread.run_sync(stdout.readline)
-            child.send_signal(number)
-            assert await anyio.to_thread.run_sync(child.wait) == 0
+        call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_tabs"}}
+        os.write(ours, f"{REQUESTS}\n{json.dumps(call)}\n".encode())
+        for _ in range(3):
+            await anyio.to_thread.run_sync(stdout.readline)
+        child.send_signal(number)
+        assert await anyio.to_thread.run_sync(child.wait) == 0
     finally:
         child.kill()
         child.wait()

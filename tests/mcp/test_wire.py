@@ -26,8 +26,6 @@ from muxwire.mcp.stdio import ENDING_SIGNALS
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 

@@ -15,8 +15,6 @@ import pytest
 
 from tests.owner.conftest import NAME, PROGRAM, User
 
-pytestmark = pytest.mark.anyio
-
 SECONDS = 50
 
 

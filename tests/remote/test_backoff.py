@@ -15,8 +15,6 @@ from muxwire.instance.remote import BACKOFF_MAX_SECONDS, BACKOFF_SECONDS, Remote
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.anyio
-
 KEEP = 600.0
 # What opening a connection takes.
 OPENS_IN = 0.5

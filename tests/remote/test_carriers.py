@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from muxwire import Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 # What joins its words for a login shell, as ssh does.
 SSH = '#!/bin/sh\nshift\nexec sh -c "$*"\n'
@@ -111,12 +109,11 @@ def test_what_can_never_work_is_refused(wrong: object) -> None:
 
 
 async def test_a_machine_given_at_the_start_has_its_variables_and_its_directory(opened: Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await opened.create_tab(host="mine")
-        told = await tab.execute('printf "%s\\n" "$PWD" "$WORD"')
-        assert (tab.key, told.output) == ("mine/@1", "/usr/lib\nit's a\nword\n")
-        with pytest.raises(HostUnavailable, match="is not in"):
-            await opened.create_tab(host="not-given")
+    tab = await opened.create_tab(host="mine")
+    told = await tab.execute('printf "%s\\n" "$PWD" "$WORD"')
+    assert (tab.key, told.output) == ("mine/@1", "/usr/lib\nit's a\nword\n")
+    with pytest.raises(HostUnavailable, match="is not in"):
+        await opened.create_tab(host="not-given")
 
 
 async def test_a_machine_is_opened_and_closed_while_running(opened: Terminals, there: list[str], folder: Path) -> None:
@@ -124,23 +121,22 @@ async def test_a_machine_is_opened_and_closed_while_running(opened: Terminals, t
     ssh.write_text(SSH)
     ssh.chmod(0o700)
     carrier = Carrier([[str(ssh), "box"], [*there, "NAME=it's one"]])
-    with anyio.fail_after(DEADLINE):
-        tab = await opened.create_tab(host=carrier)
-        again = await opened.create_tab(host=carrier)  # by the same connection
-        assert tab.client is again.client
-        assert tab.key.split("/")[0] == again.key.split("/")[0] == "carrier-1"
-        assert (await tab.execute("echo $NAME")).output == "it's one\n"
-        client = tab.client
-        await opened.close_host(carrier)
-        assert client.closed
-        rows = {row.window_id: row for row in (await opened.list_tabs(closed=True)).tabs}
-        assert [(rows[one.key].closed, rows[one.key].link) for one in (tab, again)] == [(True, "closed")] * 2
-        assert (await opened.read_logs(tab.key)).content.endswith("it's one\n") or tab.pane.session.dead
-        with pytest.raises(NoSuchTarget):
-            await opened.tab(tab.key)
-        new = await opened.create_tab(host=carrier)
-        assert (await new.execute("echo $NAME")).output == "it's one\n"
-        await opened.close_host("carrier-1")
+    tab = await opened.create_tab(host=carrier)
+    again = await opened.create_tab(host=carrier)  # by the same connection
+    assert tab.client is again.client
+    assert tab.key.split("/")[0] == again.key.split("/")[0] == "carrier-1"
+    assert (await tab.execute("echo $NAME")).output == "it's one\n"
+    client = tab.client
+    await opened.close_host(carrier)
+    assert client.closed
+    rows = {row.window_id: row for row in (await opened.list_tabs(closed=True)).tabs}
+    assert [(rows[one.key].closed, rows[one.key].link) for one in (tab, again)] == [(True, "closed")] * 2
+    assert (await opened.read_logs(tab.key)).content.endswith("it's one\n") or tab.pane.session.dead
+    with pytest.raises(NoSuchTarget):
+        await opened.tab(tab.key)
+    new = await opened.create_tab(host=carrier)
+    assert (await new.execute("echo $NAME")).output == "it's one\n"
+    await opened.close_host("carrier-1")
 
 
 async def test_a_stream_of_ones_own_is_opened_anew_when_it_is_lost(opened: Terminals, there: list[str]) -> None:
@@ -151,14 +147,13 @@ async def test_a_stream_of_ones_own_is_opened_anew_when_it_is_lost(opened: Termi
         return streams[-1]
 
     carrier = Carrier(connect=connect)
-    with anyio.fail_after(DEADLINE):
-        tab = await opened.create_tab(host=carrier)
-        assert (await tab.execute("seq 1 20000", max_chars=None)).output.endswith("\n19999\n20000\n")
-        await streams[0].aclose()
-        assert (await tab.execute("echo again", timeout=DEADLINE)).output == "again\n"
-        assert len(streams) == 2
-        await opened.close_host(carrier)
-        assert streams[1].process.returncode is not None
+    tab = await opened.create_tab(host=carrier)
+    assert (await tab.execute("seq 1 20000", max_chars=None)).output.endswith("\n19999\n20000\n")
+    await streams[0].aclose()
+    assert (await tab.execute("echo again", timeout=DEADLINE)).output == "again\n"
+    assert len(streams) == 2
+    await opened.close_host(carrier)
+    assert streams[1].process.returncode is not None
 
 
 async def test_a_stream_that_cannot_be_opened_says_why(opened: Terminals) -> None:

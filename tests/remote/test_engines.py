@@ -9,7 +9,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 import muxwire
@@ -20,8 +19,6 @@ from tests.stages.containers import container
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 60.0
 NAME = f"muxwire-test-{os.getpid()}"
@@ -47,19 +44,18 @@ async def test_a_tab_in_a_container_is_exact_and_outlives_its_carrier(
     hosts.write_text(f'allow = ["{program}:*"]\n')
     # The engine finds its containers by the person's own variables.
     user = {**env, "MUXWIRE_HOSTS": str(hosts), "XDG_RUNTIME_DIR": environ["XDG_RUNTIME_DIR"]}
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
-            tab = await opened.create_tab(host=f"{program}:{NAME}")
-            assert tab.key == f"{program}:{NAME}/@1"
-            one = await tab.execute("echo 'a  b'; cd /tmp; false")
-            assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
-            running = await tab.execute("sleep 0.5; seq 1 20000", async_=True)
-            for carrier in children(b"printf %b"):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(carrier, signal.SIGKILL)
-            ended = await opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)
-            whole = "".join(f"{line}\n" for line in range(1, 20001))
-            assert (ended.output == whole, ended.exit_code, ended.note) == (True, 0, ""), ended
-            with pytest.raises(HostUnavailable) as caught:
-                await opened.create_tab(host=f"{program}:{NAME}-of-nobody")
-            assert caught.value.stage == "connect", caught.value
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
+        tab = await opened.create_tab(host=f"{program}:{NAME}")
+        assert tab.key == f"{program}:{NAME}/@1"
+        one = await tab.execute("echo 'a  b'; cd /tmp; false")
+        assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
+        running = await tab.execute("sleep 0.5; seq 1 20000", async_=True)
+        for carrier in children(b"printf %b"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(carrier, signal.SIGKILL)
+        ended = await opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)
+        whole = "".join(f"{line}\n" for line in range(1, 20001))
+        assert (ended.output == whole, ended.exit_code, ended.note) == (True, 0, ""), ended
+        with pytest.raises(HostUnavailable) as caught:
+            await opened.create_tab(host=f"{program}:{NAME}-of-nobody")
+        assert caught.value.stage == "connect", caught.value

@@ -17,8 +17,6 @@ from muxwire.mcp.tools import TOOLS
 from tests.sshd import ssh_server
 from tests.tools import Tools, named_after_tools
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 
 

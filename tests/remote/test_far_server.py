@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 # A user of its own, so that its limit of processes counts nobody else's.
 USER = 54321
@@ -82,14 +80,13 @@ async def test_a_far_server_whose_socket_was_removed_ends_with_its_instance(
 ) -> None:
     """And not after `keep`: what cannot be asked of it is asked once it has made its socket anew."""
     (folder / "there").mkdir(mode=0o700, exist_ok=True)
-    with anyio.fail_after(DEADLINE):
-        async with proxied(folder, environ) as box:
-            tab = await box.opened.create_tab(host="box", shell="bash")
-            await tab.execute("trap '' HUP; sleep 1000 &")
-            pid, there = await server_of(tab), place_of(tab)
-            remove(there / removed, folder)
-        await gone(Path(f"/proc/{pid}"))
-        await gone(there)
+    async with proxied(folder, environ) as box:
+        tab = await box.opened.create_tab(host="box", shell="bash")
+        await tab.execute("trap '' HUP; sleep 1000 &")
+        pid, there = await server_of(tab), place_of(tab)
+        remove(there / removed, folder)
+    await gone(Path(f"/proc/{pid}"))
+    await gone(there)
 
 
 async def test_a_far_server_in_a_directory_that_cannot_be_made_anew_ends(folder: Path, environ: dict[str, str]) -> None:
@@ -101,21 +98,20 @@ async def test_a_far_server_in_a_directory_that_cannot_be_made_anew_ends(folder:
     there.rename(folder / "directory")
     there.symlink_to(folder / "directory")
     a_file.touch()
-    with anyio.fail_after(DEADLINE):
-        async with proxied(folder, environ, 'keep = "2s"\n') as box:
-            tab = await box.opened.create_tab(host="box", shell="bash")
-            pid = await server_of(tab)
-            (client,) = await tab.client.command("display-message", "-p", "#{client_pid}")
-            os.kill(int(client), signal.SIGSTOP)
-            await box.outage(tab)
-            a_file.rename(there)  # in one step: the helper makes a directory that it finds missing
-            try:
-                await gone(Path(f"/proc/{pid}"))
-            finally:
-                with suppress(ProcessLookupError):
-                    os.kill(int(client), signal.SIGKILL)
-                there.unlink()
-                box.over()
+    async with proxied(folder, environ, 'keep = "2s"\n') as box:
+        tab = await box.opened.create_tab(host="box", shell="bash")
+        pid = await server_of(tab)
+        (client,) = await tab.client.command("display-message", "-p", "#{client_pid}")
+        os.kill(int(client), signal.SIGSTOP)
+        await box.outage(tab)
+        a_file.rename(there)  # in one step: the helper makes a directory that it finds missing
+        try:
+            await gone(Path(f"/proc/{pid}"))
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(int(client), signal.SIGKILL)
+            there.unlink()
+            box.over()
 
 
 async def test_a_socket_that_was_removed_is_made_anew_by_the_next_connection(box: Proxied) -> None:
@@ -244,27 +240,26 @@ async def until(holds: Callable[[], bool]) -> None:
 async def test_a_shortage_of_processes_there_passes(
     folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with anyio.fail_after(2 * DEADLINE):
-        async with limited(folder, environ, "5s") as box:
-            tab = await box.opened.create_tab(host="few", shell="bash")
-            await tab.execute("kept=yes")
-            pid, there = await server_of(tab), place_of(tab)
-            filler = subprocess.Popen([sys.executable, "-c", FILLER])
-            # The helper could not start what it asks with, and began anew.
-            await until(lambda: any("/helper" in line and " again " in line for line in of_user().values()))
-            with suppress(TabUnavailable):
-                await tab.execute("true", timeout=2.0)
-            monkeypatch.setattr(questions, "_SHORT_SECONDS", 0.5)
-            with pytest.raises(HostUnavailable, match="could not start a process"):  # "not a directory", it said
-                await box.opened.create_tab(host="few", shell="bash", cwd="/")
-            filler.terminate()
-            filler.wait()
-            assert (await tab.execute("echo $kept", timeout=PATIENT)).output == "yes\n"
-            assert await server_of(tab) == pid
-            new = await box.opened.create_tab(host="few", shell="bash")
-            assert (await new.execute("uname", timeout=PATIENT)).exit_code == 0
-            # The watch is there still: without a connection all ends after `keep`.
-            box.refuse()
-            box.lose("kill")
-            await until(lambda: not there.exists())
-            box.over()
+    async with limited(folder, environ, "5s") as box:
+        tab = await box.opened.create_tab(host="few", shell="bash")
+        await tab.execute("kept=yes")
+        pid, there = await server_of(tab), place_of(tab)
+        filler = subprocess.Popen([sys.executable, "-c", FILLER])
+        # The helper could not start what it asks with, and began anew.
+        await until(lambda: any("/helper" in line and " again " in line for line in of_user().values()))
+        with suppress(TabUnavailable):
+            await tab.execute("true", timeout=2.0)
+        monkeypatch.setattr(questions, "_SHORT_SECONDS", 0.5)
+        with pytest.raises(HostUnavailable, match="could not start a process"):  # "not a directory", it said
+            await box.opened.create_tab(host="few", shell="bash", cwd="/")
+        filler.terminate()
+        filler.wait()
+        assert (await tab.execute("echo $kept", timeout=PATIENT)).output == "yes\n"
+        assert await server_of(tab) == pid
+        new = await box.opened.create_tab(host="few", shell="bash")
+        assert (await new.execute("uname", timeout=PATIENT)).exit_code == 0
+        # The watch is there still: without a connection all ends after `keep`.
+        box.refuse()
+        box.lose("kill")
+        await until(lambda: not there.exists())
+        box.over()

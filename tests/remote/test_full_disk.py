@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 LINES = 20_000
 WHOLE = "".join(f"{line}\n" for line in range(1, LINES + 1))

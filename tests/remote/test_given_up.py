@@ -22,8 +22,6 @@ from tests.remote.proxied import environ_there
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 40.0
 # Longer than a test waits: another reason must end the server.
 NEVER = 600
@@ -110,9 +108,8 @@ async def test_a_carrier_that_is_gone_before_the_facts(
     os.close(read)
     process = connect(environ, there, write)
     os.close(write)
-    with anyio.fail_after(DEADLINE):
-        while process.poll() is None:
-            await anyio.sleep(0.01)
+    while process.poll() is None:
+        await anyio.sleep(0.01)
     assert process.returncode == 1  # a server was started, and its facts could not be said
     await ended(there)
 
@@ -126,9 +123,8 @@ async def test_a_server_that_was_never_used(
     assert process.stdout is not None
     assert process.stdout.readline().startswith(b"muxwire:1111111111111111\tok\t")
     process.stdout.close()
-    with anyio.fail_after(DEADLINE):
-        while process.poll() is None:
-            await anyio.sleep(0.01)
+    while process.poll() is None:
+        await anyio.sleep(0.01)
     assert len(servers(there)) == 1
     await ended(there)
 
@@ -169,17 +165,16 @@ async def test_what_an_earlier_process_left_there_goes_on(
 
         monkeypatch.setattr(module, name, give_up)
 
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals("left", state_dir=folder / "state", environ=user) as first:
-            tab = await first.create_tab(host="box", shell="bash")
-            await tab.execute("kept=yes")
-        async with muxwire.open_terminals("left", state_dir=folder / "state", environ=user) as second:
-            given_up(*{"greet": (remote, "_greet"), "reattach": (lifetime, "reattach")}[step])
-            with anyio.CancelScope() as call:
-                await second.create_tab(host="box", shell="bash")
-            assert called
+    async with muxwire.open_terminals("left", state_dir=folder / "state", environ=user) as first:
+        tab = await first.create_tab(host="box", shell="bash")
+        await tab.execute("kept=yes")
+    async with muxwire.open_terminals("left", state_dir=folder / "state", environ=user) as second:
+        given_up(*{"greet": (remote, "_greet"), "reattach": (lifetime, "reattach")}[step])
+        with anyio.CancelScope() as call:
             await second.create_tab(host="box", shell="bash")
-            again = await second.tab(tab.key)
-            assert (await again.execute("echo $kept")).output == "yes\n"
-            await second.close_host("box")
+        assert called
+        await second.create_tab(host="box", shell="bash")
+        again = await second.tab(tab.key)
+        assert (await again.execute("echo $kept")).output == "yes\n"
+        await second.close_host("box")
     await ended(there)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from muxwire import Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 # As apt does it: what was typed meanwhile is read away.
 NEW = "New Terminal Output:\n"

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 SPAWN = f"{sys.executable} -c 'import pty, sys; pty.spawn(sys.argv[1:])'"
 READS = """sh -c 'printf "Name? "; read x; echo "got $x."'"""

@@ -6,7 +6,6 @@ import shutil
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 import muxwire
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [
-    pytest.mark.anyio,
     pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed"),
 ]
 
@@ -49,23 +47,22 @@ async def cluster(environ: dict[str, str], folder: Path) -> AsyncIterator[tuple[
 
 async def test_a_tab_in_a_pod_is_exact_and_outlives_a_cut(environ: dict[str, str], folder: Path) -> None:
     """What cuts a connection is at times a proxy that saw nothing on it for minutes; kubectl may exit 0 then."""
-    with anyio.fail_after(DEADLINE):
-        async with cluster(environ, folder) as (api, opened):
-            tab = await opened.create_tab(host=POD, shell="bash")
-            assert tab.key == f"{POD}/@1"
-            one = await tab.execute("echo 'a  b'; cd /tmp; false")
-            assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
-            many = await tab.execute("seq 1 20000", max_chars=None)
-            assert many.output == "".join(f"{line}\n" for line in range(1, 20001))
-            running = await tab.execute("echo begun; sleep 0.5; seq 1 20000", async_=True)
-            before = api.opened
-            api.cut()
-            ended = await opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)
-            whole = "begun\n" + "".join(f"{line}\n" for line in range(1, 20001))
-            assert (ended.output == whole, ended.exit_code, ended.note) == (True, 0, ""), ended
-            assert api.opened > before
-            assert (await tab.execute("pwd")).output == "/tmp\n"
-            await tab.close(force=True)
+    async with cluster(environ, folder) as (api, opened):
+        tab = await opened.create_tab(host=POD, shell="bash")
+        assert tab.key == f"{POD}/@1"
+        one = await tab.execute("echo 'a  b'; cd /tmp; false")
+        assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
+        many = await tab.execute("seq 1 20000", max_chars=None)
+        assert many.output == "".join(f"{line}\n" for line in range(1, 20001))
+        running = await tab.execute("echo begun; sleep 0.5; seq 1 20000", async_=True)
+        before = api.opened
+        api.cut()
+        ended = await opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)
+        whole = "begun\n" + "".join(f"{line}\n" for line in range(1, 20001))
+        assert (ended.output == whole, ended.exit_code, ended.note) == (True, 0, ""), ended
+        assert api.opened > before
+        assert (await tab.execute("pwd")).output == "/tmp\n"
+        await tab.close(force=True)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +75,8 @@ async def test_a_tab_in_a_pod_is_exact_and_outlives_a_cut(environ: dict[str, str
 async def test_what_kubectl_says_of_a_pod_that_is_not_there_is_the_reason(
     environ: dict[str, str], folder: Path, name: str, reason: str
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with cluster(environ, folder) as (_, opened):
-            with pytest.raises(HostUnavailable) as caught:
-                await opened.create_tab(host=name)
-            assert caught.value.stage == "connect", caught.value
-            assert reason in caught.value.reason
+    async with cluster(environ, folder) as (_, opened):
+        with pytest.raises(HostUnavailable) as caught:
+            await opened.create_tab(host=name)
+        assert caught.value.stage == "connect", caught.value
+        assert reason in caught.value.reason

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from muxwire import Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 40.0
 
 

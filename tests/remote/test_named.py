@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 PATIENT = 30.0
 NAME = "dev"
@@ -102,63 +100,59 @@ async def written(opened: Terminals, tab: Tab) -> bytes:
 
 async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], state: Path, folder: Path) -> None:
     go = folder / f"go-{user['MUXWIRE_HOSTS'][-8:]}"
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-            made = await first.create_tab(host="box", shell="bash", name="before")
-            await first.run_operations([{"kind": "rename_window", "target": made.key, "name": "far"}])
-            await made.execute("cd /usr; kept=yes")
-            running = await made.execute(f"until [ -e {go} ]; do sleep 0.05; done; echo over; (exit 7)", async_=True)
-        go.touch()
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
-            [row] = (await second.list_tabs(closed=False)).tabs
-            assert (row.window_id, row.name, row.host, row.link) == (made.key, "far", "box", "up")
-            ended = await second.command_result(running.command_id, wait=PATIENT)
-            assert (ended.output, ended.exit_code) == ("over\n", 7), ended
-            tab = await second.tab(made.key)
-            assert (await tab.execute("echo $kept; pwd")).output == "yes\n/usr\n"
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+        made = await first.create_tab(host="box", shell="bash", name="before")
+        await first.run_operations([{"kind": "rename_window", "target": made.key, "name": "far"}])
+        await made.execute("cd /usr; kept=yes")
+        running = await made.execute(f"until [ -e {go} ]; do sleep 0.05; done; echo over; (exit 7)", async_=True)
+    go.touch()
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+        [row] = (await second.list_tabs(closed=False)).tabs
+        assert (row.window_id, row.name, row.host, row.link) == (made.key, "far", "box", "up")
+        ended = await second.command_result(running.command_id, wait=PATIENT)
+        assert (ended.output, ended.exit_code) == ("over\n", 7), ended
+        tab = await second.tab(made.key)
+        assert (await tab.execute("echo $kept; pwd")).output == "yes\n/usr\n"
 
 
 async def test_a_name_without_its_machine_is_refused_with_the_whole_one(user: dict[str, str], state: Path) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-            made = await first.create_tab(host="box", shell="bash", name="far")
-            server = int((await made.execute("echo $TMUX")).output.split(",")[1])
-            with pytest.raises(NoSuchTarget) as here:
-                await first.tab("far")
-            assert "box/far" in here.value.remedy
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
-            with pytest.raises(NoSuchTarget) as not_yet:
-                await second.tab("far")
-            assert "box/far" in not_yet.value.remedy
-            assert (await second.tab("box/far")).key == made.key
-        os.kill(server, signal.SIGKILL)
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
-            with pytest.raises(NoSuchTarget, match=r"no tab on box: .* ended"):
-                await third.tab(made.key)
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+        made = await first.create_tab(host="box", shell="bash", name="far")
+        server = int((await made.execute("echo $TMUX")).output.split(",")[1])
+        with pytest.raises(NoSuchTarget) as here:
+            await first.tab("far")
+        assert "box/far" in here.value.remedy
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+        with pytest.raises(NoSuchTarget) as not_yet:
+            await second.tab("far")
+        assert "box/far" in not_yet.value.remedy
+        assert (await second.tab("box/far")).key == made.key
+    os.kill(server, signal.SIGKILL)
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
+        with pytest.raises(NoSuchTarget, match=r"no tab on box: .* ended"):
+            await third.tab(made.key)
 
 
 async def test_a_command_is_known_by_its_id_at_once(user: dict[str, str], state: Path) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-            made = await first.create_tab(host="box", shell="bash")
-            told = await made.execute("echo said; (exit 3)", async_=True)
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
-            ended = await second.command_result(told.command_id, wait=PATIENT)
-            assert (ended.output, ended.exit_code) == ("said\n", 3), ended
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+        made = await first.create_tab(host="box", shell="bash")
+        told = await made.execute("echo said; (exit 3)", async_=True)
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+        ended = await second.command_result(told.command_id, wait=PATIENT)
+        assert (ended.output, ended.exit_code) == ("said\n", 3), ended
 
 
 async def test_a_killed_process_loses_and_doubles_nothing(user: dict[str, str], state: Path) -> None:
     command = f"for i in $(seq 1 {LINES}); do echo $i; done"
     script = _KILLED.format(name=NAME, state=str(state), host="box", command=command)
-    with anyio.fail_after(DEADLINE):
-        done = await anyio.run_process([sys.executable, "-c", script], env=user, check=False)
-        assert done.returncode == -signal.SIGKILL, done
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
-            ended = await second.command_result(done.stdout.decode().strip(), wait=PATIENT, max_chars=1 << 20)
-            assert ended.exit_code == 0, ended
-            tab = await second.tab("box/@1")
-            lines = [int(line) for line in re.findall(rb"(\d+)\r\n", await written(second, tab))]
-            assert lines == list(range(1, LINES + 1))
+    done = await anyio.run_process([sys.executable, "-c", script], env=user, check=False)
+    assert done.returncode == -signal.SIGKILL, done
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+        ended = await second.command_result(done.stdout.decode().strip(), wait=PATIENT, max_chars=1 << 20)
+        assert ended.exit_code == 0, ended
+        tab = await second.tab("box/@1")
+        lines = [int(line) for line in re.findall(rb"(\d+)\r\n", await written(second, tab))]
+        assert lines == list(range(1, LINES + 1))
 
 
 async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], state: Path) -> None:
@@ -204,17 +198,16 @@ async def test_a_list_names_the_machine_that_it_leaves_out(
     assert "no tab is named\n" in unnamed.stderr, unnamed
     assert "box is left out" in (await muxwire_verb(down, state, "kill", "--all")).stderr
     monkeypatch.setattr(machines, "_FOUND_SECONDS", 0.0)
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=slow) as opened:
-            assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
-            # What was waited for long enough is not waited for once more.
-            monkeypatch.setattr(machines, "_FOUND_SECONDS", PATIENT)
-            opened._hosts._tried["box"] -= PATIENT
-            assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
-            with pytest.raises(NoSuchTarget) as unknown:
-                await opened.command_result("c9")
-            assert "box (it has not answered yet)" in unknown.value.remedy
-        assert not given_up.exists(), "the end waited for the machine"
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=slow) as opened:
+        assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
+        # What was waited for long enough is not waited for once more.
+        monkeypatch.setattr(machines, "_FOUND_SECONDS", PATIENT)
+        opened._hosts._tried["box"] -= PATIENT
+        assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
+        with pytest.raises(NoSuchTarget) as unknown:
+            await opened.command_result("c9")
+        assert "box (it has not answered yet)" in unknown.value.remedy
+    assert not given_up.exists(), "the end waited for the machine"
     monkeypatch.undo()
     found = json.loads((await muxwire_verb(user, state, "ls", "--json")).stdout)
     assert [row["window_id"] for row in found["tabs"]] == ["box/@1"]
@@ -222,39 +215,37 @@ async def test_a_list_names_the_machine_that_it_leaves_out(
 
 
 async def test_tabs_that_another_process_drives_stay_with_it(user: dict[str, str], state: Path) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-            made = await first.create_tab(host="box", shell="bash")
-            refused = await muxwire_verb(user, state, "new", "--host", "box")
-            assert refused.returncode == FAILED, refused
-            assert "another process has the tabs" in refused.stderr
-            await no_owner(user)
-            listed = await muxwire_verb(user, state, "ls", "--json")
-            assert json.loads(listed.stdout)["unreached"] == {"box": "another process has its tabs"}
-            ran = await muxwire_verb(user, state, "run", "--host", "box", "echo own")
-            assert (ran.stdout, ran.returncode) == ("own\n", 0), ran
-            assert (await made.execute("echo well")).output == "well\n"
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+        made = await first.create_tab(host="box", shell="bash")
+        refused = await muxwire_verb(user, state, "new", "--host", "box")
+        assert refused.returncode == FAILED, refused
+        assert "another process has the tabs" in refused.stderr
+        await no_owner(user)
+        listed = await muxwire_verb(user, state, "ls", "--json")
+        assert json.loads(listed.stdout)["unreached"] == {"box": "another process has its tabs"}
+        ran = await muxwire_verb(user, state, "run", "--host", "box", "echo own")
+        assert (ran.stdout, ran.returncode) == ("own\n", 0), ran
+        assert (await made.execute("echo well")).output == "well\n"
 
 
 async def test_a_server_that_has_ended_leaves_its_logs(user: dict[str, str], state: Path) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-            made = await first.create_tab(host="box", shell="bash")
-            await made.execute("echo before")
-            (pid,) = await made.client.command("display-message", "-p", "#{pid}")
-        os.kill(int(pid), signal.SIGKILL)
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
-            assert (await second.list_tabs(closed=False)).tabs == ()
-            assert links_of(state / NAME) == []
-            assert "before" in (await second.read_logs(made.key)).content
-        # The process that found it so, which may show nothing of it (`ls`), is not the only one that knows why.
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
-            with pytest.raises(NoSuchTarget, match=r"no tab on box: .* there has ended"):
-                await third.tab(made.key)
-            new = await third.create_tab(host="box", shell="bash")
-            assert (await new.execute("echo after")).output == "after\n"
-            assert new.generation > made.generation
-            await new.close(force=True)
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as fourth:
-            with pytest.raises(NoSuchTarget, match=r"no tab on box$"):
-                await fourth.tab(made.key)
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+        made = await first.create_tab(host="box", shell="bash")
+        await made.execute("echo before")
+        (pid,) = await made.client.command("display-message", "-p", "#{pid}")
+    os.kill(int(pid), signal.SIGKILL)
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+        assert (await second.list_tabs(closed=False)).tabs == ()
+        assert links_of(state / NAME) == []
+        assert "before" in (await second.read_logs(made.key)).content
+    # The process that found it so, which may show nothing of it (`ls`), is not the only one that knows why.
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
+        with pytest.raises(NoSuchTarget, match=r"no tab on box: .* there has ended"):
+            await third.tab(made.key)
+        new = await third.create_tab(host="box", shell="bash")
+        assert (await new.execute("echo after")).output == "after\n"
+        assert new.generation > made.generation
+        await new.close(force=True)
+    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as fourth:
+        with pytest.raises(NoSuchTarget, match=r"no tab on box$"):
+            await fourth.tab(made.key)

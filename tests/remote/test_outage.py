@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 # Ten times as much as is kept.
 LINES = 100_000
@@ -78,13 +76,12 @@ async def test_a_tab_whose_output_is_not_kept_yet_loses_nothing(folder: Path, en
     slow.mkdir()
     (slow / "mkdir").write_text(f'#!/bin/sh\ncase $* in *spool-*) sleep 1 ;; esac\nexec {shutil.which("mkdir")} "$@"\n')
     (slow / "mkdir").chmod(0o755)
-    with anyio.fail_after(DEADLINE):
-        async with proxied(folder, environ | {"PATH": f"{slow}:{environ['PATH']}"}) as box:
-            tab = await box.opened.create_tab(host="box", shell="bash")
-            box.lose("kill")
-            assert (await tab.execute("echo new", timeout=PATIENT)).output == "new\n"
-            assert (await box.opened.stream_logs(tab.key, from_byte=0, max_bytes=1 << 20)).dropped == 0
-            assert tab.client.connections > 0
+    async with proxied(folder, environ | {"PATH": f"{slow}:{environ['PATH']}"}) as box:
+        tab = await box.opened.create_tab(host="box", shell="bash")
+        box.lose("kill")
+        assert (await tab.execute("echo new", timeout=PATIENT)).output == "new\n"
+        assert (await box.opened.stream_logs(tab.key, from_byte=0, max_bytes=1 << 20)).dropped == 0
+        assert tab.client.connections > 0
 
 
 async def test_what_was_not_kept_in_time_is_not_read_by_a_later_process(
@@ -101,23 +98,22 @@ async def test_what_was_not_kept_in_time_is_not_read_by_a_later_process(
     _, user = behind_proxy(folder, environ | {"PATH": f"{slow}:{environ['PATH']}"})
     monkeypatch.setattr(rejoin._Spool, "begin_seconds", 0.1)
     process = partial(muxwire.open_terminals, "late", state_dir=folder / "late-state", environ=user)
-    with anyio.fail_after(DEADLINE):
-        async with process() as opened:
-            tab = await opened.create_tab(host="box", shell="bash")
-            await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", async_=True)
-        go.touch()
-        await there(done)
-        async with process() as opened:
-            tab = await opened.tab(tab.key)
-            assert (await tab.execute("seq 6001 7000", timeout=PATIENT)).exit_code == 0
-        kept.touch()
-        async with process() as opened:
-            tab = await opened.tab(tab.key)
-            assert (await tab.execute("echo third", timeout=PATIENT)).output == "third\n"
-            await tab.pane.stream.log.flushed()
-            log = tab.log_path.read_bytes()
-            assert [log.count(b"%s\r\n" % line) for line in (b"4000", b"6500")] == [0, 1]
-            await tab.close(force=True)
+    async with process() as opened:
+        tab = await opened.create_tab(host="box", shell="bash")
+        await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", async_=True)
+    go.touch()
+    await there(done)
+    async with process() as opened:
+        tab = await opened.tab(tab.key)
+        assert (await tab.execute("seq 6001 7000", timeout=PATIENT)).exit_code == 0
+    kept.touch()
+    async with process() as opened:
+        tab = await opened.tab(tab.key)
+        assert (await tab.execute("echo third", timeout=PATIENT)).output == "third\n"
+        await tab.pane.stream.log.flushed()
+        log = tab.log_path.read_bytes()
+        assert [log.count(b"%s\r\n" % line) for line in (b"4000", b"6500")] == [0, 1]
+        await tab.close(force=True)
     for path in (go, kept, done):
         path.unlink()
 

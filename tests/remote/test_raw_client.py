@@ -18,8 +18,6 @@ from tests.remote.proxied import QUICK, Proxy, behind_proxy
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 LINES = 20_000
 
@@ -48,32 +46,31 @@ async def test_a_call_is_answered_whole_after_its_connection_was_lost(
         return dict(result["structuredContent"])
 
     try:
-        with anyio.fail_after(DEADLINE):
-            await client.initialize()
-            tab = (await done("create_tab", host="box", shell="bash"))["window_id"]
-            command = f"echo ran >>{ran}; until [ -e {go} ]; do sleep 0.05; done; seq 1 {LINES}; (exit 3)"
-            words = {"window_id": tab, "command": command, "timeout_ms": 60_000, "max_chars": 1_000_000}
-            call = await client.start("tools/call", {"name": "execute_command", "arguments": words})
-            while not ran.exists() or (await done("list_tabs"))["tabs"][0]["state"] != "running":
-                await anyio.sleep(0.02)
-            proxy.refuse()
-            assert proxy.lose(kind)
-            links = set[str]()
-            while "reconnecting" not in links:  # each of these is answered while that call waits
-                [row] = (await done("list_tabs"))["tabs"]
-                links.add(row["link"])
-                assert row["state"] == "running", row
-            go.touch()
-            proxy.over()
-            answer = await client.receive()
-            assert answer["id"] == call
-            told = answer["result"]["structuredContent"]
-            whole = "".join(f"{line}\n" for line in range(1, LINES + 1))
-            assert (told["output"] == whole, told["exit_code"], told.get("note")) == (True, 3, None), told
+        await client.initialize()
+        tab = (await done("create_tab", host="box", shell="bash"))["window_id"]
+        command = f"echo ran >>{ran}; until [ -e {go} ]; do sleep 0.05; done; seq 1 {LINES}; (exit 3)"
+        words = {"window_id": tab, "command": command, "timeout_ms": 60_000, "max_chars": 1_000_000}
+        call = await client.start("tools/call", {"name": "execute_command", "arguments": words})
+        while not ran.exists() or (await done("list_tabs"))["tabs"][0]["state"] != "running":
+            await anyio.sleep(0.02)
+        proxy.refuse()
+        assert proxy.lose(kind)
+        links = set[str]()
+        while "reconnecting" not in links:  # each of these is answered while that call waits
             [row] = (await done("list_tabs"))["tabs"]
-            assert (row["link"], row["state"]) == ("up", "prompt"), row
-            assert (await done("execute_command", window_id=tab, command="echo again"))["output"] == "again\n"
-            assert ran.read_text() == "ran\n"
+            links.add(row["link"])
+            assert row["state"] == "running", row
+        go.touch()
+        proxy.over()
+        answer = await client.receive()
+        assert answer["id"] == call
+        told = answer["result"]["structuredContent"]
+        whole = "".join(f"{line}\n" for line in range(1, LINES + 1))
+        assert (told["output"] == whole, told["exit_code"], told.get("note")) == (True, 3, None), told
+        [row] = (await done("list_tabs"))["tabs"]
+        assert (row["link"], row["state"]) == ("up", "prompt"), row
+        assert (await done("execute_command", window_id=tab, command="echo again"))["output"] == "again\n"
+        assert ran.read_text() == "ran\n"
     finally:
         client.hang_up()
         client.stop_reading()

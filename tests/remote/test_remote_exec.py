@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 # What differs where files, signals and the kernel's answers come from another machine.
 SOME = {
     "all-256-bytes", "20k-lines", "100kB-multiline", "control-bytes-in-command", "unclosed-dquote", "exit-3", "vim",

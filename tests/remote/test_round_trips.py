@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from muxwire.client.transport import Transport
     from muxwire.repl.transcript import Record
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 TABS = 4
 # One of that many tries must do, and is the last: a machine with much to do answers while the shell has not come to its

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Call = Callable[[Proxied, Tab], Awaitable[object]]
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60.0
 # Whoever waits for an answer without a limit of his own waits for longer than a test may take.
 NEVER = 10 * DEADLINE

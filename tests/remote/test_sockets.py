@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 # The peer answers long after a program that is silent would be taken for one that waits for a line.
 CLIENT = """

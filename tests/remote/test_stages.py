@@ -18,8 +18,6 @@ from muxwire.client.watchdog import process_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 
 

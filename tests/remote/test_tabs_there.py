@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30.0
 COMMANDS = 20
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
@@ -44,39 +42,36 @@ async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
 async def test_each_shell_runs_commands_exactly(terminals: Terminals, folder: Path, shell: str) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    with anyio.fail_after(DEADLINE):
-        made = await terminals.create_tab(host="box", shell=shell, cwd=str(folder))
-        first = await made.execute("echo 'a  b'; cd /; sh -c 'exit 3'")
-        assert (first.output, first.exit_code, first.cwd) == ("a  b\n", 3, "/"), first
-        moved = await made.execute("pwd", cwd=str(folder), env={"A": "b"})
-        assert moved.output == f"{folder}\n", moved
-        cut = await made.execute("sleep 30", timeout=2)
-        assert (cut.timed_out, cut.exit_code, cut.state) == (True, 130, "prompt"), cut
-        again = await made.execute("echo again")
-        assert (again.output, again.exit_code) == ("again\n", 0), again
-        last = await made.execute("exit 4")
-        assert (last.exit_code, last.state) == (4, "dead"), last
+    made = await terminals.create_tab(host="box", shell=shell, cwd=str(folder))
+    first = await made.execute("echo 'a  b'; cd /; sh -c 'exit 3'")
+    assert (first.output, first.exit_code, first.cwd) == ("a  b\n", 3, "/"), first
+    moved = await made.execute("pwd", cwd=str(folder), env={"A": "b"})
+    assert moved.output == f"{folder}\n", moved
+    cut = await made.execute("sleep 30", timeout=2)
+    assert (cut.timed_out, cut.exit_code, cut.state) == (True, 130, "prompt"), cut
+    again = await made.execute("echo again")
+    assert (again.output, again.exit_code) == ("again\n", 0), again
+    last = await made.execute("exit 4")
+    assert (last.exit_code, last.state) == (4, "dead"), last
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_an_answer_that_ends_a_command_there_has_its_exit_code(terminals: Terminals, shell: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        made = await terminals.create_tab(host="box", shell=shell)
-        assert (await made.execute("sh -c 'read line; exit 3'")).state == "interactive"
-        sent = await made.send_keys(["hello", "Enter"], wait=DEADLINE)
-        assert (sent.outcome, sent.state, sent.exit_code) == ("ended", "prompt", 3), sent
-        await made.close()
+    made = await terminals.create_tab(host="box", shell=shell)
+    assert (await made.execute("sh -c 'read line; exit 3'")).state == "interactive"
+    sent = await made.send_keys(["hello", "Enter"], wait=DEADLINE)
+    assert (sent.outcome, sent.state, sent.exit_code) == ("ended", "prompt", 3), sent
+    await made.close()
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_after_a_typed_line_the_shell_there_is_at_its_prompt(terminals: Terminals, shell: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        made = await terminals.create_tab(host="box", shell=shell)
-        await made.execute("true")
-        for _ in range(3):
-            sent = await made.send_keys(["sleep 0.1; echo typed", "Enter"], wait=DEADLINE)
-            assert (sent.outcome, sent.state) == ("ended", "prompt"), sent
-        await made.close()
+    made = await terminals.create_tab(host="box", shell=shell)
+    await made.execute("true")
+    for _ in range(3):
+        sent = await made.send_keys(["sleep 0.1; echo typed", "Enter"], wait=DEADLINE)
+        assert (sent.outcome, sent.state) == ("ended", "prompt"), sent
+    await made.close()
 
 
 async def test_keys_for_a_program_there_are_answered_when_it_waits_again(tab: Tab) -> None:
@@ -96,20 +91,19 @@ async def test_a_reader_there_at_the_end_of_a_pipe_is_seen_to_wait(terminals: Te
 
 
 async def test_a_nested_shell_there_reads_our_files_which_go_with_the_tab(terminals: Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        made = await terminals.create_tab(host="box", shell="bash")
-        host = made.pane.host
-        assert isinstance(host, RemoteHost)
-        folder = Path(host.facts.memory) / Path(host.facts.folder).name / made.runner.folder.name
-        assert (await made.execute("bash --norc", timeout=DEADLINE / 4)).state == "interactive"
-        for _ in range(2):  # a shell that was just started may be asked first
-            assert (await made.execute("echo in")).output == "in\n"
-        assert made.pane.session.current is not None
-        assert made.pane.session.current.level == 2
-        assert list(folder.iterdir())
-        await made.close(force=True)
-        await host.done()
-        assert not folder.exists()
+    made = await terminals.create_tab(host="box", shell="bash")
+    host = made.pane.host
+    assert isinstance(host, RemoteHost)
+    folder = Path(host.facts.memory) / Path(host.facts.folder).name / made.runner.folder.name
+    assert (await made.execute("bash --norc", timeout=DEADLINE / 4)).state == "interactive"
+    for _ in range(2):  # a shell that was just started may be asked first
+        assert (await made.execute("echo in")).output == "in\n"
+    assert made.pane.session.current is not None
+    assert made.pane.session.current.level == 2
+    assert list(folder.iterdir())
+    await made.close(force=True)
+    await host.done()
+    assert not folder.exists()
 
 
 async def test_our_client_there_leaves_the_size_to_a_persons_terminal(tab: Tab) -> None:
@@ -120,10 +114,9 @@ async def test_our_client_there_leaves_the_size_to_a_persons_terminal(tab: Tab) 
 
 
 async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        made = await terminals.create_tab(host="odd")
-        assert (await made.execute("echo 'a  b'")).output == "a  b\n"
-        await made.close()
+    made = await terminals.create_tab(host="odd")
+    assert (await made.execute("echo 'a  b'")).output == "a  b\n"
+    await made.close()
 
 
 async def test_a_tab_there_goes_by_its_host(terminals: Terminals, tab: Tab) -> None:
@@ -188,11 +181,10 @@ async def test_what_is_not_there_is_refused(terminals: Terminals, folder: Path) 
 
 
 async def test_a_program_in_place_of_a_shell_tells_its_status(terminals: Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        made = await terminals.create_tab(host="box", command=["sh", "-c", "echo said; exit 7"])
-        ended = await terminals.wait_for([made.key], exit=True, timeout=DEADLINE)
-        assert ended.outcome in ("met", "closed"), ended
-        assert "said" in (await terminals.read_logs(made.key)).content
+    made = await terminals.create_tab(host="box", command=["sh", "-c", "echo said; exit 7"])
+    ended = await terminals.wait_for([made.key], exit=True, timeout=DEADLINE)
+    assert ended.outcome in ("met", "closed"), ended
+    assert "said" in (await terminals.read_logs(made.key)).content
 
 
 async def test_tabs_are_listed_while_one_is_closed(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 FAILED, USAGE = 1, 2
 
@@ -59,12 +57,11 @@ async def test_ls_shows_the_tabs_that_a_process_has_there(tab: Tab, user: dict[s
     "name", ["", "bash", "back\\slash # and #{pid}", "a name that is longer than what tmux shows of it"]
 )
 async def test_every_list_calls_a_tab_the_same(terminals: Terminals, user: dict[str, str], name: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        made = await terminals.create_tab(host="box", shell="bash", name=name)
-        await made.execute("true")
-        listed = json.loads((await run(user, "ls", "--host", "box", "--json")).stdout)["tabs"]
-        assert [row["name"] for row in listed] == [made.name] == [name or made.window_id]
-        await made.close(force=True)
+    made = await terminals.create_tab(host="box", shell="bash", name=name)
+    await made.execute("true")
+    listed = json.loads((await run(user, "ls", "--host", "box", "--json")).stdout)["tabs"]
+    assert [row["name"] for row in listed] == [made.name] == [name or made.window_id]
+    await made.close(force=True)
 
 
 @pytest.mark.parametrize("by", ["id", "option", "name", "whole name"])
@@ -105,13 +102,12 @@ async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Te
 
 async def test_what_was_ended_in_order_is_not_found(environ: dict[str, str], folder: Path) -> None:
     state = folder / "other-state"
-    with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(state_dir=state, environ=environ) as opened:
-            await opened.create_tab(host="box")
-            (one,) = links_to("box", state)
-            assert (one.instance, one.driven) == (opened.folders.instance, True)
-            assert links_to("brief", state) == []
-        assert links_to("box", state) == []
+    async with muxwire.open_terminals(state_dir=state, environ=environ) as opened:
+        await opened.create_tab(host="box")
+        (one,) = links_to("box", state)
+        assert (one.instance, one.driven) == (opened.folders.instance, True)
+        assert links_to("brief", state) == []
+    assert links_to("box", state) == []
 
 
 @pytest.mark.parametrize(

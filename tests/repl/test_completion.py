@@ -56,7 +56,6 @@ def test_files_are_completed(tmp_path: Path) -> None:
     assert complete(":record /no/such/folder/x", Vocabulary(), WORDS)[1] == []
 
 
-@pytest.mark.anyio
 async def test_a_real_tmux_tells_what_it_knows() -> None:
     async with open_private_tmux() as tmux:
         await tmux.client.command("rename-window", "-t", "hub:0", "a name")

@@ -12,8 +12,6 @@ import pytest
 
 import muxwire
 
-pytestmark = pytest.mark.anyio
-
 SECONDS = 40
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from hypothesis import given, strategies as st
 
 from muxwire import Tab, Terminals
@@ -20,8 +19,6 @@ from muxwire.web.asks import asking_tabs, hooked
 from muxwire.web.frames import Frame, Screen, Screens
 from tests.library.opened import tab_for
 from tests.web.reader import read, shown_when, text_of
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 50.0
 PASSWORD = "a password (echo is off)"

@@ -17,7 +17,6 @@ from tests.apps.browser import CHROMIUM, Browser, browser
 from tests.users import short_folder
 
 pytestmark = [
-    pytest.mark.anyio,
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
 ]

@@ -16,8 +16,6 @@ from muxwire.web.server import Web, page
 from tests.library.opened import tab_for
 from tests.web.reader import read, text_of
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 50.0
 HOST = (b"host", b"127.0.0.1:7690")
 

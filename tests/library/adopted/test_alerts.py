@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import anyio
 import pytest
 
 import muxwire
 from tests.library.adopted.person import CLIENTS, Person
-
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 40
 
 Call = Callable[[muxwire.Terminals], Awaitable[object]]
 
@@ -65,30 +60,28 @@ CALLS: list[Call] = [
 async def test_alerts_stay_in_sessions_that_a_call_does_not_use(
     person: Person, environ: dict[str, str], folder: Path
 ) -> None:
-    with anyio.fail_after(DEADLINE):
-        await person.settled()
-        await person.ring("other:three")
-        alerts = person.alerts("other")
-        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-            for call in CALLS:
-                await call(adopted)
-                assert person.alerts("other") == alerts, call
-            assert "other" not in person.tmux("list-clients", "-F", f"{CLIENTS} #{{client_session}}").split()
-            # A session whose tab is used is attached to, as if somebody had looked.
-            await (await adopted.tab("three")).snapshot()
-            assert person.alerts("other") != alerts
+    await person.settled()
+    await person.ring("other:three")
+    alerts = person.alerts("other")
+    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+        for call in CALLS:
+            await call(adopted)
+            assert person.alerts("other") == alerts, call
+        assert "other" not in person.tmux("list-clients", "-F", f"{CLIENTS} #{{client_session}}").split()
+        # A session whose tab is used is attached to, as if somebody had looked.
+        await (await adopted.tab("three")).snapshot()
+        assert person.alerts("other") != alerts
 
 
 async def test_the_first_session_ends_between_calls(person: Person, environ: dict[str, str], folder: Path) -> None:
     """The others are found again by the next call."""
-    with anyio.fail_after(DEADLINE):
-        await person.settled()
-        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-            await adopted.list_tabs()
-            person.tmux("kill-session", "-t", "work")
-            assert [tab.name for tab in (await adopted.list_tabs()).tabs if not tab.closed] == ["three"]
-            assert (await (await adopted.tab("three")).execute("echo on")).output == "on\n"
-            person.tmux("kill-server")
-            for _ in range(2):
-                with pytest.raises(muxwire.InstanceUnavailable):
-                    await adopted.list_tabs()
+    await person.settled()
+    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+        await adopted.list_tabs()
+        person.tmux("kill-session", "-t", "work")
+        assert [tab.name for tab in (await adopted.list_tabs()).tabs if not tab.closed] == ["three"]
+        assert (await (await adopted.tab("three")).execute("echo on")).output == "on\n"
+        person.tmux("kill-server")
+        for _ in range(2):
+            with pytest.raises(muxwire.InstanceUnavailable):
+                await adopted.list_tabs()

@@ -13,9 +13,6 @@ from muxwire.mcp.tools import TOOLS
 from tests.library.adopted.person import Person, differences, theirs
 from tests.tools import Tools, named_after_tools
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 40
 # The window that the tools type into; all others are only looked at.
 USED = "work:one"
 # The tools whose calls here use a tab of the session `other` too: to attach to it clears what it has to tell.
@@ -175,19 +172,18 @@ def test_every_kind_of_operation_is_harmless_or_refused() -> None:
 
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
 async def test_nothing_of_a_person_changes(person: Person, environ: dict[str, str], folder: Path, tool: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        used = {person.pane(USED)}
-        await person.settled(used)
-        if tool not in ELSEWHERE:
-            await person.ring("other:three")
-        before, alerts = person.everything(used), person.alerts("other")
-        windows = set(person.ids("list-windows", "window_id"))
-        panes = set(person.ids("list-panes", "pane_id"))
-        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-            assert adopted.role == "adopted"
-            await CALLS[tool](Tools(adopted))
-            ours = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
-            assert differences(theirs(before, ours), theirs(person.everything(used), ours)) == []
-            assert tool in ELSEWHERE or person.alerts("other") == alerts
-        after = dict(person.everything(used))
-        assert differences(before, after) == []
+    used = {person.pane(USED)}
+    await person.settled(used)
+    if tool not in ELSEWHERE:
+        await person.ring("other:three")
+    before, alerts = person.everything(used), person.alerts("other")
+    windows = set(person.ids("list-windows", "window_id"))
+    panes = set(person.ids("list-panes", "pane_id"))
+    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+        assert adopted.role == "adopted"
+        await CALLS[tool](Tools(adopted))
+        ours = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
+        assert differences(theirs(before, ours), theirs(person.everything(used), ours)) == []
+        assert tool in ELSEWHERE or person.alerts("other") == alerts
+    after = dict(person.everything(used))
+    assert differences(before, after) == []

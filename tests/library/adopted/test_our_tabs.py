@@ -21,9 +21,6 @@ from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
 from tests.processes import gone
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 40
 # Starts what a hang-up does not end, and prints its number.
 BACKGROUND = "sh -c 'nohup sleep 1000 >/dev/null 2>&1 & echo $!'"
 # A process that opens a tab and runs a command in it and one in the person's window, says so, and stays to be killed.
@@ -64,158 +61,149 @@ def windows(person: Person, session: str) -> int:
 
 
 async def test_what_we_made_ends_with_us_with_all_that_runs_in_it(person: Person, opened: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with unchanged(person):
-            pids: list[int] = []
-            async with opened() as adopted:
-                for session in ("", "other"):
-                    tab = await adopted.create_tab(session=session)
-                    said = await tab.execute(f"trap '' HUP TERM; {BACKGROUND}; echo $$")
-                    pids += map(int, said.output.split())
-                assert process_table().keys() >= set(pids)
-            assert process_table().keys().isdisjoint(pids)
+    async with unchanged(person):
+        pids: list[int] = []
+        async with opened() as adopted:
+            for session in ("", "other"):
+                tab = await adopted.create_tab(session=session)
+                said = await tab.execute(f"trap '' HUP TERM; {BACKGROUND}; echo $$")
+                pids += map(int, said.output.split())
+            assert process_table().keys() >= set(pids)
+        assert process_table().keys().isdisjoint(pids)
 
 
 async def test_a_tab_that_is_closed_takes_nothing_with_it(person: Person, opened: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with unchanged(person), opened() as adopted:
-            tab = await adopted.create_tab(name="ours")
-            pid = int((await tab.execute(BACKGROUND)).output)
-            await adopted.close_tab("ours")
-            await gone([pid])
-            # One whose program ends goes by itself.
-            tab = await adopted.create_tab(name="ours")
-            assert (await tab.execute("echo ${TMUX%%,*}")).output == f"{person.socket}\n"
-            assert (await tab.execute("exit 3")).state == "dead"
-            await closed(tab)
+    async with unchanged(person), opened() as adopted:
+        tab = await adopted.create_tab(name="ours")
+        pid = int((await tab.execute(BACKGROUND)).output)
+        await adopted.close_tab("ours")
+        await gone([pid])
+        # One whose program ends goes by itself.
+        tab = await adopted.create_tab(name="ours")
+        assert (await tab.execute("echo ${TMUX%%,*}")).output == f"{person.socket}\n"
+        assert (await tab.execute("exit 3")).state == "dead"
+        await closed(tab)
 
 
 async def test_a_pane_of_the_person_in_a_window_of_ours_stays(person: Person, opened: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with opened() as adopted:
-            tab = await adopted.create_tab(name="ours")
-            person.tmux("split-window", "-d", "-t", tab.window_id)
-            panes = person.tmux("list-panes", "-t", tab.window_id, "-F", "#{pane_id}").split()
-            await adopted.close_tab("ours")
-            assert person.tmux("list-panes", "-t", tab.window_id, "-F", "#{pane_id}").split() == panes[1:]
-            kept = {row.pane_id for row in (await adopted.list_tabs()).tabs if not row.closed}
-            assert panes[1] in kept
-            with pytest.raises(muxwire.NotPermitted):
-                await adopted.close_tab(panes[1], force=True)
+    async with opened() as adopted:
+        tab = await adopted.create_tab(name="ours")
+        person.tmux("split-window", "-d", "-t", tab.window_id)
+        panes = person.tmux("list-panes", "-t", tab.window_id, "-F", "#{pane_id}").split()
+        await adopted.close_tab("ours")
+        assert person.tmux("list-panes", "-t", tab.window_id, "-F", "#{pane_id}").split() == panes[1:]
+        kept = {row.pane_id for row in (await adopted.list_tabs()).tabs if not row.closed}
+        assert panes[1] in kept
+        with pytest.raises(muxwire.NotPermitted):
+            await adopted.close_tab(panes[1], force=True)
 
 
 async def test_the_last_window_of_a_session_stays(person: Person, opened: Open) -> None:
     """The person closed all others: the session, and perhaps the server, would end with ours."""
-    with anyio.fail_after(DEADLINE):
-        async with opened() as adopted:
-            tab = await adopted.create_tab(name="ours", session="other")
-            person.tmux("kill-window", "-t", "other:three")
-            for force in (False, True):
-                with pytest.raises(muxwire.NotPermitted, match="only window"):
-                    await adopted.close_tab("ours", force=force)
-            assert (await tab.execute("echo on")).output == "on\n"
-            # Its program ends: the window goes as soon as the session has another one.
-            await tab.execute("exit")
+    async with opened() as adopted:
+        tab = await adopted.create_tab(name="ours", session="other")
+        person.tmux("kill-window", "-t", "other:three")
+        for force in (False, True):
+            with pytest.raises(muxwire.NotPermitted, match="only window"):
+                await adopted.close_tab("ours", force=force)
+        assert (await tab.execute("echo on")).output == "on\n"
+        # Its program ends: the window goes as soon as the session has another one.
+        await tab.execute("exit")
+        await adopted.list_tabs()
+        assert windows(person, "other") == 1
+        person.tmux("new-window", "-d", "-t", "other:")
+        while windows(person, "other") > 1:
             await adopted.list_tabs()
-            assert windows(person, "other") == 1
-            person.tmux("new-window", "-d", "-t", "other:")
-            while windows(person, "other") > 1:
-                await adopted.list_tabs()
-            while not tab.pane.session.closed:  # tmux has ended the window before we hear of it
-                await tab.pane.stream.changed()
-            last = await adopted.create_tab(name="last", session="other")
-            person.tmux("kill-window", "-a", "-t", last.window_id)
-        # Also at our end.
-        assert person.tmux("list-windows", "-t", "other", "-F", "#{window_name}").split() == ["last"]
+        while not tab.pane.session.closed:  # tmux has ended the window before we hear of it
+            await tab.pane.stream.changed()
+        last = await adopted.create_tab(name="last", session="other")
+        person.tmux("kill-window", "-a", "-t", last.window_id)
+    # Also at our end.
+    assert person.tmux("list-windows", "-t", "other", "-F", "#{window_name}").split() == ["last"]
 
 
 async def test_a_tab_is_ours_also_after_the_person_has_detached_us(person: Person, opened: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with unchanged(person), opened() as adopted:
-            for session in ("work", "other"):
-                before = await adopted.create_tab(name=f"in-{session}", session=session)
-                await before.execute("cd /usr; WORD=kept")
-                person.detach_us(session)
-                await before.client.wait_closed()
-                while not before.pane.session.closed:
-                    await anyio.sleep(0.02)
-                tab = await adopted.tab(f"in-{session}")
-                assert (tab.pane_id, tab.session, tab.log_path) == (before.pane_id, session, before.log_path)
-                assert (await tab.execute("pwd; echo $WORD; (exit 4)")).output == "/usr\nkept\n"
-                if session == "other":
-                    await adopted.close_tab(f"in-{session}")
+    async with unchanged(person), opened() as adopted:
+        for session in ("work", "other"):
+            before = await adopted.create_tab(name=f"in-{session}", session=session)
+            await before.execute("cd /usr; WORD=kept")
+            person.detach_us(session)
+            await before.client.wait_closed()
+            while not before.pane.session.closed:
+                await anyio.sleep(0.02)
+            tab = await adopted.tab(f"in-{session}")
+            assert (tab.pane_id, tab.session, tab.log_path) == (before.pane_id, session, before.log_path)
+            assert (await tab.execute("pwd; echo $WORD; (exit 4)")).output == "/usr\nkept\n"
+            if session == "other":
+                await adopted.close_tab(f"in-{session}")
                 # The other one is left to the end.
 
 
 async def test_names_and_sizes_of_our_tabs(person: Person, opened: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with unchanged(person), opened() as adopted:
-            await person.settled()
-            long = "a name that is longer than what a status line has room for, " * 2
-            tab = await adopted.create_tab(name=long)
-            assert tab.columns == 100
-            assert long in {row.name for row in (await adopted.list_tabs()).tabs}
-            person.tmux("rename-window", "-t", tab.window_id, "renamed")
-            assert "renamed" in {row.name for row in (await adopted.list_tabs()).tabs}
-            person.tmux("rename-session", "-t", "other", "another")
-            assert (await adopted.create_tab(session="another")).session == "another"
-            person.tmux("rename-session", "-t", "another", "other")
+    async with unchanged(person), opened() as adopted:
+        await person.settled()
+        long = "a name that is longer than what a status line has room for, " * 2
+        tab = await adopted.create_tab(name=long)
+        assert tab.columns == 100
+        assert long in {row.name for row in (await adopted.list_tabs()).tabs}
+        person.tmux("rename-window", "-t", tab.window_id, "renamed")
+        assert "renamed" in {row.name for row in (await adopted.list_tabs()).tabs}
+        person.tmux("rename-session", "-t", "other", "another")
+        assert (await adopted.create_tab(session="another")).session == "another"
+        person.tmux("rename-session", "-t", "another", "other")
 
 
 async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, str], folder: Path) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with unchanged(person):
-            argv = [sys.executable, "-c", VICTIM, str(person.socket), str(folder / "state")]
-            victim = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True)
-            assert victim.stdout is not None
-            try:
-                pids: list[int] = []
-                while (line := await anyio.to_thread.run_sync(victim.stdout.readline)) != "ready\n":
-                    assert line, "it has died"
-                    pids += map(int, line.split())
-                assert process_table().keys() >= set(pids)
-                assert len(person.ids("list-windows", "window_id")) == 5
-            finally:
-                victim.send_signal(signal.SIGKILL)
-                victim.wait()
-                victim.stdout.close()
-            await gone(pids)
-            await person.alone()
-            while len(person.ids("list-windows", "window_id")) > 3:
+    async with unchanged(person):
+        argv = [sys.executable, "-c", VICTIM, str(person.socket), str(folder / "state")]
+        victim = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True)
+        assert victim.stdout is not None
+        try:
+            pids: list[int] = []
+            while (line := await anyio.to_thread.run_sync(victim.stdout.readline)) != "ready\n":
+                assert line, "it has died"
+                pids += map(int, line.split())
+            assert process_table().keys() >= set(pids)
+            assert len(person.ids("list-windows", "window_id")) == 5
+        finally:
+            victim.send_signal(signal.SIGKILL)
+            victim.wait()
+            victim.stdout.close()
+        await gone(pids)
+        await person.alone()
+        while len(person.ids("list-windows", "window_id")) > 3:
+            await anyio.sleep(0.02)
+        # The command in the person's own shell runs on, as all that is typed there.
+        while person.tmux("display-message", "-p", "-t", "work:one", "#{pane_current_command}") == "sleep\n":
+            await anyio.sleep(0.02)
+        for home in (Path(environ["XDG_RUNTIME_DIR"], "muxwire"), Path(f"/dev/shm/muxwire-{os.getuid()}")):
+            while list(home.glob(f"a{victim.pid}-*")):
                 await anyio.sleep(0.02)
-            # The command in the person's own shell runs on, as all that is typed there.
-            while person.tmux("display-message", "-p", "-t", "work:one", "#{pane_current_command}") == "sleep\n":
-                await anyio.sleep(0.02)
-            for home in (Path(environ["XDG_RUNTIME_DIR"], "muxwire"), Path(f"/dev/shm/muxwire-{os.getuid()}")):
-                while list(home.glob(f"a{victim.pid}-*")):
-                    await anyio.sleep(0.02)
 
 
 async def test_no_buffer_stays_where_nothing_can_be_typed(person: Person, opened: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        await person.settled()
-        before = person.tmux("list-buffers")
-        async with opened() as adopted:
-            dead, killed = await adopted.tab("one"), await adopted.tab("two")
-            async with attached(dead, killed):
-                os.kill(dead.pane.leader_pid, signal.SIGKILL)
-                while person.tmux("display-message", "-p", "-t", dead.pane_id, "#{pane_dead}") != "1\n":
-                    await anyio.sleep(0.02)
-                person.tmux("kill-pane", "-t", killed.pane_id)
-                for tab in (dead, killed):
-                    for bracketed in (False, True):
-                        for answer in tab.runner.keyboard.press(b"into the void" * 4000, bracketed=bracketed):
-                            await answer.wait()
-                assert person.tmux("list-buffers") == before
+    await person.settled()
+    before = person.tmux("list-buffers")
+    async with opened() as adopted:
+        dead, killed = await adopted.tab("one"), await adopted.tab("two")
+        async with attached(dead, killed):
+            os.kill(dead.pane.leader_pid, signal.SIGKILL)
+            while person.tmux("display-message", "-p", "-t", dead.pane_id, "#{pane_dead}") != "1\n":
+                await anyio.sleep(0.02)
+            person.tmux("kill-pane", "-t", killed.pane_id)
+            for tab in (dead, killed):
+                for bracketed in (False, True):
+                    for answer in tab.runner.keyboard.press(b"into the void" * 4000, bracketed=bracketed):
+                        await answer.wait()
+            assert person.tmux("list-buffers") == before
 
 
 async def test_a_window_that_would_crash_a_persons_tmux_is_not_made(person: Person, opened: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        await person.settled()
-        person.tmux("set-option", "-gw", "window-size", "manual")
-        async with opened() as adopted:
-            if (await adopted.server()).version >= (3, 7):
-                pytest.skip("this tmux does not crash")
-            with pytest.raises(muxwire.NotPermitted, match="crashes when a window is made"):
-                await adopted.create_tab()
-        assert "manual" in person.tmux("show-options", "-gw", "window-size")
+    await person.settled()
+    person.tmux("set-option", "-gw", "window-size", "manual")
+    async with opened() as adopted:
+        if (await adopted.server()).version >= (3, 7):
+            pytest.skip("this tmux does not crash")
+        with pytest.raises(muxwire.NotPermitted, match="crashes when a window is made"):
+            await adopted.create_tab()
+    assert "manual" in person.tmux("show-options", "-gw", "window-size")

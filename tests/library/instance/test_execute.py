@@ -16,8 +16,6 @@ import pytest
 
 import muxwire
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30
 # Three bytes a character, and characters of two columns.
 WIDE = "漢字かな✨🎉é" * 4
@@ -78,8 +76,7 @@ async def tab(
 @pytest.mark.parametrize("name", CASES)
 async def test_output_is_what_the_program_wrote(tab: muxwire.Tab, name: str) -> None:
     command, output, status = CASES[name]
-    with anyio.fail_after(DEADLINE):
-        result = await tab.execute(command, timeout=DEADLINE)
+    result = await tab.execute(command, timeout=DEADLINE)
     assert (result.output, result.exit_code) == (output, status)
     assert result.state == "prompt"
     assert not result.truncated
@@ -89,21 +86,19 @@ async def test_output_is_what_the_program_wrote(tab: muxwire.Tab, name: str) -> 
 async def test_the_shell_keeps_its_state(tab: muxwire.Tab, tmp_path: Path) -> None:
     venv.create(tmp_path / "venv", symlinks=True)
     (tmp_path / "a b").mkdir()
-    with anyio.fail_after(DEADLINE):
-        for line in (
-            f"cd '{tmp_path}/a b'",
-            "export KEPT='a  b'",
-            'say() { echo "said $1"; }',
-            ". ../venv/bin/activate",
-        ):
-            assert (await tab.execute(line)).exit_code == 0, line
-        result = await tab.execute('pwd; echo "$KEPT"; say x; command -v python; echo "$VIRTUAL_ENV"')
+    for line in (
+        f"cd '{tmp_path}/a b'",
+        "export KEPT='a  b'",
+        'say() { echo "said $1"; }',
+        ". ../venv/bin/activate",
+    ):
+        assert (await tab.execute(line)).exit_code == 0, line
+    result = await tab.execute('pwd; echo "$KEPT"; say x; command -v python; echo "$VIRTUAL_ENV"')
     here = tmp_path / "venv"
     assert result.output == f"{tmp_path}/a b\na  b\nsaid x\n{here}/bin/python\n{here}\n"
     assert result.cwd == f"{tmp_path}/a b" == tab.cwd
-    with anyio.fail_after(DEADLINE):
-        apart = await tab.execute('echo "$KEPT $MORE"; pwd; KEPT=lost', env={"MORE": "m"}, cwd=str(tmp_path))
-        after = await tab.execute('echo "$KEPT"; pwd; deactivate')
+    apart = await tab.execute('echo "$KEPT $MORE"; pwd; KEPT=lost', env={"MORE": "m"}, cwd=str(tmp_path))
+    after = await tab.execute('echo "$KEPT"; pwd; deactivate')
     assert apart.output == f"a  b m\n{tmp_path}\n"
     assert after.output == f"a  b\n{tmp_path}/a b\n"
 
@@ -117,10 +112,9 @@ async def test_calls_sent_at_once_come_back_in_order_each_with_its_own(tab: muxw
         assert result.output == "".join(f"{line}\n" for line in range(number, number + 201))
         assert result.exit_code == number
 
-    with anyio.fail_after(DEADLINE):
-        async with anyio.create_task_group() as tasks:
-            for number in range(20):
-                tasks.start_soon(call, number)
+    async with anyio.create_task_group() as tasks:
+        for number in range(20):
+            tasks.start_soon(call, number)
     assert (tmp_path / "order").read_text().split() == [str(number) for number in range(20)]
     assert sorted(order) == list(range(20))
 
@@ -129,16 +123,15 @@ async def test_tabs_do_not_wait_for_each_other(terminals: muxwire.Terminals, tmp
     # Each needs the other to be running: one after the other would wait for ever.
     os.mkfifo(tmp_path / "a")
     os.mkfifo(tmp_path / "b")
-    with anyio.fail_after(DEADLINE):
-        first, second = await terminals.create_tab(shell="bash"), await terminals.create_tab(shell="bash")
-        outputs: dict[str, str] = {}
+    first, second = await terminals.create_tab(shell="bash"), await terminals.create_tab(shell="bash")
+    outputs: dict[str, str] = {}
 
-        async def call(tab: muxwire.Tab, command: str) -> None:
-            outputs[tab.window_id] = (await tab.execute(command, timeout=DEADLINE)).output
+    async def call(tab: muxwire.Tab, command: str) -> None:
+        outputs[tab.window_id] = (await tab.execute(command, timeout=DEADLINE)).output
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(call, first, f"echo from-first > {tmp_path}/a; cat {tmp_path}/b")
-            tasks.start_soon(call, second, f"cat {tmp_path}/a; echo from-second > {tmp_path}/b")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call, first, f"echo from-first > {tmp_path}/a; cat {tmp_path}/b")
+        tasks.start_soon(call, second, f"cat {tmp_path}/a; echo from-second > {tmp_path}/b")
     assert outputs == {first.window_id: "from-second\n", second.window_id: "from-first\n"}
 
 

@@ -12,8 +12,6 @@ import pytest
 
 from tests.users import needs
 
-pytestmark = pytest.mark.anyio
-
 COMMANDS = 50
 DRIVER = f"""
 import os, sys, anyio, muxwire

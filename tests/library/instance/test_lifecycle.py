@@ -22,8 +22,6 @@ from tests.library.opened import closed, seen
 from tests.processes import gone
 from tests.users import SYSTEM_PATH
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 40
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 
@@ -67,20 +65,19 @@ async def test_nothing_starts_before_it_is_needed(alone: muxwire.Terminals) -> N
 
 
 async def test_closing_leaves_no_process_no_socket_and_no_folder(open_alone: Open) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with open_alone() as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            pids = await start_leftovers(tab) | {await server_pid(terminals)}
-            assert len(pids) == 6
-            assert pids <= process_table().keys()
-            assert terminals.folders.socket_path.exists()
-            assert all(folder.exists() for folder in terminals.folders.transient)
-        assert not process_table().keys() & pids
-        assert not terminals.folders.socket_path.exists()
-        assert not any(folder.exists() for folder in terminals.folders.transient)
-        assert b"sleep" in tab.log_path.read_bytes()
-        with pytest.raises(muxwire.ConnectionClosed):
-            await terminals.create_tab()
+    async with open_alone() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        pids = await start_leftovers(tab) | {await server_pid(terminals)}
+        assert len(pids) == 6
+        assert pids <= process_table().keys()
+        assert terminals.folders.socket_path.exists()
+        assert all(folder.exists() for folder in terminals.folders.transient)
+    assert not process_table().keys() & pids
+    assert not terminals.folders.socket_path.exists()
+    assert not any(folder.exists() for folder in terminals.folders.transient)
+    assert b"sleep" in tab.log_path.read_bytes()
+    with pytest.raises(muxwire.ConnectionClosed):
+        await terminals.create_tab()
 
 
 # Runs in a process of its own, to be killed.
@@ -104,7 +101,7 @@ anyio.run(main, sys.argv[1])
 
 async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, environ: dict[str, str]) -> None:
     argv = [sys.executable, "-c", VICTIM, str(folder / "state")]
-    with anyio.fail_after(DEADLINE), subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
         assert victim.stdout is not None
         paths, log, *numbers = (await anyio.to_thread.run_sync(victim.stdout.readline)).split()
         pids = {int(number) for number in numbers}
@@ -118,55 +115,52 @@ async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, env
 
 async def test_the_connection_forgets_a_tab_that_is_closed(alone: muxwire.Terminals) -> None:
     """A server that lasts for months must not keep what a thousand tabs left."""
-    with anyio.fail_after(DEADLINE):
-        kept = await alone.create_tab(shell="bash")
-        gone = await alone.create_tab(shell="bash")
-        await gone.close(force=True)
-        assert list(kept.client._feeds) == [pane_id(kept.pane_id)]
+    kept = await alone.create_tab(shell="bash")
+    gone = await alone.create_tab(shell="bash")
+    await gone.close(force=True)
+    assert list(kept.client._feeds) == [pane_id(kept.pane_id)]
 
 
 async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash", name="first")
-        pids = await start_leftovers(tab)
-        outcomes: list[object] = []
+    tab = await alone.create_tab(shell="bash", name="first")
+    pids = await start_leftovers(tab)
+    outcomes: list[object] = []
 
-        async def call(command: str) -> None:
-            try:
-                outcomes.append(await tab.execute(command, timeout=DEADLINE))
-            except MuxwireError as error:
-                outcomes.append(error)
+    async def call(command: str) -> None:
+        try:
+            outcomes.append(await tab.execute(command, timeout=DEADLINE))
+        except MuxwireError as error:
+            outcomes.append(error)
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(call, "echo begun; read -t 1000 < <(sleep 1000)")
-            await seen(tab, b"begun\r\n")
-            tasks.start_soon(call, "echo never")
-            await anyio.lowlevel.checkpoint()
-            os.kill(await server_pid(alone), signal.SIGKILL)
-        running, waiting = outcomes if isinstance(outcomes[0], muxwire.ExecutionResult) else outcomes[::-1]
-        assert isinstance(running, muxwire.ExecutionResult)
-        assert (running.output, running.exit_code, running.state) == ("begun\n", None, "dead")
-        assert "the tmux server ended: server exited unexpectedly" in running.note
-        assert isinstance(waiting, MuxwireError)
-        with pytest.raises(NoSuchTarget, match="tab @1 is closed: the tmux server ended: server exited unexpectedly"):
-            await alone.tab("@1")
-        old = await alone.read_logs("@1", lines=1000)
-        assert "begun\n" in old.content
-        second = await alone.create_tab(shell="bash", name="second")
-        assert second.window_id == "@1"
-        assert (await second.execute("echo afresh")).output == "afresh\n"
-        await gone(pids)
-        assert (await alone.tab("@1")) is second
-        await check_old_logs(alone, tab, second, old)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(call, "echo begun; read -t 1000 < <(sleep 1000)")
+        await seen(tab, b"begun\r\n")
+        tasks.start_soon(call, "echo never")
+        await anyio.lowlevel.checkpoint()
+        os.kill(await server_pid(alone), signal.SIGKILL)
+    running, waiting = outcomes if isinstance(outcomes[0], muxwire.ExecutionResult) else outcomes[::-1]
+    assert isinstance(running, muxwire.ExecutionResult)
+    assert (running.output, running.exit_code, running.state) == ("begun\n", None, "dead")
+    assert "the tmux server ended: server exited unexpectedly" in running.note
+    assert isinstance(waiting, MuxwireError)
+    with pytest.raises(NoSuchTarget, match="tab @1 is closed: the tmux server ended: server exited unexpectedly"):
+        await alone.tab("@1")
+    old = await alone.read_logs("@1", lines=1000)
+    assert "begun\n" in old.content
+    second = await alone.create_tab(shell="bash", name="second")
+    assert second.window_id == "@1"
+    assert (await second.execute("echo afresh")).output == "afresh\n"
+    await gone(pids)
+    assert (await alone.tab("@1")) is second
+    await check_old_logs(alone, tab, second, old)
 
 
 async def test_the_servers_death_while_no_tab_is_open_is_noticed_too(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        client = (await alone.server()).client
-        os.kill(await server_pid(alone), signal.SIGKILL)
-        await client.wait_closed()
-        tab = await alone.create_tab(shell="bash")
-        assert (await tab.execute("echo afresh")).output == "afresh\n"
+    client = (await alone.server()).client
+    os.kill(await server_pid(alone), signal.SIGKILL)
+    await client.wait_closed()
+    tab = await alone.create_tab(shell="bash")
+    assert (await tab.execute("echo afresh")).output == "afresh\n"
 
 
 async def check_old_logs(
@@ -198,15 +192,14 @@ async def test_a_program_that_ends_at_once_keeps_its_last_byte_and_status(alone:
     async def open_one() -> None:
         tabs.append(await alone.create_tab(command=["seq", "1", "20000"]))
 
-    with anyio.fail_after(60):
-        async with anyio.create_task_group() as tasks:
-            for _ in range(AT_ONCE):
-                tasks.start_soon(open_one)
-        ends = [await alone.create_tab(command=[name]) for name in ("true", "false") for _ in range(10)]
-        for tab in tabs + ends:
-            await closed(tab)
-        for tab in tabs:
-            assert (await alone.read_logs(tab.window_id, lines=30000)).content == expected
+    async with anyio.create_task_group() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.start_soon(open_one)
+    ends = [await alone.create_tab(command=[name]) for name in ("true", "false") for _ in range(10)]
+    for tab in tabs + ends:
+        await closed(tab)
+    for tab in tabs:
+        assert (await alone.read_logs(tab.window_id, lines=30000)).content == expected
     assert [tab.pane.session.exit_status for tab in tabs] == [0] * AT_ONCE
     assert [tab.pane.session.exit_status for tab in ends] == [0] * 10 + [1] * 10
     server = await alone.server()
@@ -214,35 +207,33 @@ async def test_a_program_that_ends_at_once_keeps_its_last_byte_and_status(alone:
 
 
 async def test_the_end_of_the_shell_closes_the_tab(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        result = await tab.execute("echo last; exit 3")
-        assert (result.output, result.exit_code, result.state) == ("last\nexit\n", 3, "dead")  # bash says `exit`
-        await closed(tab)
-        with pytest.raises(NoSuchTarget, match="tab @1 is closed: its program ended with status 3") as caught:
-            await alone.tab(tab.window_id)
-        assert "create_tab" in caught.value.remedy
-        with pytest.raises(TabUnavailable):
-            await tab.execute("echo more")
-        assert "last\n" in (await alone.read_logs(tab.window_id)).content
-        assert [(row.closed, row.state) for row in (await alone.list_tabs()).tabs] == [(True, "dead")]
-        await alone.close_tab(tab.window_id)
+    tab = await alone.create_tab(shell="bash")
+    result = await tab.execute("echo last; exit 3")
+    assert (result.output, result.exit_code, result.state) == ("last\nexit\n", 3, "dead")  # bash says `exit`
+    await closed(tab)
+    with pytest.raises(NoSuchTarget, match="tab @1 is closed: its program ended with status 3") as caught:
+        await alone.tab(tab.window_id)
+    assert "create_tab" in caught.value.remedy
+    with pytest.raises(TabUnavailable):
+        await tab.execute("echo more")
+    assert "last\n" in (await alone.read_logs(tab.window_id)).content
+    assert [(row.closed, row.state) for row in (await alone.list_tabs()).tabs] == [(True, "dead")]
+    await alone.close_tab(tab.window_id)
 
 
 async def test_closing_a_tab_ends_its_processes_and_asks_before_it_ends_a_command(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        pids = await start_leftovers(tab)
-        await tab.execute("sleep 1003", async_=True)
-        with pytest.raises(TabUnavailable, match="something still runs") as caught:
-            await alone.close_tab(tab.window_id)
-        assert "force" in caught.value.remedy
-        # Twice at once: one of them does it, both return when it is done.
-        async with anyio.create_task_group() as tasks:
-            for _ in range(2):
-                tasks.start_soon(lambda: tab.close(force=True))
-        await gone(pids, tab.runner.folder)
+    tab = await alone.create_tab(shell="bash")
+    pids = await start_leftovers(tab)
+    await tab.execute("sleep 1003", async_=True)
+    with pytest.raises(TabUnavailable, match="something still runs") as caught:
         await alone.close_tab(tab.window_id)
+    assert "force" in caught.value.remedy
+    # Twice at once: one of them does it, both return when it is done.
+    async with anyio.create_task_group() as tasks:
+        for _ in range(2):
+            tasks.start_soon(lambda: tab.close(force=True))
+    await gone(pids, tab.runner.folder)
+    await alone.close_tab(tab.window_id)
 
 
 CHURN = 200 if os.environ.get("MUXWIRE_LONG_TESTS") else 30
@@ -281,18 +272,17 @@ async def test_tabs_come_and_go_at_random_while_commands_run(alone: muxwire.Term
 
 
 async def test_a_cancelled_call_leaves_no_window_behind(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        await alone.create_tab(shell="bash")
-        for rounds in range(6):
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(lambda: alone.create_tab(command=["sleep", "1000"], session="x"))
-                for _ in range(rounds):
-                    await anyio.lowlevel.checkpoint()
-                tasks.cancel_scope.cancel()
-        listed = await alone.list_tabs()
-        server = await alone.server()
-        windows = {line.decode() for line in await server.client.command("list-windows", "-a", "-F", "#{window_id}")}
-        assert windows == {row.window_id for row in listed.tabs if not row.closed} | {"@0"}
+    await alone.create_tab(shell="bash")
+    for rounds in range(6):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(lambda: alone.create_tab(command=["sleep", "1000"], session="x"))
+            for _ in range(rounds):
+                await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+    listed = await alone.list_tabs()
+    server = await alone.server()
+    windows = {line.decode() for line in await server.client.command("list-windows", "-a", "-F", "#{window_id}")}
+    assert windows == {row.window_id for row in listed.tabs if not row.closed} | {"@0"}
 
 
 # -- what cannot work says so
@@ -330,13 +320,12 @@ async def test_a_tmux_that_cannot_serve(
     open_alone: Open, environ: dict[str, str], tmp_path: Path, script: str | None, message: str
 ) -> None:
     path = fake_tmux(tmp_path / "bin", script) if script else str(tmp_path)
-    with anyio.fail_after(DEADLINE):
-        async with open_alone(environ=environ | {"PATH": path}) as terminals:
-            for _ in range(2):  # a failed start is no obstacle to the next
-                with pytest.raises(TmuxUnavailable) as caught:
-                    await terminals.create_tab(shell="/bin/sh")
-                assert message in str(caught.value)
-                assert "tmux 3.3 or newer" in caught.value.remedy
+    async with open_alone(environ=environ | {"PATH": path}) as terminals:
+        for _ in range(2):  # a failed start is no obstacle to the next
+            with pytest.raises(TmuxUnavailable) as caught:
+                await terminals.create_tab(shell="/bin/sh")
+            assert message in str(caught.value)
+            assert "tmux 3.3 or newer" in caught.value.remedy
 
 
 async def unavailable(open_alone: Open, **given: object) -> str:

@@ -20,8 +20,6 @@ from muxwire.logs.store import RETRY_SECONDS
 from muxwire.tabs.log_access import LogSource
 from tests.library.opened import begun, closed, seen
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 60
 PIECES = (1, 7, 64, 1000, 65536)
 # Of a log that was read so before, by another name: a piece that cuts a character, and one of some lines.
@@ -79,73 +77,70 @@ async def check_pieces(terminals: muxwire.Terminals, target: str, sizes: tuple[i
 async def test_pieces_of_any_size_give_the_whole_log(
     alone: muxwire.Terminals, shell: str, sizes: tuple[int, ...]
 ) -> None:
-    with anyio.fail_after(DEADLINE * 2):
-        tab = await alone.create_tab(shell=shell)
-        for command in COMMANDS:
-            await tab.execute(command)
-        await tab.execute("exec sleep 1000", async_=True)
-        await seen(tab, b"sleep 1000\r\n")  # all that it will ever write
-        await begun(tab)
-        live = (await pieces(alone, tab.window_id, 1 << 20))[0]
-        for size in sizes:
-            assert (await pieces(alone, tab.window_id, size))[0] == live, size
-        await tab.close(force=True)
-        await check_pieces(alone, tab.window_id, sizes)
-        # The server dies, another is started, and counts its windows from the start again.
-        client = (await alone.server()).client
-        (pid,) = await client.command("display-message", "-p", "#{pid}")
-        os.kill(int(pid), signal.SIGKILL)
-        await client.wait_closed()
-        await alone.server()
-        await check_pieces(alone, "@1", PIECES_AGAIN)
-        await alone.create_tab(shell=shell)
-        await check_pieces(alone, "1/@1", PIECES_AGAIN)
+    tab = await alone.create_tab(shell=shell)
+    for command in COMMANDS:
+        await tab.execute(command)
+    await tab.execute("exec sleep 1000", async_=True)
+    await seen(tab, b"sleep 1000\r\n")  # all that it will ever write
+    await begun(tab)
+    live = (await pieces(alone, tab.window_id, 1 << 20))[0]
+    for size in sizes:
+        assert (await pieces(alone, tab.window_id, size))[0] == live, size
+    await tab.close(force=True)
+    await check_pieces(alone, tab.window_id, sizes)
+    # The server dies, another is started, and counts its windows from the start again.
+    client = (await alone.server()).client
+    (pid,) = await client.command("display-message", "-p", "#{pid}")
+    os.kill(int(pid), signal.SIGKILL)
+    await client.wait_closed()
+    await alone.server()
+    await check_pieces(alone, "@1", PIECES_AGAIN)
+    await alone.create_tab(shell=shell)
+    await check_pieces(alone, "1/@1", PIECES_AGAIN)
 
 
 async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(command=["seq", "1", "1000"])
+    tab = await alone.create_tab(command=["seq", "1", "1000"])
+    await closed(tab)
+    for lines in (1, 2, 500, 999, 1000, 1001, 100_000):
+        tail = await alone.read_logs(tab.window_id, lines=lines)
+        wanted = min(lines, 1000)
+        assert tail.content == "".join(f"{number}\n" for number in range(1001 - wanted, 1001)), lines
+        assert (tail.returned_lines, tail.truncated) == (wanted, lines < 1000)
+        assert tail.next_byte == tab.next_byte
+    found = await alone.read_logs(tab.window_id, lines=3, grep="^9[0-9]$")
+    assert found.content == "97\n98\n99\n"
+    assert found.truncated
+    for size, last in ((1, "seen"), (7, "seen")):
+        tab = await alone.create_tab(command=["printf", "a\\nb\\n" + last])
         await closed(tab)
-        for lines in (1, 2, 500, 999, 1000, 1001, 100_000):
-            tail = await alone.read_logs(tab.window_id, lines=lines)
-            wanted = min(lines, 1000)
-            assert tail.content == "".join(f"{number}\n" for number in range(1001 - wanted, 1001)), lines
-            assert (tail.returned_lines, tail.truncated) == (wanted, lines < 1000)
-            assert tail.next_byte == tab.next_byte
-        found = await alone.read_logs(tab.window_id, lines=3, grep="^9[0-9]$")
-        assert found.content == "97\n98\n99\n"
-        assert found.truncated
-        for size, last in ((1, "seen"), (7, "seen")):
-            tab = await alone.create_tab(command=["printf", "a\\nb\\n" + last])
-            await closed(tab)
-            tail = await alone.read_logs(tab.window_id, lines=size)
-            assert tail.content == f"a\nb\n{last}"[-4 if size == 1 else -8 :]
-            assert (tail.returned_lines, tail.truncated) == (min(size, 3), size == 1)
+        tail = await alone.read_logs(tab.window_id, lines=size)
+        assert tail.content == f"a\nb\n{last}"[-4 if size == 1 else -8 :]
+        assert (tail.returned_lines, tail.truncated) == (min(size, 3), size == 1)
 
 
 async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab()
-        await tab.execute("seq 5")
-        done = await tab.execute("printf '\\033[1mseq\\033[0m\\n'; seq 11; printf 'a\\rend\\n'")
-        await tab.execute("seq 5")
-        log = await alone.read_logs(command_id=done.command_id)
-        assert log.content == done.output
-        assert (log.first_byte, log.next_byte, log.truncated) == (done.from_byte, done.next_byte, False)
-        assert (await alone.read_logs(command_id=done.command_id, lines=1)).content == "a\rend\n"
-        assert (await alone.read_logs(command_id=done.command_id, lines=2, strip_ansi=True)).content == "11\nend\n"
-        for plain in (False, True):
-            found = await alone.read_logs(command_id=done.command_id, grep="^1", after=1, strip_ansi=plain)
-            assert [match.line for match in found.matches] == [2, 11, 12]
-            raw = await alone.stream_logs(tab.key, from_byte=found.matches[0].byte, max_bytes=3)
-            assert raw.chunk == "1\r\n"
-        whole = await alone.read_logs(tab.key, grep="^11$")
-        every = (await alone.read_logs(tab.key)).content.split("\n")
-        assert [every[match.line - 1] for match in whole.matches if match.line] == ["11"]
-        waits = await tab.execute("echo begun; read x", timeout=DEADLINE)
-        assert (await alone.read_logs(command_id=waits.command_id)).content == "begun\n"
-        with pytest.raises(muxwire.NoSuchTarget):
-            await alone.read_logs(command_id="nosuch")
+    tab = await alone.create_tab()
+    await tab.execute("seq 5")
+    done = await tab.execute("printf '\\033[1mseq\\033[0m\\n'; seq 11; printf 'a\\rend\\n'")
+    await tab.execute("seq 5")
+    log = await alone.read_logs(command_id=done.command_id)
+    assert log.content == done.output
+    assert (log.first_byte, log.next_byte, log.truncated) == (done.from_byte, done.next_byte, False)
+    assert (await alone.read_logs(command_id=done.command_id, lines=1)).content == "a\rend\n"
+    assert (await alone.read_logs(command_id=done.command_id, lines=2, strip_ansi=True)).content == "11\nend\n"
+    for plain in (False, True):
+        found = await alone.read_logs(command_id=done.command_id, grep="^1", after=1, strip_ansi=plain)
+        assert [match.line for match in found.matches] == [2, 11, 12]
+        raw = await alone.stream_logs(tab.key, from_byte=found.matches[0].byte, max_bytes=3)
+        assert raw.chunk == "1\r\n"
+    whole = await alone.read_logs(tab.key, grep="^11$")
+    every = (await alone.read_logs(tab.key)).content.split("\n")
+    assert [every[match.line - 1] for match in whole.matches if match.line] == ["11"]
+    waits = await tab.execute("echo begun; read x", timeout=DEADLINE)
+    assert (await alone.read_logs(command_id=waits.command_id)).content == "begun\n"
+    with pytest.raises(muxwire.NoSuchTarget):
+        await alone.read_logs(command_id="nosuch")
 
 
 async def test_no_log_is_an_empty_log(alone: muxwire.Terminals) -> None:
@@ -155,26 +150,25 @@ async def test_no_log_is_an_empty_log(alone: muxwire.Terminals) -> None:
 
 
 async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(command=["sh", "-c", "read -r line; echo got $line; read -r line; exit 0"])
-        chunks: list[muxwire.LogChunk] = []
+    tab = await alone.create_tab(command=["sh", "-c", "read -r line; echo got $line; read -r line; exit 0"])
+    chunks: list[muxwire.LogChunk] = []
 
-        async def follow(start: int) -> None:
-            chunks.append(await alone.stream_logs(tab.window_id, from_byte=start, wait=DEADLINE))
+    async def follow(start: int) -> None:
+        chunks.append(await alone.stream_logs(tab.window_id, from_byte=start, wait=DEADLINE))
 
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(follow, 0)
-            await tab.start_process("a\r", append_newline=False)
-        assert chunks[0].chunk.startswith("a\r\n")
-        await seen(tab, b"got a\r\n")
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(follow, tab.next_byte)
-            await tab.start_process("b\r", append_newline=False)
-        assert chunks[1].chunk.startswith("b")
-        await closed(tab)
-        last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
-        assert last.closed
-        assert last.eof
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(follow, 0)
+        await tab.start_process("a\r", append_newline=False)
+    assert chunks[0].chunk.startswith("a\r\n")
+    await seen(tab, b"got a\r\n")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(follow, tab.next_byte)
+        await tab.start_process("b\r", append_newline=False)
+    assert chunks[1].chunk.startswith("b")
+    await closed(tab)
+    last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
+    assert last.closed
+    assert last.eof
 
 
 async def test_a_tab_that_ends_while_its_log_is_read_has_not_ended_for_that_reader(
@@ -194,9 +188,8 @@ async def test_a_tab_that_ends_while_its_log_is_read_has_not_ended_for_that_read
         return piece
 
     monkeypatch.setattr("muxwire.tabs.log_access.read_range", read_and_end)
-    with anyio.fail_after(DEADLINE):
-        before = await alone.stream_logs(tab.window_id, from_byte=0, max_bytes=1000)
-        after = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, max_bytes=1000, wait=DEADLINE)
+    before = await alone.stream_logs(tab.window_id, from_byte=0, max_bytes=1000)
+    after = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, max_bytes=1000, wait=DEADLINE)
     assert (before.chunk, before.eof, before.closed) == ("first\r\n", True, False)
     assert after.chunk.endswith("last\r\n")
     assert (after.eof, after.closed) == (True, True)
@@ -248,13 +241,12 @@ async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
     alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("muxwire.tabs.book.REMEMBERED_TABS", 2)
-    with anyio.fail_after(DEADLINE):
-        for number in range(4):
-            tab = await alone.create_tab(command=["echo", str(number)])
-            await closed(tab)
-        assert [row.window_id for row in (await alone.list_tabs()).tabs] == ["@3", "@4"]
-        for number in range(4):
-            assert (await alone.read_logs(f"@{number + 1}")).content == f"{number}\n"
+    for number in range(4):
+        tab = await alone.create_tab(command=["echo", str(number)])
+        await closed(tab)
+    assert [row.window_id for row in (await alone.list_tabs()).tabs] == ["@3", "@4"]
+    for number in range(4):
+        assert (await alone.read_logs(f"@{number + 1}")).content == f"{number}\n"
 
 
 async def test_a_log_outlives_the_instance_that_wrote_it(

@@ -13,10 +13,6 @@ import muxwire
 from muxwire.errors import InvalidArgument, MuxwireError, NoSuchTarget
 from tests.library.opened import closed
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 40
-
 
 def hostile(canary: Path) -> list[str]:
     """Texts of which each would touch the canary, or mean something, if any layer read it as more than text."""
@@ -54,18 +50,17 @@ def hostile(canary: Path) -> list[str]:
 async def test_a_tabs_name_is_listed_as_given_and_never_runs(alone: muxwire.Terminals, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     names = hostile(canary)
-    with anyio.fail_after(DEADLINE):
-        tabs = [await alone.create_tab(name=name, command=["sleep", "1000"]) for name in names]
-        assert [tab.name for tab in tabs] == names
-        assert [row.name for row in (await alone.list_tabs()).tabs] == names
-        for name, tab in zip(names, tabs, strict=True):
-            assert await alone.tab(name) is tab
-            assert await alone.tab(f"hub:{name}") is tab
-        client = (await alone.server()).client
-        shown = await client.command("list-windows", "-F", "#{window_name}")
-        # What the status line of a person would make of it.
-        for tab in tabs:
-            await client.command("display-message", "-p", "-t", tab.window_id, "#{E:window_name} #{T:window_name}")
+    tabs = [await alone.create_tab(name=name, command=["sleep", "1000"]) for name in names]
+    assert [tab.name for tab in tabs] == names
+    assert [row.name for row in (await alone.list_tabs()).tabs] == names
+    for name, tab in zip(names, tabs, strict=True):
+        assert await alone.tab(name) is tab
+        assert await alone.tab(f"hub:{name}") is tab
+    client = (await alone.server()).client
+    shown = await client.command("list-windows", "-F", "#{window_name}")
+    # What the status line of a person would make of it.
+    for tab in tabs:
+        await client.command("display-message", "-p", "-t", tab.window_id, "#{E:window_name} #{T:window_name}")
     assert len(shown) == len(names) + 1
     for line in shown:
         text = line.decode()
@@ -79,14 +74,13 @@ async def test_a_session_is_listed_as_given_and_never_runs(alone: muxwire.Termin
     canary = tmp_path / "canary"
     names = [name for name in hostile(canary) if name.isprintable() and ":" not in name and "." not in name]
     names += ["$0", "@1", "%1", "=x", "+", "{last}", "hub "]
-    with anyio.fail_after(DEADLINE):
-        for name in names:
-            tab = await alone.create_tab(session=name, command=["sleep", "1000"], name="one")
-            assert tab.session == name
-            assert await alone.tab(f"{name}:one") is tab
-            again = await alone.create_tab(session=name, command=["sleep", "1000"], name="two")
-            assert await alone.tab(f"{name}:two") is again
-        listed = await alone.list_tabs()
+    for name in names:
+        tab = await alone.create_tab(session=name, command=["sleep", "1000"], name="one")
+        assert tab.session == name
+        assert await alone.tab(f"{name}:one") is tab
+        again = await alone.create_tab(session=name, command=["sleep", "1000"], name="two")
+        assert await alone.tab(f"{name}:two") is again
+    listed = await alone.list_tabs()
     counts = {session.name: session.window_count for session in listed.sessions}
     assert counts == dict.fromkeys(names, 2) | {"hub": 2 * len(names)}
     assert not canary.exists()
@@ -99,29 +93,27 @@ async def test_a_session_is_listed_as_given_and_never_runs(alone: muxwire.Termin
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 async def test_folders_and_variables_arrive_as_given(alone: muxwire.Terminals, tmp_path: Path, shell: str) -> None:
     canary = tmp_path / "canary"
-    with anyio.fail_after(DEADLINE):
-        for number, text in enumerate(hostile(canary)):
-            folder = tmp_path / str(number) / text.replace("/", "_")[:200]
-            folder.mkdir(parents=True)
-            tab = await alone.create_tab(shell=shell, cwd=folder, env={"GIVEN": text})
-            result = await tab.execute('pwd; printf %s "$GIVEN"')
-            assert result.output == f"{folder}\n{text}"
-            assert result.cwd == str(folder)
-            result = await tab.execute('pwd; printf %s "$OTHER"', cwd=str(folder), env={"OTHER": text})
-            assert result.output == f"{folder}\n{text}"
-            listed = {row.window_id: row for row in (await alone.list_tabs()).tabs}
-            assert listed[tab.window_id].cwd == str(folder)
-            await tab.close()
+    for number, text in enumerate(hostile(canary)):
+        folder = tmp_path / str(number) / text.replace("/", "_")[:200]
+        folder.mkdir(parents=True)
+        tab = await alone.create_tab(shell=shell, cwd=folder, env={"GIVEN": text})
+        result = await tab.execute('pwd; printf %s "$GIVEN"')
+        assert result.output == f"{folder}\n{text}"
+        assert result.cwd == str(folder)
+        result = await tab.execute('pwd; printf %s "$OTHER"', cwd=str(folder), env={"OTHER": text})
+        assert result.output == f"{folder}\n{text}"
+        listed = {row.window_id: row for row in (await alone.list_tabs()).tabs}
+        assert listed[tab.window_id].cwd == str(folder)
+        await tab.close()
     assert not canary.exists()
 
 
 async def test_words_of_a_command_arrive_as_given(alone: muxwire.Terminals, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     words = hostile(canary)
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(command=["printf", r"<%s>\0", *words])
-        await closed(tab)
-        chunk = await alone.stream_logs(tab.window_id)
+    tab = await alone.create_tab(command=["printf", r"<%s>\0", *words])
+    await closed(tab)
+    chunk = await alone.stream_logs(tab.window_id)
     assert chunk.chunk.replace("\r\n", "\n") == "".join(f"<{word}>\0" for word in words)
     assert not canary.exists()
 
@@ -157,43 +149,42 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
 
 
 async def test_what_names_nothing_is_refused_with_a_remedy(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(shell="bash")
-        for command, options in (("", {}), ("a\0b", {}), ("true", {"cwd": "missing"}), ("true", {"env": {"1": "x"}})):
-            with pytest.raises(InvalidArgument) as caught:
-                await tab.execute(command, **options)
-            assert caught.value.remedy, command
-        for target in (
-            "@99",
-            "%99",
-            "nobody",
-            "hub:9",
-            "hub:nobody",
-            "no:1",
-            "",
-            "@",
-            "@1x",
-            "1/@99",
-            "hub:1.1",
-            "\n",
-            "é",
-        ):
-            for call in (alone.tab, alone.read_logs, alone.stream_logs, alone.close_tab):
-                with pytest.raises(NoSuchTarget) as missing:
-                    await call(target)
-                assert missing.value.remedy, target
-        for bad_call in (
-            alone.read_logs(tab.window_id, lines=0),
-            alone.stream_logs(tab.window_id, from_byte=-1),
-            alone.stream_logs(tab.window_id, from_byte=1 << 40),
-            alone.stream_logs(tab.window_id, max_bytes=0),
-            alone.set_history_limit(-1),
-            alone.command_result("0" * 16),
-        ):
-            with pytest.raises(MuxwireError) as bad:
-                await bad_call
-            assert bad.value.remedy
-        assert (await tab.execute("echo fine")).output == "fine\n"
+    tab = await alone.create_tab(shell="bash")
+    for command, options in (("", {}), ("a\0b", {}), ("true", {"cwd": "missing"}), ("true", {"env": {"1": "x"}})):
+        with pytest.raises(InvalidArgument) as caught:
+            await tab.execute(command, **options)
+        assert caught.value.remedy, command
+    for target in (
+        "@99",
+        "%99",
+        "nobody",
+        "hub:9",
+        "hub:nobody",
+        "no:1",
+        "",
+        "@",
+        "@1x",
+        "1/@99",
+        "hub:1.1",
+        "\n",
+        "é",
+    ):
+        for call in (alone.tab, alone.read_logs, alone.stream_logs, alone.close_tab):
+            with pytest.raises(NoSuchTarget) as missing:
+                await call(target)
+            assert missing.value.remedy, target
+    for bad_call in (
+        alone.read_logs(tab.window_id, lines=0),
+        alone.stream_logs(tab.window_id, from_byte=-1),
+        alone.stream_logs(tab.window_id, from_byte=1 << 40),
+        alone.stream_logs(tab.window_id, max_bytes=0),
+        alone.set_history_limit(-1),
+        alone.command_result("0" * 16),
+    ):
+        with pytest.raises(MuxwireError) as bad:
+            await bad_call
+        assert bad.value.remedy
+    assert (await tab.execute("echo fine")).output == "fine\n"
 
 
 async def test_a_relative_shell_is_found_from_here(
@@ -204,25 +195,23 @@ async def test_a_relative_shell_is_found_from_here(
     program.write_text("#!/bin/sh\necho said\n")
     program.chmod(0o700)
     monkeypatch.chdir(tmp_path / "here")
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(command=["./say"], cwd="/")
-        await closed(tab)
-        assert (await alone.read_logs(tab.window_id)).content == "said\n"
+    tab = await alone.create_tab(command=["./say"], cwd="/")
+    await closed(tab)
+    assert (await alone.read_logs(tab.window_id)).content == "said\n"
 
 
 async def test_a_person_who_renames_a_window_renames_the_tab(alone: muxwire.Terminals) -> None:
-    with anyio.fail_after(DEADLINE):
-        tab = await alone.create_tab(name="before", command=["sleep", "1000"], session="theirs")
-        tmux = ["tmux", "-S", str(alone.folders.socket_path)]
-        await anyio.run_process([*tmux, "rename-window", "-t", tab.window_id, "after all"], stderr=subprocess.STDOUT)
-        await anyio.run_process([*tmux, "rename-session", "-t", "=theirs", "ours"])
-        while (listed := await alone.list_tabs()).tabs[0].session != "ours":
-            await anyio.lowlevel.checkpoint()
-        assert listed.tabs[0].name == "after all"
-        assert {session.name for session in listed.sessions} == {"hub", "ours"}
-        assert await alone.tab("after all") is tab
-        assert await alone.tab("ours:after all") is tab
-        await anyio.run_process([*tmux, "kill-window", "-t", tab.window_id])
-        await closed(tab)
-        with pytest.raises(NoSuchTarget, match="is closed: the window was closed"):
-            await alone.tab(tab.window_id)
+    tab = await alone.create_tab(name="before", command=["sleep", "1000"], session="theirs")
+    tmux = ["tmux", "-S", str(alone.folders.socket_path)]
+    await anyio.run_process([*tmux, "rename-window", "-t", tab.window_id, "after all"], stderr=subprocess.STDOUT)
+    await anyio.run_process([*tmux, "rename-session", "-t", "=theirs", "ours"])
+    while (listed := await alone.list_tabs()).tabs[0].session != "ours":
+        await anyio.lowlevel.checkpoint()
+    assert listed.tabs[0].name == "after all"
+    assert {session.name for session in listed.sessions} == {"hub", "ours"}
+    assert await alone.tab("after all") is tab
+    assert await alone.tab("ours:after all") is tab
+    await anyio.run_process([*tmux, "kill-window", "-t", tab.window_id])
+    await closed(tab)
+    with pytest.raises(NoSuchTarget, match="is closed: the window was closed"):
+        await alone.tab(tab.window_id)

@@ -9,10 +9,6 @@ import pytest
 
 from .conftest import Instance
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 40
-
 
 @pytest.mark.parametrize("shell", ["bash", "fish", "dash", "busybox", "ksh"])
 async def test_what_a_person_typed_at_a_prompt_that_was_drawn_before_leaves_no_line_of_ours(
@@ -23,49 +19,47 @@ async def test_what_a_person_typed_at_a_prompt_that_was_drawn_before_leaves_no_l
     bash and fish bring it back, so each round types on at its end; the others have forgotten it.
     """
     kept = shell in ("bash", "fish")
-    with anyio.fail_after(DEADLINE):
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell=shell)
+        assert (await tab.execute("echo before")).output == "before\n"
+        await tab.runner.settled()
+    for number in range(5):
+        instance.tmux("send-keys", "-t", tab.pane_id, "-l", "echo half a line")
         async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell=shell)
-            assert (await tab.execute("echo before")).output == "before\n"
+            tab = await terminals.tab(tab.key)
+            assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
             await tab.runner.settled()
-        for number in range(5):
-            instance.tmux("send-keys", "-t", tab.pane_id, "-l", "echo half a line")
-            async with instance.open() as terminals:
-                tab = await terminals.tab(tab.key)
-                assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
-                await tab.runner.settled()
+            lines = (await tab.snapshot()).lines
+            while kept and not lines[-1].endswith("echo half a line" * (number + 1)):
+                await anyio.lowlevel.checkpoint()
                 lines = (await tab.snapshot()).lines
-                while kept and not lines[-1].endswith("echo half a line" * (number + 1)):
-                    await anyio.lowlevel.checkpoint()
-                    lines = (await tab.snapshot()).lines
-                lines = lines[: len(lines) - kept]
-                shown = [line for line in lines if line.endswith(f"echo {number}")]
-                assert len(shown) == 1, lines
-                assert not any(word in "\n".join(lines) for word in ("eval", "_mux", "half")), lines
+            lines = lines[: len(lines) - kept]
+            shown = [line for line in lines if line.endswith(f"echo {number}")]
+            assert len(shown) == 1, lines
+            assert not any(word in "\n".join(lines) for word in ("eval", "_mux", "half")), lines
 
 
 async def test_a_line_that_was_begun_at_a_prompt_that_came_while_no_process_ran_is_kept(instance: Instance) -> None:
     """The prompt's mark is read when a process comes: it says nothing of how long the prompt has stood there."""
-    with anyio.fail_after(DEADLINE):
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        await tab.runner.settled()
+    for number in range(5):
+        done = f"echo by {number}; tmux -S {instance.socket} wait-for -S done{number}"
+        instance.tmux("send-keys", "-t", tab.pane_id, f" {done}", "Enter", "echo half a line")
+        await anyio.to_thread.run_sync(instance.tmux, "wait-for", f"done{number}")
+        while not instance.tmux("capture-pane", "-p", "-t", tab.pane_id).endswith("echo half a line"):
+            await anyio.lowlevel.checkpoint()
         async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell="bash")
+            tab = await terminals.tab(tab.key)
+            assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
             await tab.runner.settled()
-        for number in range(5):
-            done = f"echo by {number}; tmux -S {instance.socket} wait-for -S done{number}"
-            instance.tmux("send-keys", "-t", tab.pane_id, f" {done}", "Enter", "echo half a line")
-            await anyio.to_thread.run_sync(instance.tmux, "wait-for", f"done{number}")
-            while not instance.tmux("capture-pane", "-p", "-t", tab.pane_id).endswith("echo half a line"):
+            lines = (await tab.snapshot()).lines
+            while not lines[-1].endswith("echo half a line"):
                 await anyio.lowlevel.checkpoint()
-            async with instance.open() as terminals:
-                tab = await terminals.tab(tab.key)
-                assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
-                await tab.runner.settled()
                 lines = (await tab.snapshot()).lines
-                while not lines[-1].endswith("echo half a line"):
-                    await anyio.lowlevel.checkpoint()
-                    lines = (await tab.snapshot()).lines
-                assert not any(word in "\n".join(lines) for word in ("eval", "_mux")), lines
-            instance.tmux("send-keys", "-t", tab.pane_id, "C-u")
+            assert not any(word in "\n".join(lines) for word in ("eval", "_mux")), lines
+        instance.tmux("send-keys", "-t", tab.pane_id, "C-u")
 
 
 @pytest.mark.parametrize("attached", [True, False])
@@ -74,16 +68,15 @@ async def test_a_tab_goes_by_the_name_that_a_person_gave_its_window(
     instance: Instance, name: str, attached: bool
 ) -> None:
     odd = r"back\slash #{pane_id} #[fg=red] é终 'q' " + 50 * "long "
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab, other = [await terminals.create_tab(name=one, shell="bash") for one in (name, odd)]
-            if attached:
-                instance.tmux("rename-window", "-t", tab.pane_id, "build it")
-                while tab.name != "build it":
-                    await anyio.lowlevel.checkpoint()
-        if not attached:
+    async with instance.open() as terminals:
+        tab, other = [await terminals.create_tab(name=one, shell="bash") for one in (name, odd)]
+        if attached:
             instance.tmux("rename-window", "-t", tab.pane_id, "build it")
-        for _ in range(2):
-            async with instance.open() as terminals:
-                assert (await terminals.tab("build it")).key == tab.key
-                assert (await terminals.tab(other.key)).name == odd
+            while tab.name != "build it":
+                await anyio.lowlevel.checkpoint()
+    if not attached:
+        instance.tmux("rename-window", "-t", tab.pane_id, "build it")
+    for _ in range(2):
+        async with instance.open() as terminals:
+            assert (await terminals.tab("build it")).key == tab.key
+            assert (await terminals.tab(other.key)).name == odd

@@ -20,8 +20,6 @@ from tests.library.opened import known_prompt
 
 from .conftest import Instance
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 30
 NONCE = "0123456789abcdef"
 
@@ -34,31 +32,29 @@ async def marked(tab: muxwire.Tab) -> None:
 
 
 async def test_a_prompt_behind_which_a_follower_came_is_still_known(instance: Instance) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as owner, instance.open() as follower:
-            tab = await owner.create_tab(shell="bash")
-            await known_prompt(tab)
-            spoken = tab.pane.stream.last_output
-            await follower.server()
-            await marked(tab)
-            assert tab.pane.session.reads == "editor"
-            assert tab.pane.stream.last_output == spoken
-            assert (await tab.execute("echo on")).output == "on\n"
+    async with instance.open() as owner, instance.open() as follower:
+        tab = await owner.create_tab(shell="bash")
+        await known_prompt(tab)
+        spoken = tab.pane.stream.last_output
+        await follower.server()
+        await marked(tab)
+        assert tab.pane.session.reads == "editor"
+        assert tab.pane.stream.last_output == spoken
+        assert (await tab.execute("echo on")).output == "on\n"
 
 
 async def test_a_question_for_a_password_is_still_one(instance: Instance) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as owner, instance.open() as follower:
-            tab = await owner.create_tab(shell="bash")
-            result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", async_=True)
-            while not tab.pane.asks_secret():
-                await tab.pane.stream.changed()
-            await follower.server()
-            await marked(tab)
-            assert tab.pane.asks_secret()
-            await tab.send_keys(["secret", "Enter"])
-            ended = await owner.command_result(result.command_id, wait=DEADLINE)
-            assert (ended.output, ended.exit_code) == ("Password: \nsecret\n", 0)
+    async with instance.open() as owner, instance.open() as follower:
+        tab = await owner.create_tab(shell="bash")
+        result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", async_=True)
+        while not tab.pane.asks_secret():
+            await tab.pane.stream.changed()
+        await follower.server()
+        await marked(tab)
+        assert tab.pane.asks_secret()
+        await tab.send_keys(["secret", "Enter"])
+        ended = await owner.command_result(result.command_id, wait=DEADLINE)
+        assert (ended.output, ended.exit_code) == ("Password: \nsecret\n", 0)
 
 
 class Unanswered(KeptOutput):
@@ -89,10 +85,9 @@ async def test_a_client_can_close_while_a_stream_is_joined() -> None:
     async def closes() -> None:
         client.closed = True
 
-    with anyio.fail_after(DEADLINE):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(closes)
-            assert not await StreamJoin(tab, Unanswered(), client, "").run()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(closes)
+        assert not await StreamJoin(tab, Unanswered(), client, "").run()
 
 
 def printed_here(tty: str, mark: bytes, leader: int) -> None:

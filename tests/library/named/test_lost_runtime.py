@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import shutil
 
-import anyio
 import pytest
 
 from .conftest import Instance
-
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 50
 
 
 def log_out(instance: Instance) -> None:
@@ -23,40 +18,38 @@ def log_out(instance: Instance) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash"])
 async def test_the_next_process_finds_the_server_and_its_tabs(instance: Instance, shell: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell=shell, name="kept", strip_ansi=True)
-            await tab.execute("cd /usr")
-            server = await terminals.create_tab(shell=shell)
-            await server.start_process("sh -c 'while :; do echo tick; sleep 0.1; done'", ready="tick")
-        log_out(instance)
-        async with instance.open() as terminals:
-            assert terminals.role == "owner"
-            found = await terminals.tab("kept")
-            assert (found.pane_id, found.strip_ansi) == (tab.pane_id, True)
-            assert (await found.execute("pwd")).output == "/usr\n"
-            end = server.next_byte
-            again = await terminals.tab(server.key)
-            outcome = await terminals.wait_for([again.key], until="tick\n", from_byte=end, timeout=10)
-            assert outcome.outcome == "met"
-            assert (await again.stop_process()).success
-            assert (await again.execute("echo stopped")).output == "stopped\n"
-            new = await terminals.create_tab(shell=shell)
-            assert (await new.execute("echo new")).output == "new\n"
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell=shell, name="kept", strip_ansi=True)
+        await tab.execute("cd /usr")
+        server = await terminals.create_tab(shell=shell)
+        await server.start_process("sh -c 'while :; do echo tick; sleep 0.1; done'", ready="tick")
+    log_out(instance)
+    async with instance.open() as terminals:
+        assert terminals.role == "owner"
+        found = await terminals.tab("kept")
+        assert (found.pane_id, found.strip_ansi) == (tab.pane_id, True)
+        assert (await found.execute("pwd")).output == "/usr\n"
+        end = server.next_byte
+        again = await terminals.tab(server.key)
+        outcome = await terminals.wait_for([again.key], until="tick\n", from_byte=end, timeout=10)
+        assert outcome.outcome == "met"
+        assert (await again.stop_process()).success
+        assert (await again.execute("echo stopped")).output == "stopped\n"
+        new = await terminals.create_tab(shell=shell)
+        assert (await new.execute("echo new")).output == "new\n"
 
 
 async def test_a_process_that_runs_on_works_and_is_followed(instance: Instance) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            await tab.execute("x=kept")
-            log_out(instance)
-            done = await tab.execute("echo $x; (exit 3)")
-            assert (done.output, done.exit_code) == ("kept\n", 3)
-            new = await terminals.create_tab(shell="bash")
-            assert (await new.execute("echo new", env={"A": "b"})).output == "new\n"
-            assert new.pane.session.integrated
-            async with instance.open() as follower:
-                assert follower.role == "follower"
-                there = await follower.tab(new.key)
-                assert (await there.execute("echo there")).output == "there\n"
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        await tab.execute("x=kept")
+        log_out(instance)
+        done = await tab.execute("echo $x; (exit 3)")
+        assert (done.output, done.exit_code) == ("kept\n", 3)
+        new = await terminals.create_tab(shell="bash")
+        assert (await new.execute("echo new", env={"A": "b"})).output == "new\n"
+        assert new.pane.session.integrated
+        async with instance.open() as follower:
+            assert follower.role == "follower"
+            there = await follower.tab(new.key)
+            assert (await there.execute("echo there")).output == "there\n"

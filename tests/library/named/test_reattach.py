@@ -27,63 +27,59 @@ from tests.processes import gone
 
 from .conftest import Instance
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 40
 # Seconds in which the times of the journal are given.
 ROUNDED = 0.001
 
 
 async def test_tabs_are_found_again(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(name="a name; with 'quotes' #{x}", size=(90, 20), cwd="/usr")
-            await tab.execute("cd /usr/bin; WORD=kept; f() { echo called; }")
-            done = await tab.execute("echo before; (exit 5)")
-            window, log = tab.window_id, tab.log_path
-        monkeypatch.setattr(listing, "time", SimpleNamespace(time=lambda: time.time() + 99, monotonic=time.monotonic))
-        async with instance.open() as second:
-            (row,) = (await second.list_tabs()).tabs
-            assert row.created is not None
-            assert row.used is not None
-            assert row.created > row.used + 90
-            assert (row.name, row.window_id, row.cwd, row.state) == (
-                "a name; with 'quotes' #{x}",
-                window,
-                "/usr/bin",
-                "prompt",
-            )
-            tab = await second.tab(window)
-            assert tab.log_path == log
-            assert (tab.columns, tab.sized) == (90, True)
-            result = await tab.execute("echo $WORD; f; pwd")
-            assert result.output == "kept\ncalled\n/usr/bin\n"
-            assert result.from_byte > done.next_byte
-            old = await second.command_result(done.command_id)
-            assert (old.output, old.exit_code, old.running) == ("before\n", 5, False)
-            chunk = await second.stream_logs(window, from_byte=done.from_byte, max_bytes=8)
-            assert chunk.chunk.startswith("before")
-            await second.close_tab(window)
-        async with instance.open() as third:
-            assert (await third.list_tabs()).tabs == ()
-            assert "called" in (await third.read_logs(window)).content
+    async with instance.open() as first:
+        tab = await first.create_tab(name="a name; with 'quotes' #{x}", size=(90, 20), cwd="/usr")
+        await tab.execute("cd /usr/bin; WORD=kept; f() { echo called; }")
+        done = await tab.execute("echo before; (exit 5)")
+        window, log = tab.window_id, tab.log_path
+    monkeypatch.setattr(listing, "time", SimpleNamespace(time=lambda: time.time() + 99, monotonic=time.monotonic))
+    async with instance.open() as second:
+        (row,) = (await second.list_tabs()).tabs
+        assert row.created is not None
+        assert row.used is not None
+        assert row.created > row.used + 90
+        assert (row.name, row.window_id, row.cwd, row.state) == (
+            "a name; with 'quotes' #{x}",
+            window,
+            "/usr/bin",
+            "prompt",
+        )
+        tab = await second.tab(window)
+        assert tab.log_path == log
+        assert (tab.columns, tab.sized) == (90, True)
+        result = await tab.execute("echo $WORD; f; pwd")
+        assert result.output == "kept\ncalled\n/usr/bin\n"
+        assert result.from_byte > done.next_byte
+        old = await second.command_result(done.command_id)
+        assert (old.output, old.exit_code, old.running) == ("before\n", 5, False)
+        chunk = await second.stream_logs(window, from_byte=done.from_byte, max_bytes=8)
+        assert chunk.chunk.startswith("before")
+        await second.close_tab(window)
+    async with instance.open() as third:
+        assert (await third.list_tabs()).tabs == ()
+        assert "called" in (await third.read_logs(window)).content
 
 
 async def test_a_line_that_became_another_shell_before_this_process_came(instance: Instance) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(shell="bash")
-            await known_prompt(tab)
-            end = tab.pane.stream.end
-            await tab.send_keys(["exec bash", "Enter"])
-            while tab.pane.stream.ring.read(end, tab.pane.stream.end).count(b"\n") < 1:
-                await tab.pane.stream.changed()
-            window = tab.window_id
-        async with instance.open() as second:
-            tab = await second.tab(window)
-            done = await tab.execute("echo next; (exit 4)")
-            assert (done.output, done.exit_code) == ("next\n", 4), done
-            assert (await tab.execute("echo again")).output == "again\n"
+    async with instance.open() as first:
+        tab = await first.create_tab(shell="bash")
+        await known_prompt(tab)
+        end = tab.pane.stream.end
+        await tab.send_keys(["exec bash", "Enter"])
+        while tab.pane.stream.ring.read(end, tab.pane.stream.end).count(b"\n") < 1:
+            await tab.pane.stream.changed()
+        window = tab.window_id
+    async with instance.open() as second:
+        tab = await second.tab(window)
+        done = await tab.execute("echo next; (exit 4)")
+        assert (done.output, done.exit_code) == ("next\n", 4), done
+        assert (await tab.execute("echo again")).output == "again\n"
 
 
 async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,62 +96,58 @@ async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypa
         await restore(tab, book)
 
     monkeypatch.setattr(reattach, "restore", slowly)
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as second:
-            assert [row.pane_id for row in (await second.list_tabs()).tabs] == [tab.pane_id]
-            tab = await second.tab(tab.window_id)
-            assert tab.columns == 90
-            assert tab.pane.session.integrated
-            assert (await tab.execute("echo $COLUMNS")).output == "90\n"
+    async with instance.open() as second:
+        assert [row.pane_id for row in (await second.list_tabs()).tabs] == [tab.pane_id]
+        tab = await second.tab(tab.window_id)
+        assert tab.columns == 90
+        assert tab.pane.session.integrated
+        assert (await tab.execute("echo $COLUMNS")).output == "90\n"
 
 
 async def test_a_call_that_is_cancelled_while_tabs_are_taken_up(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next call takes them up anew."""
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as opened:
-            tab = await opened.create_tab(name="kept")
-            server = await opened.server()
-            os.kill(server.process.pid, signal.SIGKILL)
-            await server.client.wait_closed()
-            with anyio.CancelScope() as call, monkeypatch.context() as patched:
+    async with instance.open() as opened:
+        tab = await opened.create_tab(name="kept")
+        server = await opened.server()
+        os.kill(server.process.pid, signal.SIGKILL)
+        await server.client.wait_closed()
+        with anyio.CancelScope() as call, monkeypatch.context() as patched:
 
-                async def cancelled(*_: object) -> None:
-                    call.cancel()
-                    await anyio.sleep_forever()
+            async def cancelled(*_: object) -> None:
+                call.cancel()
+                await anyio.sleep_forever()
 
-                patched.setattr(lifetime, "reattach", cancelled)
-                await opened.server()
+            patched.setattr(lifetime, "reattach", cancelled)
             await opened.server()
-            assert (await (await opened.tab("kept")).execute("echo here")).output == "here\n"
-            assert [row.pane_id for row in (await opened.list_tabs()).tabs if not row.closed] == [tab.pane_id]
+        await opened.server()
+        assert (await (await opened.tab("kept")).execute("echo here")).output == "here\n"
+        assert [row.pane_id for row in (await opened.list_tabs()).tabs if not row.closed] == [tab.pane_id]
 
 
 @pytest.mark.xfail(reason="a process that comes later has not seen what stands on the screen", strict=True)
 @pytest.mark.parametrize("command", ["read x", "vim -u NONE"])
 async def test_another_process_lists_what_waits_as_waiting(instance: Instance, command: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(shell="bash")
-            assert (await tab.execute(command)).state == "interactive"
-        async with instance.open() as second:
-            (row,) = (await second.list_tabs()).tabs
-            await second.close_tab(row.window_id, force=True)
-            assert row.state == "interactive"
+    async with instance.open() as first:
+        tab = await first.create_tab(shell="bash")
+        assert (await tab.execute(command)).state == "interactive"
+    async with instance.open() as second:
+        (row,) = (await second.list_tabs()).tabs
+        await second.close_tab(row.window_id, force=True)
+        assert row.state == "interactive"
 
 
 async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
     """Its record may know more than ours, and less of what has a default."""
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(name="older")
-            path = tab.runner.folder / "tab"
-            record = json.loads(path.read_text())
-            del record["is_split"]
-            path.write_text(json.dumps(record | {"invented_later": 1}))
-        async with instance.open() as second:
-            assert (await (await second.tab("older")).execute("echo found")).output == "found\n"
+    async with instance.open() as first:
+        tab = await first.create_tab(name="older")
+        path = tab.runner.folder / "tab"
+        record = json.loads(path.read_text())
+        del record["is_split"]
+        path.write_text(json.dumps(record | {"invented_later": 1}))
+    async with instance.open() as second:
+        assert (await (await second.tab("older")).execute("echo found")).output == "found\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
@@ -163,184 +155,175 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
     gate = instance.state.parent / "gate"
     left_alone = instance.state.parent / "left"
     waits, leaves = (f"until [ -e {path} ]; do sleep 0.05; done" for path in (gate, left_alone))
-    with anyio.fail_after(DEADLINE):
-        owner, commands = await instance.owner(
-            f"echo first; {waits}; echo second; (exit 9)",  # ends when the next process is there
-            f"{leaves}; echo meanwhile; (exit 6)",  # while nobody is
-            f"{leaves}; printf x; exit 4",  # and its shell with it
-        )
-        typed_by = time.time()
-        owner.send_signal(number)
-        owner.wait()
-        left_alone.touch()
-        for (window, _), end in zip(commands[1:], ("b$", "xexit"), strict=True):  # bash says `exit`
-            while not instance.tmux("capture-pane", "-p", "-t", window).endswith(end):
-                await anyio.sleep(0.02)
-        async with instance.open() as terminals:
-            running = await terminals.command_result(commands[0][1])
-            assert (running.output, running.running, running.state) == ("first\n", True, "running")
-            with pytest.raises(muxwire.TabUnavailable, match="has been running"):
-                await (await terminals.tab(commands[0][0])).execute("echo x", timeout=0.1)
-            gate.touch()
-            ended = await terminals.command_result(commands[0][1], wait=DEADLINE)
-            assert (ended.output, ended.exit_code, ended.running) == ("second\n", 9, False)
-            meanwhile = await terminals.command_result(commands[1][1], wait=DEADLINE)
-            assert (meanwhile.output, meanwhile.exit_code) == ("meanwhile\n", 6)
-            left = await terminals.command_result(commands[2][1], wait=DEADLINE)
-            assert (left.output, left.exit_code) == ("xexit\n", 4)
-            assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
-            assert [record.time for record in await terminals.history() if record.time > typed_by + ROUNDED] == []
+    owner, commands = await instance.owner(
+        f"echo first; {waits}; echo second; (exit 9)",  # ends when the next process is there
+        f"{leaves}; echo meanwhile; (exit 6)",  # while nobody is
+        f"{leaves}; printf x; exit 4",  # and its shell with it
+    )
+    typed_by = time.time()
+    owner.send_signal(number)
+    owner.wait()
+    left_alone.touch()
+    for (window, _), end in zip(commands[1:], ("b$", "xexit"), strict=True):  # bash says `exit`
+        while not instance.tmux("capture-pane", "-p", "-t", window).endswith(end):
+            await anyio.sleep(0.02)
+    async with instance.open() as terminals:
+        running = await terminals.command_result(commands[0][1])
+        assert (running.output, running.running, running.state) == ("first\n", True, "running")
+        with pytest.raises(muxwire.TabUnavailable, match="has been running"):
+            await (await terminals.tab(commands[0][0])).execute("echo x", timeout=0.1)
+        gate.touch()
+        ended = await terminals.command_result(commands[0][1], wait=DEADLINE)
+        assert (ended.output, ended.exit_code, ended.running) == ("second\n", 9, False)
+        meanwhile = await terminals.command_result(commands[1][1], wait=DEADLINE)
+        assert (meanwhile.output, meanwhile.exit_code) == ("meanwhile\n", 6)
+        left = await terminals.command_result(commands[2][1], wait=DEADLINE)
+        assert (left.output, left.exit_code) == ("xexit\n", 4)
+        assert (await terminals.stream_logs(commands[2][0], from_byte=0)).closed
+        assert [record.time for record in await terminals.history() if record.time > typed_by + ROUNDED] == []
 
 
 @pytest.mark.parametrize("outer", ["bash --norc --noprofile", "script -q -e -c 'bash --norc --noprofile' /dev/null"])
 async def test_lines_of_ours_in_a_nested_shell_are_no_output_of_what_started_it(instance: Instance, outer: str) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(shell="/bin/bash", cwd="/")
-            started = await tab.execute(outer, timeout=3, on_timeout="leave")
-            for text in ("one", "two"):
-                assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
-        async with instance.open() as second:
-            after = await second.command_result(started.command_id)
-            assert after.running
-            assert OURS.search(after.output) is None
-            assert "echo one" in after.output
-            assert "two" in after.output
+    async with instance.open() as first:
+        tab = await first.create_tab(shell="/bin/bash", cwd="/")
+        started = await tab.execute(outer, timeout=3, on_timeout="leave")
+        for text in ("one", "two"):
+            assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
+    async with instance.open() as second:
+        after = await second.command_result(started.command_id)
+        assert after.running
+        assert OURS.search(after.output) is None
+        assert "echo one" in after.output
+        assert "two" in after.output
 
 
 async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance) -> None:
     """It ended between two processes, and a later command has been run since."""
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab()
-            left = await tab.execute("sleep 1000", async_=True)
-            await begun(tab)
-        instance.tmux("send-keys", "-t", tab.window_id, "C-c")
-        commands = tab.runner.folder / "commands"
-        for word in ("a", "b", "c"):
-            async with instance.open() as later:
-                tab = await later.tab(tab.window_id)
-                assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
-                ended = await later.command_result(left.command_id)
-                assert (ended.output, ended.exit_code) == ("^C\n", 130)
-            # As if this process had been killed before it could write that down.
-            rows = commands.read_text().splitlines()
-            rows = [row for row in rows if left.command_id not in row or "typed" in row]
-            commands.write_text("\n".join(rows) + "\n")
+    async with instance.open() as first:
+        tab = await first.create_tab()
+        left = await tab.execute("sleep 1000", async_=True)
+        await begun(tab)
+    instance.tmux("send-keys", "-t", tab.window_id, "C-c")
+    commands = tab.runner.folder / "commands"
+    for word in ("a", "b", "c"):
+        async with instance.open() as later:
+            tab = await later.tab(tab.window_id)
+            assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
+            ended = await later.command_result(left.command_id)
+            assert (ended.output, ended.exit_code) == ("^C\n", 130)
+        # As if this process had been killed before it could write that down.
+        rows = commands.read_text().splitlines()
+        rows = [row for row in rows if left.command_id not in row or "typed" in row]
+        commands.write_text("\n".join(rows) + "\n")
 
 
 async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -> None:
     """It was typed by an earlier process, and a C-c came before the shell read it."""
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab()
-            await known_prompt(tab)  # a shell that is stopped before its prompt is drawn gets no line
-            shell = tab.pane.session.shell_pid
-            os.kill(shell, signal.SIGSTOP)
-            left = await tab.execute("touch $HOME/ran", async_=True)
-            await tab.client.command("send-keys", "-t", tab.pane_id, "C-c")
-        os.kill(shell, signal.SIGCONT)
-        for word in ("a", "b", "c"):
-            async with instance.open() as later:
-                tab = await later.tab(tab.window_id)
-                assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
-                with pytest.raises(muxwire.TabUnavailable, match="did not run the typed line"):
-                    await later.command_result(left.command_id)
-        assert not (Path(instance.environ["HOME"]) / "ran").exists()
+    async with instance.open() as first:
+        tab = await first.create_tab()
+        await known_prompt(tab)  # a shell that is stopped before its prompt is drawn gets no line
+        shell = tab.pane.session.shell_pid
+        os.kill(shell, signal.SIGSTOP)
+        left = await tab.execute("touch $HOME/ran", async_=True)
+        await tab.client.command("send-keys", "-t", tab.pane_id, "C-c")
+    os.kill(shell, signal.SIGCONT)
+    for word in ("a", "b", "c"):
+        async with instance.open() as later:
+            tab = await later.tab(tab.window_id)
+            assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
+            with pytest.raises(muxwire.TabUnavailable, match="did not run the typed line"):
+                await later.command_result(left.command_id)
+    assert not (Path(instance.environ["HOME"]) / "ran").exists()
 
 
 async def test_a_pane_that_was_moved_keeps_its_log(instance: Instance) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            one, two = await first.create_tab(name="one"), await first.create_tab(name="two")
-            await one.execute("echo in one")
-            await two.execute("echo in two")
-            logs = {tab.pane_id: tab.log_path for tab in (one, two)}
-            instance.tmux("join-pane", "-d", "-s", one.pane_id, "-t", two.pane_id)
-            moved = one.pane_id
-        async with instance.open() as second:
-            tab = await second.tab(moved)
-            assert (await tab.execute("echo moved")).output == "moved\n"
-            assert tab.log_path == logs[moved]
-            assert {row.pane_id: row.log_path for row in (await second.list_tabs()).tabs} == {
-                pane: str(path) for pane, path in logs.items()
-            }
+    async with instance.open() as first:
+        one, two = await first.create_tab(name="one"), await first.create_tab(name="two")
+        await one.execute("echo in one")
+        await two.execute("echo in two")
+        logs = {tab.pane_id: tab.log_path for tab in (one, two)}
+        instance.tmux("join-pane", "-d", "-s", one.pane_id, "-t", two.pane_id)
+        moved = one.pane_id
+    async with instance.open() as second:
+        tab = await second.tab(moved)
+        assert (await tab.execute("echo moved")).output == "moved\n"
+        assert tab.log_path == logs[moved]
+        assert {row.pane_id: row.log_path for row in (await second.list_tabs()).tabs} == {
+            pane: str(path) for pane, path in logs.items()
+        }
 
 
 async def test_the_death_of_tmux(instance: Instance) -> None:
     """Nobody was there when it died: the logs are whole, closed, and never written again."""
-    with anyio.fail_after(DEADLINE):
-        owner, ((window, _),) = await instance.owner("echo from the first server")
-        owner.kill()
-        owner.wait()
-        instance.tmux("send-keys", "-t", window, "echo unattended", "Enter")
-        unattended = instance.home / "1" / "spool" / f"pane-{window}" / "0"
-        while not unattended.exists() or "unattended" not in unattended.read_text():
-            await anyio.sleep(0.02)
-        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
-        assert instance.socket.exists()  # a stale one
-        async with instance.open() as terminals:
-            assert (await terminals.list_tabs()).tabs == ()
-            old = await terminals.stream_logs(window, from_byte=0)
-            assert "from the first server" in old.chunk
-            assert "unattended" in old.chunk
-            assert old.closed
-            tab = await terminals.create_tab()
-            assert (tab.window_id, tab.generation) == (window, 2)
-            assert (await tab.execute("echo from the second")).output == "from the second\n"
-            again = await terminals.stream_logs(f"1/{window}", from_byte=0)
-            assert (again.chunk, again.next_byte) == (old.chunk, old.next_byte)
+    owner, ((window, _),) = await instance.owner("echo from the first server")
+    owner.kill()
+    owner.wait()
+    instance.tmux("send-keys", "-t", window, "echo unattended", "Enter")
+    unattended = instance.home / "1" / "spool" / f"pane-{window}" / "0"
+    while not unattended.exists() or "unattended" not in unattended.read_text():
+        await anyio.sleep(0.02)
+    os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+    assert instance.socket.exists()  # a stale one
+    async with instance.open() as terminals:
+        assert (await terminals.list_tabs()).tabs == ()
+        old = await terminals.stream_logs(window, from_byte=0)
+        assert "from the first server" in old.chunk
+        assert "unattended" in old.chunk
+        assert old.closed
+        tab = await terminals.create_tab()
+        assert (tab.window_id, tab.generation) == (window, 2)
+        assert (await tab.execute("echo from the second")).output == "from the second\n"
+        again = await terminals.stream_logs(f"1/{window}", from_byte=0)
+        assert (again.chunk, again.next_byte) == (old.chunk, old.next_byte)
 
 
 async def test_a_server_that_has_just_died_is_followed_by_another_generation(
     instance: Instance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its socket still accepted us, and it was gone when tmux attached: the next one has its own logs."""
-    with anyio.fail_after(DEADLINE):
-        owner, _ = await instance.owner("echo from the first server")
-        owner.kill()
-        owner.wait()
-        pid = int(instance.tmux("display-message", "-p", "#{pid}"))
-        os.kill(pid, signal.SIGKILL)
-        while instance.tmux("display-message", "-p", "1"):
-            await anyio.sleep(0.02)
-        looks = iter((pid, pid))  # when the instance is opened, and when its server is started
-        asked = LocalHost.listening_pid
-        monkeypatch.setattr(LocalHost, "listening_pid", staticmethod(lambda path: next(looks, None) or asked(path)))
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab()
-            assert tab.generation == 2
-            assert (await tab.execute("echo from the second")).output == "from the second\n"
-        assert next(looks, None) is None
+    owner, _ = await instance.owner("echo from the first server")
+    owner.kill()
+    owner.wait()
+    pid = int(instance.tmux("display-message", "-p", "#{pid}"))
+    os.kill(pid, signal.SIGKILL)
+    while instance.tmux("display-message", "-p", "1"):
+        await anyio.sleep(0.02)
+    looks = iter((pid, pid))  # when the instance is opened, and when its server is started
+    asked = LocalHost.listening_pid
+    monkeypatch.setattr(LocalHost, "listening_pid", staticmethod(lambda path: next(looks, None) or asked(path)))
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab()
+        assert tab.generation == 2
+        assert (await tab.execute("echo from the second")).output == "from the second\n"
+    assert next(looks, None) is None
 
 
 async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab()
-            command = await tab.execute("echo one; sleep 60", async_=True)
-            await begun(tab)
-            os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
-            result = await terminals.command_result(command.command_id, wait=DEADLINE)
-            assert (result.state, result.exit_code) == ("dead", None)
-            tab = await terminals.create_tab()
-            assert tab.generation == 2
-            assert terminals.role == "owner"
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab()
+        command = await tab.execute("echo one; sleep 60", async_=True)
+        await begun(tab)
+        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+        result = await terminals.command_result(command.command_id, wait=DEADLINE)
+        assert (result.state, result.exit_code) == ("dead", None)
+        tab = await terminals.create_tab()
+        assert tab.generation == 2
+        assert terminals.role == "owner"
 
 
 async def test_everything_is_private(instance: Instance) -> None:
-    with anyio.fail_after(DEADLINE):
-        owner, _ = await instance.owner("echo secret")
-        owner.kill()
-        owner.wait()
-        lock = InstanceLock(instance.home / "lock")
-        assert await lock.take_soon()  # its watchdog has ended
-        lock.release()
-        seen = 0
-        for path in (instance.home, *instance.home.rglob("*")):
-            assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
-            seen += path.is_file()
-        assert seen >= 4
+    owner, _ = await instance.owner("echo secret")
+    owner.kill()
+    owner.wait()
+    lock = InstanceLock(instance.home / "lock")
+    assert await lock.take_soon()  # its watchdog has ended
+    lock.release()
+    seen = 0
+    for path in (instance.home, *instance.home.rglob("*")):
+        assert path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600), path
+        seen += path.is_file()
+    assert seen >= 4
 
 
 async def test_a_lock_that_is_a_link_is_refused(instance: Instance) -> None:
@@ -361,11 +344,10 @@ async def test_a_stale_lock_is_taken(instance: Instance) -> None:
     assert holder(path) == 0
     path.write_text("no JSON")
     assert holder(path) == 0
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            await terminals.create_tab()
-            assert terminals.role == "owner"
-            assert holder(path) == os.getpid()
+    async with instance.open() as terminals:
+        await terminals.create_tab()
+        assert terminals.role == "owner"
+        assert holder(path) == os.getpid()
     assert started(os.getpid()) != ""
 
 
@@ -381,27 +363,25 @@ async def test_nothing_runs_on_when_nobody_is_attached_to_a_server_that_is_kille
     instance: Instance, shell: str
 ) -> None:
     """The program at the pane's pipe ends it."""
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell=shell)
-            result = await tab.execute("while :; do sleep 0.01; done", timeout=0.3, on_timeout="leave")
-            assert result.running
-            session = tab.pane.leader_pid
-            pids = [pid for pid, row in process_table().items() if row.session == str(session)]
-            assert len(pids) > 1
-        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
-        while any(row.session == str(session) for row in process_table().values()):
-            await anyio.sleep(0.02)
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell=shell)
+        result = await tab.execute("while :; do sleep 0.01; done", timeout=0.3, on_timeout="leave")
+        assert result.running
+        session = tab.pane.leader_pid
+        pids = [pid for pid, row in process_table().items() if row.session == str(session)]
+        assert len(pids) > 1
+    os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+    while any(row.session == str(session) for row in process_table().values()):
+        await anyio.sleep(0.02)
 
 
 async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(instance: Instance) -> None:
     """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            await tab.execute("while :; do sleep 0.01; done", async_=True)
-            (shell,) = [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]
-            server = await terminals.server()
-            os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
-            await server.client.wait_closed()
-            await gone([shell])
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        await tab.execute("while :; do sleep 0.01; done", async_=True)
+        (shell,) = [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]
+        server = await terminals.server()
+        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+        await server.client.wait_closed()
+        await gone([shell])

@@ -24,8 +24,6 @@ from muxwire.tabs.tab import Tab
 
 from .conftest import Instance
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 50
 KILLS_EACH = 50
 KILLS = 2
@@ -110,21 +108,20 @@ async def kill_owners(
 async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
     """Our tmux -C dies and we live: what tmux held for it is in the spool."""
     stop = instance.socket.parent.parent / "stop"
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab()
-            result = await tab.execute(numbered(1000, stop), async_=True)
-            assert tab.pane.session.current is not None
-            while not tab.pane.session.current.started:  # what we have typed may die with the client too
-                await tab.pane.stream.changed()
-            server = await terminals.server()
-            os.kill(server.process.pid, signal.SIGKILL)
-            await server.client.wait_closed()
-            await terminals.server()
-            tab = await terminals.tab(tab.window_id)
-            stop.touch()
-            assert (await terminals.command_result(result.command_id, wait=DEADLINE, max_chars=100)).exit_code == 7
-            await assert_no_line_is_missing(tab)
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab()
+        result = await tab.execute(numbered(1000, stop), async_=True)
+        assert tab.pane.session.current is not None
+        while not tab.pane.session.current.started:  # what we have typed may die with the client too
+            await tab.pane.stream.changed()
+        server = await terminals.server()
+        os.kill(server.process.pid, signal.SIGKILL)
+        await server.client.wait_closed()
+        await terminals.server()
+        tab = await terminals.tab(tab.window_id)
+        stop.touch()
+        assert (await terminals.command_result(result.command_id, wait=DEADLINE, max_chars=100)).exit_code == 7
+        await assert_no_line_is_missing(tab)
 
 
 def watchdogs(parent: int) -> set[int]:
@@ -140,97 +137,93 @@ def watchdogs(parent: int) -> set[int]:
 async def test_the_watchdog_is_killed_before(instance: Instance) -> None:
     """The one that takes its place ends the client."""
     stop = instance.socket.parent.parent / "stop"
-    with anyio.fail_after(DEADLINE):
-        owner, started = await instance.owner(numbered(0, stop))
-        (window, command) = started[0]
-        killed = watchdogs(owner.pid)
-        for pid in killed:
-            os.kill(pid, signal.SIGKILL)
-        while not watchdogs(owner.pid) - killed:
-            await anyio.sleep(0.01)
-        await anyio.sleep(random.random() / 2)  # so that the kill comes anywhere
-        owner.kill()
-        owner.wait()
-        stop.touch()
-        async with instance.open() as terminals:
-            assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
-            tab = await terminals.tab(window)
-            await assert_no_line_is_missing(tab)
+    owner, started = await instance.owner(numbered(0, stop))
+    (window, command) = started[0]
+    killed = watchdogs(owner.pid)
+    for pid in killed:
+        os.kill(pid, signal.SIGKILL)
+    while not watchdogs(owner.pid) - killed:
+        await anyio.sleep(0.01)
+    await anyio.sleep(random.random() / 2)  # so that the kill comes anywhere
+    owner.kill()
+    owner.wait()
+    stop.touch()
+    async with instance.open() as terminals:
+        assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
+        tab = await terminals.tab(window)
+        await assert_no_line_is_missing(tab)
 
 
 async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
     """A client that nobody drives holds tmux up: the next owner frees the panes."""
     stop = instance.socket.parent.parent / "stop"
-    with anyio.fail_after(DEADLINE):
-        owner, started = await instance.owner(numbered(0, stop))
-        (window, command) = started[0]
-        owner.send_signal(signal.SIGSTOP)  # it would start another one
-        os.waitpid(owner.pid, os.WUNTRACED)
-        for pid in watchdogs(owner.pid):
-            os.kill(pid, signal.SIGKILL)
-        owner.kill()
-        owner.wait()
-        async with instance.open() as terminals:
-            tab = await terminals.tab(window)
-            before = tab.next_byte
-            while tab.next_byte == before:
-                await tab.pane.stream.changed()
-            stop.touch()
-            assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
-            await assert_no_line_is_missing(tab)
+    owner, started = await instance.owner(numbered(0, stop))
+    (window, command) = started[0]
+    owner.send_signal(signal.SIGSTOP)  # it would start another one
+    os.waitpid(owner.pid, os.WUNTRACED)
+    for pid in watchdogs(owner.pid):
+        os.kill(pid, signal.SIGKILL)
+    owner.kill()
+    owner.wait()
+    async with instance.open() as terminals:
+        tab = await terminals.tab(window)
+        before = tab.next_byte
+        while tab.next_byte == before:
+            await tab.pane.stream.changed()
+        stop.touch()
+        assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
+        await assert_no_line_is_missing(tab)
 
 
 async def test_a_pane_whose_pipe_a_person_has_used(instance: Instance) -> None:
     """What it wrote then is lost if nobody was attached; later output is kept again, in offsets of the log."""
     stop = instance.socket.parent.parent / "stop"
-    with anyio.fail_after(DEADLINE):
-        owner, ((window, command),) = await instance.owner(numbered(2000, stop))
-        owner.kill()
-        owner.wait()
-        instance.tmux("pipe-pane", "-t", window)
-        rows = ("display-message", "-p", "-t", window, "#{history_size}")
-        before = int(instance.tmux(*rows))
-        while int(instance.tmux(*rows)) < before + 100:  # these are lost
+    owner, ((window, command),) = await instance.owner(numbered(2000, stop))
+    owner.kill()
+    owner.wait()
+    instance.tmux("pipe-pane", "-t", window)
+    rows = ("display-message", "-p", "-t", window, "#{history_size}")
+    before = int(instance.tmux(*rows))
+    while int(instance.tmux(*rows)) < before + 100:  # these are lost
+        await anyio.sleep(0.01)
+    async with instance.open() as terminals:
+        tab = await terminals.tab(window)
+        base = instance.home / "1" / "spool" / f"pane-{window}.base"
+        while not (base.exists() and base.read_text()):
             await anyio.sleep(0.01)
-        async with instance.open() as terminals:
-            tab = await terminals.tab(window)
-            base = instance.home / "1" / "spool" / f"pane-{window}.base"
-            while not (base.exists() and base.read_text()):
-                await anyio.sleep(0.01)
-            assert await tab.pane.stream.log.flushed()
-            lost = gaps(tab)
-            assert '"exact": false' in lost
-        owner, _ = await instance.owner()
-        owner.kill()
-        owner.wait()
-        stop.touch()
-        async with instance.open() as terminals:
-            assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
-            tab = await terminals.tab(window)
-            numbers, end, _ = await lines_of(tab)
-            assert gaps(tab) == lost
-            assert sorted(set(numbers)) == numbers
-            missing = sorted(set(range(end)) - set(numbers))
-            assert missing == list(range(missing[0], missing[0] + len(missing)))
-            assert len(missing) >= 100
-            assert missing[-1] < end - 10
+        assert await tab.pane.stream.log.flushed()
+        lost = gaps(tab)
+        assert '"exact": false' in lost
+    owner, _ = await instance.owner()
+    owner.kill()
+    owner.wait()
+    stop.touch()
+    async with instance.open() as terminals:
+        assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
+        tab = await terminals.tab(window)
+        numbers, end, _ = await lines_of(tab)
+        assert gaps(tab) == lost
+        assert sorted(set(numbers)) == numbers
+        missing = sorted(set(range(end)) - set(numbers))
+        assert missing == list(range(missing[0], missing[0] + len(missing)))
+        assert len(missing) >= 100
+        assert missing[-1] < end - 10
 
 
 async def test_a_spool_holds_no_more_than_the_log_lacks(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is in the log its whole files go; with the tab the rest of it."""
     monkeypatch.setattr(store, "PRUNE_BYTES", 64 << 10)
     spool = instance.home / "1" / "spool"
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab()
-            files = [0]
-            while 0 in files:  # until it has written more than a file holds
-                await tab.execute("seq 300000", timeout=DEADLINE, max_chars=100)
-                assert await tab.pane.stream.log.flushed()
-                files = sorted(int(path.name) for path in (spool / tab.log_path.stem).iterdir())
-            assert tab.next_byte - files[0] <= 2 * PRUNE_BYTES
-            await tab.close(force=True)
-        assert list(spool.iterdir()) == []
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab()
+        files = [0]
+        while 0 in files:  # until it has written more than a file holds
+            await tab.execute("seq 300000", timeout=DEADLINE, max_chars=100)
+            assert await tab.pane.stream.log.flushed()
+            files = sorted(int(path.name) for path in (spool / tab.log_path.stem).iterdir())
+        assert tab.next_byte - files[0] <= 2 * PRUNE_BYTES
+        await tab.close(force=True)
+    assert list(spool.iterdir()) == []
 
 
 def writers(folder: Path) -> list[int]:
@@ -257,26 +250,25 @@ async def test_a_pipe_whose_writer_is_not_scheduled(instance: Instance, monkeypa
         return await read(*given)
 
     monkeypatch.setattr(spools._Spools, "read", continued)
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(name="piped")
-            await tab.execute("echo first")
-        while not (stopped := writers(instance.home)):
-            await anyio.sleep(0.02)
-        for pid in stopped:
-            os.kill(pid, signal.SIGSTOP)
-        instance.tmux("send-keys", "-t", tab.window_id, "echo l''ate", "Enter")
-        while "\nlate\n" not in instance.tmux("capture-pane", "-p", "-t", tab.window_id):
-            await anyio.sleep(0.02)
-        async with instance.open() as second:
-            tab = await second.tab("piped")
-            last = await tab.execute("echo last")
-            assert await tab.pane.stream.log.flushed()
-            raw = log_read.read_raw(tab.log_path, 0, 1 << 30)
-            assert 0 < raw.find(b"late\r\n") < last.from_byte
-            assert raw[last.from_byte :].startswith(b"last\r\n")
-            assert gaps(tab) == ""
-            assert next(looks) > 5
+    async with instance.open() as first:
+        tab = await first.create_tab(name="piped")
+        await tab.execute("echo first")
+    while not (stopped := writers(instance.home)):
+        await anyio.sleep(0.02)
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    instance.tmux("send-keys", "-t", tab.window_id, "echo l''ate", "Enter")
+    while "\nlate\n" not in instance.tmux("capture-pane", "-p", "-t", tab.window_id):
+        await anyio.sleep(0.02)
+    async with instance.open() as second:
+        tab = await second.tab("piped")
+        last = await tab.execute("echo last")
+        assert await tab.pane.stream.log.flushed()
+        raw = log_read.read_raw(tab.log_path, 0, 1 << 30)
+        assert 0 < raw.find(b"late\r\n") < last.from_byte
+        assert raw[last.from_byte :].startswith(b"last\r\n")
+        assert gaps(tab) == ""
+        assert next(looks) > 5
 
 
 async def test_a_pipe_of_another_program_is_given_up_by_the_clock(
@@ -292,20 +284,19 @@ async def test_a_pipe_of_another_program_is_given_up_by_the_clock(
 
     monkeypatch.setattr(spools._Spools, "read", slowly)
     monkeypatch.setattr(stream_join, "KEPT_SECONDS", 1.0)
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(name="piped")
-            await tab.execute("echo first")
-            assert await tab.pane.stream.log.flushed()
-        instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
-        lose_spools(instance)
-        async with instance.open() as second:
-            tab = await second.tab("piped")
-            assert (await tab.execute("echo last")).output == "last\n"
-            while gaps(tab) == "":
-                await tab.pane.stream.changed_within(0.05)
-            assert await tab.pane.stream.log.flushed()
-            assert "tmux did not keep" in gaps(tab)
+    async with instance.open() as first:
+        tab = await first.create_tab(name="piped")
+        await tab.execute("echo first")
+        assert await tab.pane.stream.log.flushed()
+    instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
+    lose_spools(instance)
+    async with instance.open() as second:
+        tab = await second.tab("piped")
+        assert (await tab.execute("echo last")).output == "last\n"
+        while gaps(tab) == "":
+            await tab.pane.stream.changed_within(0.05)
+        assert await tab.pane.stream.log.flushed()
+        assert "tmux did not keep" in gaps(tab)
     assert next(looks) < 100
 
 
@@ -316,49 +307,47 @@ async def test_a_command_that_ended_in_the_gap_is_noticed_by_the_next_process(
     """As after an upgrade in place from a version before spools. It knows no prompt: dash has no line editor."""
     monkeypatch.setattr(spools, "KEPT_SECONDS", 0.1)
     stop = instance.home / "stop"
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as first:
-            tab = await first.create_tab(name="piped", shell=shell)
-            running = await tab.execute(f"while ! test -e {stop}; do sleep 0.01; done", async_=True)
-            assert tab.pane.session.current is not None
-            while not tab.pane.session.current.started:
-                await tab.pane.stream.changed()
-        instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
-        lose_spools(instance)
-        stop.touch()
-        # The shell is in front between two `sleep`s, too: at its end a new line has the prompt, and nothing else.
-        while True:
-            lines = instance.tmux("capture-pane", "-p", "-t", tab.window_id).splitlines()
-            if lines[-1].strip() == lines[0].partition("while")[0].strip():
-                break
-            await anyio.sleep(0.02)
-        async with instance.open() as second:
-            result = await second.command_result(running.command_id, wait=DEADLINE)
-            assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
-            tab = await second.tab("piped")
-            assert (await tab.execute("echo last")).output == "last\n"
+    async with instance.open() as first:
+        tab = await first.create_tab(name="piped", shell=shell)
+        running = await tab.execute(f"while ! test -e {stop}; do sleep 0.01; done", async_=True)
+        assert tab.pane.session.current is not None
+        while not tab.pane.session.current.started:
+            await tab.pane.stream.changed()
+    instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
+    lose_spools(instance)
+    stop.touch()
+    # The shell is in front between two `sleep`s, too: at its end a new line has the prompt, and nothing else.
+    while True:
+        lines = instance.tmux("capture-pane", "-p", "-t", tab.window_id).splitlines()
+        if lines[-1].strip() == lines[0].partition("while")[0].strip():
+            break
+        await anyio.sleep(0.02)
+    async with instance.open() as second:
+        result = await second.command_result(running.command_id, wait=DEADLINE)
+        assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
+        tab = await second.tab("piped")
+        assert (await tab.execute("echo last")).output == "last\n"
 
 
 async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:
     """Nothing can be printed there: its tab is known, and its output is whole once the person lets it continue."""
     waits = instance.socket.parent.parent / "wait"
     os.mkfifo(waits)
-    with anyio.fail_after(DEADLINE):
-        owner, started = await instance.owner(f"cat {waits}; seq 1000")
-        ((window, command),) = started
-        tty = os.open(instance.tmux("display-message", "-p", "-t", window, "#{pane_tty}"), os.O_RDWR | os.O_NOCTTY)
-        while instance.tmux("display-message", "-p", "-t", window, "#{pane_current_command}") != "cat":
-            await anyio.sleep(0.02)
-        termios.tcflow(tty, termios.TCOOFF)
-        waits.write_text("before\n")  # what it writes has to wait
-        owner.kill()
-        owner.wait()
-        async with instance.open() as terminals:
-            tab = await terminals.tab(window)
-            assert tab.pane.stream.rejoining
-            termios.tcflow(tty, termios.TCOON)
-            result = await terminals.command_result(command, wait=DEADLINE, max_chars=None)
-            assert result.output == "before\n" + "".join(f"{number}\n" for number in range(1, 1001))
-            assert gaps(tab) == ""
-            assert (await tab.execute("echo on")).output == "on\n"
-        os.close(tty)
+    owner, started = await instance.owner(f"cat {waits}; seq 1000")
+    ((window, command),) = started
+    tty = os.open(instance.tmux("display-message", "-p", "-t", window, "#{pane_tty}"), os.O_RDWR | os.O_NOCTTY)
+    while instance.tmux("display-message", "-p", "-t", window, "#{pane_current_command}") != "cat":
+        await anyio.sleep(0.02)
+    termios.tcflow(tty, termios.TCOOFF)
+    waits.write_text("before\n")  # what it writes has to wait
+    owner.kill()
+    owner.wait()
+    async with instance.open() as terminals:
+        tab = await terminals.tab(window)
+        assert tab.pane.stream.rejoining
+        termios.tcflow(tty, termios.TCOON)
+        result = await terminals.command_result(command, wait=DEADLINE, max_chars=None)
+        assert result.output == "before\n" + "".join(f"{number}\n" for number in range(1, 1001))
+        assert gaps(tab) == ""
+        assert (await tab.execute("echo on")).output == "on\n"
+    os.close(tty)

@@ -24,9 +24,6 @@ from tests.forked import start_muxwire
 
 from .conftest import Instance
 
-pytestmark = pytest.mark.anyio
-
-DEADLINE = 50
 PROCESSES = 5
 # tmux alone fails in every second round of so many.
 ROUNDS = 2
@@ -103,42 +100,36 @@ async def test_every_one_of_them_has_the_one_server(instance: Instance) -> None:
     (folder / "tmux").write_text(TOGETHER.replace("TMUX", shutil.which("tmux") or ""))
     (folder / "tmux").chmod(0o700)
     instance.environ |= {"PATH": f"{folder}:{instance.environ['PATH']}"}
-    with anyio.fail_after(DEADLINE):
-        for _ in range(ROUNDS):
-            outcomes = await start_at_once(instance)
-            assert sorted(outcomes) == [["follower", "42\n"]] * (PROCESSES - 1) + [["owner", "42\n"]]
-            # The whole of its configuration was read, and nothing that was typed is in its message log.
-            assert instance.tmux("show-options", "-s", "-v", "message-limit") == "0"
-            assert instance.tmux("show-options", "-g", "-v", "history-limit") == "10000"
-            assert instance.tmux("show-options", "-s", "-v", "@muxwire-generation")
-            assert SECRET not in instance.tmux("show-messages")
-            assert instance.tmux("list-sessions", "-F", "#{session_name}") == "hub"
-            instance.tmux("kill-server")
+    for _ in range(ROUNDS):
+        outcomes = await start_at_once(instance)
+        assert sorted(outcomes) == [["follower", "42\n"]] * (PROCESSES - 1) + [["owner", "42\n"]]
+        # The whole of its configuration was read, and nothing that was typed is in its message log.
+        assert instance.tmux("show-options", "-s", "-v", "message-limit") == "0"
+        assert instance.tmux("show-options", "-g", "-v", "history-limit") == "10000"
+        assert instance.tmux("show-options", "-s", "-v", "@muxwire-generation")
+        assert SECRET not in instance.tmux("show-messages")
+        assert instance.tmux("list-sessions", "-F", "#{session_name}") == "hub"
+        instance.tmux("kill-server")
 
 
 async def test_another_state_directory_is_refused(instance: Instance) -> None:
     """Its locks are elsewhere: there would be two owners, and the second one knows none of the tabs."""
     link = instance.state.with_name("link")
     link.symlink_to(instance.state.parent)
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            assert (await tab.execute("echo first")).output == "first\n"
-            elsewhere = instance.state.with_name("elsewhere")
-            with pytest.raises(
-                InstanceUnavailable, match=f"state directory {instance.state}, not {elsewhere}"
-            ) as found:
-                async with muxwire.open_terminals(instance.name, environ=instance.environ, state_dir=elsewhere):
-                    pass
-            assert f"MUXWIRE_STATE_DIR={instance.state}" in found.value.remedy
-            assert (await tab.execute("echo again")).output == "again\n"
-            async with muxwire.open_terminals(
-                instance.name, environ=instance.environ, state_dir=link / "state"
-            ) as same:
-                assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
-        async with instance.open() as terminals:
-            last = await (await terminals.tab(tab.key)).execute("echo last")
-            assert last.output == "last\n", last
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        assert (await tab.execute("echo first")).output == "first\n"
+        elsewhere = instance.state.with_name("elsewhere")
+        with pytest.raises(InstanceUnavailable, match=f"state directory {instance.state}, not {elsewhere}") as found:
+            async with muxwire.open_terminals(instance.name, environ=instance.environ, state_dir=elsewhere):
+                pass
+        assert f"MUXWIRE_STATE_DIR={instance.state}" in found.value.remedy
+        assert (await tab.execute("echo again")).output == "again\n"
+        async with muxwire.open_terminals(instance.name, environ=instance.environ, state_dir=link / "state") as same:
+            assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
+    async with instance.open() as terminals:
+        last = await (await terminals.tab(tab.key)).execute("echo last")
+        assert last.output == "last\n", last
 
 
 async def test_another_runtime_directory_is_refused_while_the_server_lives(instance: Instance) -> None:
@@ -161,21 +152,20 @@ async def test_another_runtime_directory_is_refused_while_the_server_lives(insta
         assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
         assert str(found.value).endswith(f"process {server[0]}")
 
-    with anyio.fail_after(DEADLINE):
-        async with instance.open() as terminals:
-            tab = await terminals.create_tab(shell="bash")
-            server.append(int(instance.tmux("display-message", "-p", "#{pid}")))
-            await refused()
-            async with opened(link) as same:
-                assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
+    async with instance.open() as terminals:
+        tab = await terminals.create_tab(shell="bash")
+        server.append(int(instance.tmux("display-message", "-p", "#{pid}")))
         await refused()
-        async with instance.open() as terminals:
-            last = await (await terminals.tab(tab.key)).execute("echo last")
-            assert (last.output, last.timed_out) == ("last\n", False), last  # what was written is still to be had
-            os.kill(server[0], signal.SIGKILL)
-            await (await terminals.server()).client.wait_closed()
-        async with opened(other) as elsewhere:
-            assert (await (await elsewhere.create_tab(shell="bash")).execute("echo mine")).output == "mine\n"
+        async with opened(link) as same:
+            assert (await (await same.tab(tab.key)).execute("echo same")).output == "same\n"
+    await refused()
+    async with instance.open() as terminals:
+        last = await (await terminals.tab(tab.key)).execute("echo last")
+        assert (last.output, last.timed_out) == ("last\n", False), last  # what was written is still to be had
+        os.kill(server[0], signal.SIGKILL)
+        await (await terminals.server()).client.wait_closed()
+    async with opened(other) as elsewhere:
+        assert (await (await elsewhere.create_tab(shell="bash")).execute("echo mine")).output == "mine\n"
 
 
 async def test_a_server_that_is_just_ending_is_waited_for(instance: Instance) -> None:
@@ -184,7 +174,7 @@ async def test_a_server_that_is_just_ending_is_waited_for(instance: Instance) ->
     argv = ["tmux", "-N", "-S", str(instance.socket), "-C", "attach-session"]
     pipe = subprocess.PIPE
     attempts = 0
-    with subprocess.Popen(argv, stdin=pipe, stdout=pipe) as attached, anyio.fail_after(DEADLINE):
+    with subprocess.Popen(argv, stdin=pipe, stdout=pipe) as attached:
         assert attached.stdout is not None
         await anyio.to_thread.run_sync(attached.stdout.readline)
         # The server ends when its last client has gone: this one goes when it is continued.

@@ -13,8 +13,6 @@ import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.operations import KINDS
 
-pytestmark = pytest.mark.anyio
-
 HARMLESS = {"send_keys", "execute", "wait_for", "show_option", "display_message", "capture_pane"}
 CHANGING: list[dict[str, object]] = [
     {"kind": "new_window"},

@@ -13,8 +13,6 @@ import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.operations import Execute, NewWindow, Ref, SetOption, SplitPane
 
-pytestmark = pytest.mark.anyio
-
 Ask = Callable[..., Awaitable[list[str]]]
 Json = dict[str, Any]
 NOWHERE = {"kind": "send_keys", "target": "%999999", "keys": "bad", "enter": False}
@@ -132,9 +130,8 @@ async def test_a_cancelled_list_leaves_no_pane_that_nobody_knows(
     with scope:
         await terminals.run_operations([SplitPane(target=tab.pane_id), SplitPane(target=tab.pane_id)])
     assert scope.cancelled_caught
-    with anyio.fail_after(30):
-        while len(terminals._book.panes(tab.window_id)) != 2:
-            await ask("display-message", "-p", "")
+    while len(terminals._book.panes(tab.window_id)) != 2:
+        await ask("display-message", "-p", "")
     panes = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_id}")
     assert sorted(one.pane_id for one in terminals._book.panes(tab.window_id)) == sorted(panes)
 
@@ -330,12 +327,11 @@ async def test_tmux_dies_under_the_list(open_dry: muxwire.Terminals) -> None:
         steps: list[Json] = [{"kind": "wait_for", "target": tab.window_id, "until": "never"}, setting("@x")]
         result.append(await open_dry.run_operations(steps, on_error="continue"))
 
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run)
-            await anyio.wait_all_tasks_blocked()
-            while not tab.pane.session.at_prompt:
-                await tab.pane.stream.changed()
-            server.client.submit(("kill-server",))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run)
+        await anyio.wait_all_tasks_blocked()
+        while not tab.pane.session.at_prompt:
+            await tab.pane.stream.changed()
+        server.client.submit(("kill-server",))
     assert statuses(result[0]) == ["failed", "failed"]
     assert "ended" in result[0].steps[0].error

@@ -13,8 +13,6 @@ from muxwire.errors import NoSuchTarget
 from muxwire.operations import BreakPane, JoinPane, MakeGrid, SplitEvenly, SplitPane, SwapPane
 from tests.library.opened import closed
 
-pytestmark = pytest.mark.anyio
-
 Ask = Callable[..., Awaitable[list[str]]]
 
 
@@ -60,8 +58,7 @@ async def test_the_window_is_its_first_pane(terminals: muxwire.Terminals, tab: m
 async def test_the_end_of_one_pane_leaves_the_others(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
     child = await split(terminals, tab)
     await tab.execute("exit 3")
-    with anyio.fail_after(30):
-        await closed(tab)
+    await closed(tab)
     assert (await child.execute("echo alive")).output == "alive\n"
     with pytest.raises(NoSuchTarget, match="status 3"):
         await terminals.tab(tab.window_id)  # stays what it was: its log is that of its first pane
@@ -158,15 +155,13 @@ async def test_a_person_who_moves_panes_is_followed(terminals: muxwire.Terminals
     """As from another client: nobody tells us but tmux's notifications."""
     child = await split(terminals, tab)
     [window] = await ask("break-pane", "-d", "-P", "-F", "#{window_id}", "-s", tab.pane_id)
-    with anyio.fail_after(30):
-        while tab.window_id != window:
-            await anyio.sleep(0)
-            await ask("display-message", "-p", "")
+    while tab.window_id != window:
+        await anyio.sleep(0)
+        await ask("display-message", "-p", "")
     assert await terminals.tab(window) is tab
     assert child.key == child.window_id != window
     await ask("kill-pane", "-t", child.pane_id)
-    with anyio.fail_after(30):
-        await closed(child)
+    await closed(child)
     assert not tab.pane.session.closed
 
 

@@ -9,8 +9,6 @@ import pytest
 
 import muxwire
 
-pytestmark = pytest.mark.anyio
-
 Ask = Callable[..., Awaitable[list[str]]]
 Json = dict[str, Any]
 FAILS: Json = {"kind": "send_keys", "target": "%999999", "keys": "bad", "enter": False}

@@ -19,8 +19,6 @@ from tests.processes import stopped
 if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
 
-pytestmark = pytest.mark.anyio
-
 Ask = Callable[..., Awaitable[list[str]]]
 Json = dict[str, Any]
 # Long enough that a step which was written is answered on a busy machine, short enough to wait for.
@@ -92,9 +90,8 @@ async def test_a_pane_that_came_late_is_known_or_goes_again(
             )
     assert statuses(result) == ["unknown"]
     count = 1 if rollback else 2
-    with anyio.fail_after(30):
-        while len(terminals._book.panes(tab.window_id)) != count or len(await ask("list-panes", "-a")) != count + 1:
-            await ask("display-message", "-p", "")
+    while len(terminals._book.panes(tab.window_id)) != count or len(await ask("list-panes", "-a")) != count + 1:
+        await ask("display-message", "-p", "")
     if not rollback:
         late = terminals._book.panes(tab.window_id)[1]
         assert (await late.execute("echo here")).output == "here\n"
@@ -127,11 +124,10 @@ async def test_a_window_whose_answer_is_lost_with_the_connection_is_found(
     terminals: muxwire.Terminals, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lose_connection(await terminals.server(), monkeypatch, b"new-window")
-    with anyio.fail_after(20):
-        result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
-        assert statuses(result) == ["succeeded", "succeeded"]
-        (made,) = terminals._book.open.values()
-        assert (made.name, (await made.execute("echo here")).output) == ("made", "here\n")
+    result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
+    assert statuses(result) == ["succeeded", "succeeded"]
+    (made,) = terminals._book.open.values()
+    assert (made.name, (await made.execute("echo here")).output) == ("made", "here\n")
 
 
 async def _stopped_in_the_middle(
@@ -169,7 +165,7 @@ async def _stopped_in_the_middle(
 ])  # fmt: skip
 async def test_every_kind_has_its_time(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, step: Json) -> None:
     target = {} if step["kind"] == "new_window" else {"target": tab.pane_id}
-    with stopped(pid), anyio.fail_after(30):
+    with stopped(pid):
         result = await terminals.run_operations([{**step, **target}], dispatch_timeout=SHORT)
     assert statuses(result) == ["unknown"]
 
@@ -206,18 +202,17 @@ async def test_a_command_and_a_wait_have_times_of_their_own(terminals: muxwire.T
 async def test_a_rollback_has_its_time_too(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int) -> None:
     stop = {"kind": "execute", "target": tab.pane_id, "command": f"kill -STOP {pid}"}
     steps: list[Json] = [{"kind": "new_window"}, stop]
-    with anyio.fail_after(20):
-        async with anyio.create_task_group() as tasks:
+    async with anyio.create_task_group() as tasks:
 
-            async def run() -> None:
-                result = await terminals.run_operations(
-                    [*steps, setting("@y")], dispatch_timeout=SHORT, timeout=2, rollback_on_error=True
-                )
-                assert result.steps[1].status in ("unknown", "failed", "succeeded")
-                assert any("tmux did not answer" in error for error in result.rollback_errors)
-                os.kill(pid, signal.SIGCONT)
+        async def run() -> None:
+            result = await terminals.run_operations(
+                [*steps, setting("@y")], dispatch_timeout=SHORT, timeout=2, rollback_on_error=True
+            )
+            assert result.steps[1].status in ("unknown", "failed", "succeeded")
+            assert any("tmux did not answer" in error for error in result.rollback_errors)
+            os.kill(pid, signal.SIGCONT)
 
-            tasks.start_soon(run)
+        tasks.start_soon(run)
 
 
 async def test_a_pane_that_goes_while_the_list_is_on_its_way(
@@ -232,12 +227,11 @@ async def test_a_pane_that_goes_while_the_list_is_on_its_way(
                              {"kind": "capture_pane", "target": target}]  # fmt: skip
         result.append(await terminals.run_operations(steps, on_error="continue"))
 
-    with anyio.fail_after(30):
-        async with anyio.create_task_group() as tasks:
-            with stopped(pid):
-                (await terminals.server()).client.submit(("kill-pane", "-t", target))
-                tasks.start_soon(run)
-                await anyio.wait_all_tasks_blocked()
+    async with anyio.create_task_group() as tasks:
+        with stopped(pid):
+            (await terminals.server()).client.submit(("kill-pane", "-t", target))
+            tasks.start_soon(run)
+            await anyio.wait_all_tasks_blocked()
     assert statuses(result[0]) == ["failed", "failed"]
     assert all("can't find pane" in step.error for step in result[0].steps)
 

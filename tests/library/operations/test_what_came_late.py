@@ -20,8 +20,6 @@ from tests.library.operations.test_step_timeouts import (
 )
 from tests.processes import stopped
 
-pytestmark = pytest.mark.anyio
-
 Json = dict[str, Any]
 __all__ = ("pid", "terminals")
 
@@ -48,19 +46,18 @@ LATE: list[Json] = [
 async def test_a_rollback_names_the_step_that_was_never_answered(
     terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, ask: Ask, step: Json
 ) -> None:
-    with anyio.fail_after(20):
-        with stopped(pid):
-            given = {**step, "target": tab.pane_id} if "target" in step else step
-            result = await terminals.run_operations([given], dispatch_timeout=SHORT, rollback_on_error=True)
-        assert statuses(result) == ["unknown"]
-        (error,) = result.rollback_errors
-        what = "what it did, or may still do, is not undone"
-        if step["kind"] in ("new_window", "split_pane", "split_evenly"):
-            what = "if tmux still makes the pane, it is closed then"
-        assert error == f"operations[0] ({step['kind']}): no answer came: {what}"
-        left = 0 if step["kind"] == "kill_pane" else 1  # what tmux made all the same goes
-        while len(terminals._book.open) != left or len(await ask("list-panes", "-a")) != left + 1:
-            await anyio.lowlevel.checkpoint()
+    with stopped(pid):
+        given = {**step, "target": tab.pane_id} if "target" in step else step
+        result = await terminals.run_operations([given], dispatch_timeout=SHORT, rollback_on_error=True)
+    assert statuses(result) == ["unknown"]
+    (error,) = result.rollback_errors
+    what = "what it did, or may still do, is not undone"
+    if step["kind"] in ("new_window", "split_pane", "split_evenly"):
+        what = "if tmux still makes the pane, it is closed then"
+    assert error == f"operations[0] ({step['kind']}): no answer came: {what}"
+    left = 0 if step["kind"] == "kill_pane" else 1  # what tmux made all the same goes
+    while len(terminals._book.open) != left or len(await ask("list-panes", "-a")) != left + 1:
+        await anyio.lowlevel.checkpoint()
 
 
 async def test_a_step_that_asks_leaves_nothing(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int) -> None:
@@ -78,14 +75,13 @@ async def test_list_tabs_tells_the_name_that_came_late(
         {"kind": "swap_pane", "target": tab.pane_id, "with": made.created_panes["c"]},
         {"kind": "rename_window", "target": tab.pane_id, "name": "late"},
     ]
-    with anyio.fail_after(20):
-        with stopped(pid):
-            result = await terminals.run_operations(steps, dispatch_timeout=SHORT, on_error="continue")
-        assert statuses(result) == ["unknown", "unknown"]
-        (shown,) = await ask("display-message", "-p", "-t", tab.pane_id, "#{window_name}")
-        assert shown == "late"
-        while set((await names(terminals)).values()) != {"late"}:
-            await anyio.lowlevel.checkpoint()
+    with stopped(pid):
+        result = await terminals.run_operations(steps, dispatch_timeout=SHORT, on_error="continue")
+    assert statuses(result) == ["unknown", "unknown"]
+    (shown,) = await ask("display-message", "-p", "-t", tab.pane_id, "#{window_name}")
+    assert shown == "late"
+    while set((await names(terminals)).values()) != {"late"}:
+        await anyio.lowlevel.checkpoint()
 
 
 async def test_the_tab_used_before_is_active_after_a_rollback(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
@@ -110,8 +106,7 @@ async def test_the_time_for_the_whole_list_ends_a_command_as_its_own_would(
         {"kind": "execute", "target": tab.pane_id, "command": "echo on; sleep 60", "timeout_ms": 30000},
         {"kind": "set_option", "option": "@never", "value": "1", "global": True},
     ]
-    with anyio.fail_after(20):
-        result = await terminals.run_operations(steps, timeout=1.0, on_error=on_error)
+    result = await terminals.run_operations(steps, timeout=1.0, on_error=on_error)
     assert statuses(result) == ["failed", "skipped"]
     assert (result.steps[0].output or "").startswith("on\n")
     assert "interrupted" in result.steps[0].error
@@ -121,10 +116,9 @@ async def test_the_time_for_the_whole_list_ends_a_command_as_its_own_would(
 
 async def test_a_wait_too(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
     await tab.execute("echo shown")
-    with anyio.fail_after(20):
-        result = await terminals.run_operations(
-            [{"kind": "wait_for", "target": tab.pane_id, "until": "never", "timeout_ms": 30000}], timeout=0.5
-        )
+    result = await terminals.run_operations(
+        [{"kind": "wait_for", "target": tab.pane_id, "until": "never", "timeout_ms": 30000}], timeout=0.5
+    )
     assert statuses(result) == ["failed"]
     assert "whole list" in result.steps[0].error
 
@@ -142,12 +136,11 @@ async def test_what_was_done_as_the_connection_was_lost_is_named(
         {"kind": "rename_window", "target": tab.pane_id, "name": "late"},
         {"kind": "set_option", "option": "@late", "value": "1", "global": True},
     ]
-    with anyio.fail_after(20):
-        lose_connection(await terminals.server(), monkeypatch, b"rename-window")
-        result = await terminals.run_operations(steps, rollback_on_error=True, on_error=on_error)
-        assert statuses(result) == ["unknown", "skipped" if on_error == "stop" else "succeeded"]
-        assert result.rollback_errors[0].startswith("operations[0] (rename_window): no answer came")
-        assert len(result.rollback_errors) == (1 if on_error == "stop" else 2)
-        await ask("rename-window", "-t", tab.pane_id, "theirs")  # as a person does: we still hear of it
-        while await names(terminals) != {tab.window_id: "theirs"}:
-            await anyio.lowlevel.checkpoint()
+    lose_connection(await terminals.server(), monkeypatch, b"rename-window")
+    result = await terminals.run_operations(steps, rollback_on_error=True, on_error=on_error)
+    assert statuses(result) == ["unknown", "skipped" if on_error == "stop" else "succeeded"]
+    assert result.rollback_errors[0].startswith("operations[0] (rename_window): no answer came")
+    assert len(result.rollback_errors) == (1 if on_error == "stop" else 2)
+    await ask("rename-window", "-t", tab.pane_id, "theirs")  # as a person does: we still hear of it
+    while await names(terminals) != {tab.window_id: "theirs"}:
+        await anyio.lowlevel.checkpoint()

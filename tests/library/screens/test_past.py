@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from muxwire.library.terminals import Terminals
 
-pytestmark = pytest.mark.anyio
-
 DEADLINE = 20
 
 

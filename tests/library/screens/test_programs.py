@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from muxwire.library.terminals import Terminals
 
-pytestmark = pytest.mark.anyio
-
 COLUMNS, ROWS = 80, 24
 
 PROGRESS = r"""

@@ -9,15 +9,11 @@ import os
 import random
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.library.screens.stage import ours
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
     from tests.library.screens.stage import Stage
-
-pytestmark = pytest.mark.anyio
 
 SCREENS = int(os.environ.get("MUXWIRE_RANDOM_SCREENS", "100"))
 COLUMNS, ROWS = (8, 120), (3, 30)

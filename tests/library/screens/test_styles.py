@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
-import pytest
-
 from tests.library.screens.agreeing import QUIET
 from tests.library.screens.stage import DEADLINE
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
-
-pytestmark = pytest.mark.anyio
 
 
 async def test_rows_above_keep_their_styles(terminals: Terminals) -> None:
