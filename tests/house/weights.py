@@ -20,7 +20,7 @@ MOST = {
     "instance": 1213,
     "library": 1303,
     "logs": 1301,
-    "mcp": 1534,
+    "mcp": 1554,
     "operations": 753,
     "owner": 765,
     "pane": 1487,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 459,
     "vt": 905,
     "web": 372,
-    "tests": 30145,
+    "tests": 30180,
     "bench": 1904,
 }  # fmt: skip
 

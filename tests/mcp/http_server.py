@@ -1,4 +1,4 @@
-"""Our server over loopback HTTP, for tools that speak nothing else: `python tests/mcp/http_server.py PORT`.
+"""Our server over loopback HTTP, for tools that speak nothing else: `python tests/mcp/http_server.py PORT` (0: any).
 
 It is for the official conformance suite and no face of muxwire: there is no token, and it listens on 127.0.0.1 only. To
 the tools of muxwire it adds two that the suite calls by name.
@@ -56,7 +56,7 @@ def main() -> None:
     """Serve until a signal comes."""
     offer = Offer(Catalogue((*TOOLS, greet, slow_compute)), None)
     app = built(offer, lambda: connected(LazyTerminals(open_terminals))).streamable_http_app()
-    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+    uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), access_log=False)
 
 
 if __name__ == "__main__":

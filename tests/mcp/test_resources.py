@@ -26,6 +26,7 @@ pytestmark = [
 DEADLINE = 30
 LOG, SCREEN, TABS = "muxwire://tabs/@1/log", "muxwire://tabs/@1/screen", "muxwire://tabs"
 COMMANDS = "muxwire://tabs/@1/commands"
+SKILL = "skill://muxwire-cli/SKILL.md"
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +116,10 @@ async def text_of(client: Client, uri: str) -> TextResourceContents:
 
 async def test_what_there_is_to_read(watching: Watching) -> None:
     client = watching.client
-    assert [resource.uri for resource in (await client.list_resources()).resources] == [TABS]  # nothing is opened
+    assert [resource.uri for resource in (await client.list_resources()).resources] == [
+        TABS,
+        SKILL,
+    ]  # nothing is opened
     templates = (await client.list_resource_templates()).resource_templates
     assert [template.uri_template for template in templates] == [
         f"{TABS}/{{window_id}}/log",
@@ -124,7 +128,13 @@ async def test_what_there_is_to_read(watching: Watching) -> None:
     ]
     tabs = await text_of(client, TABS)
     assert json.loads(tabs.text)["tabs"][0]["window_id"] == "@1"
-    assert [resource.uri for resource in (await client.list_resources()).resources] == [TABS, LOG, SCREEN, COMMANDS]
+    assert [resource.uri for resource in (await client.list_resources()).resources] == [
+        TABS,
+        SKILL,
+        LOG,
+        SCREEN,
+        COMMANDS,
+    ]
     commands = await text_of(client, COMMANDS)
     assert [command["exit_code"] for command in json.loads(commands.text)["commands"]] == [3]
     log = await text_of(client, LOG)

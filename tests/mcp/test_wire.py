@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -113,6 +114,26 @@ async def test_the_stateless_revision_needs_no_handshake() -> None:
         assert result["structuredContent"]["tabs"][0]["window_id"] == "@1"
 
 
+@pytest.mark.parametrize("era", [LEGACY, MODERN])
+async def test_a_skill_is_listed_found_and_read_as_its_digest_says(era: str) -> None:
+    async with serving() as client:
+        if era == LEGACY:
+            await client.initialize()
+        meta = {"_meta": envelope()} if era == MODERN else {}
+        (skill,) = (await client.request("skills/list", meta))["result"]["skills"]
+        named = {"uri": skill["uri"]} | meta
+        assert (await client.request("skills/get", named))["result"]["skill"] == skill
+        (whole,) = (await client.request("resources/read", named))["result"]["contents"]
+        text = whole["text"].encode()
+        digest = f"sha256:{hashlib.sha256(text).hexdigest()}"
+        assert skill["resources"] == [{"uri": skill["uri"], "digest": digest, "size": len(text)}]
+        listed = (await client.request("resources/list", meta))["result"]["resources"]
+        assert skill["frontmatter"] | {"uri": skill["uri"], "mimeType": "text/markdown"} in listed
+        another = await client.request("skills/get", {"uri": "skill://x/SKILL.md"} | meta)
+        assert (another["error"]["code"], another["error"]["data"]) == (-32602, {"uri": "skill://x/SKILL.md"})
+        assert client.events == []
+
+
 @pytest.mark.parametrize("then", ["initialize", "modern"])
 async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
     async with serving() as client:
@@ -122,7 +143,7 @@ async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
             # The SDK says so of all three as soon as there are listen streams; tools and prompts never change here.
             assert discovered["capabilities"] == {
                 "completions": {},
-                "extensions": {"io.modelcontextprotocol/tasks": {}, "io.modelcontextprotocol/ui": {}},
+                "extensions": {f"io.modelcontextprotocol/{name}": {} for name in ("skills", "tasks", "ui")},
                 "prompts": {"listChanged": True},
                 "resources": {"subscribe": True, "listChanged": True},
                 "tools": {"listChanged": True},

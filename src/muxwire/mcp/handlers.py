@@ -24,7 +24,7 @@ from muxwire.mcp.confirm import Person, question
 from muxwire.mcp.encoding import as_json, readable
 from muxwire.mcp.messages import Answers, Lines
 from muxwire.mcp.offer import Connection, Offer
-from muxwire.mcp.pages import UI_EXTENSION
+from muxwire.mcp.pages import SKILL, SKILLS_EXTENSION, UI_EXTENSION, fixed, skill
 from muxwire.mcp.prompts import Prompts
 from muxwire.mcp.registry import Call, NeedsAnswer, Progress, Text, Told, explained, refused
 from muxwire.mcp.resources import (
@@ -36,7 +36,7 @@ from muxwire.mcp.resources import (
     Updates,
     listed,
     matching,
-    page,
+    not_found,
     push,
 )
 from muxwire.mcp.tasks import (
@@ -129,6 +129,7 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
         on_subscriptions_listen=partial(_listen, tasks),
     )
     server.extensions[UI_EXTENSION] = {}
+    _add_skills(server)
     _add_tasks(server, tasks)
     if not collects_spans:
         server.middleware.clear()  # the SDK's tracing takes a tenth of an empty call
@@ -212,6 +213,23 @@ def _add_tasks(server: Server[Connection], tasks: Tasks) -> None:
     server.add_request_handler("tasks/cancel", TaskParams, cancel)
 
 
+def _add_skills(server: Server[Connection]) -> None:
+    """Serve the two methods that every server of skills has."""
+    as_lists_are: dict[str, Any] = {"cacheScope": "private", "resultType": "complete", "ttlMs": 0}
+
+    async def list_skills(_context: Context, _params: types.PaginatedRequestParams) -> dict[str, Any]:
+        return as_lists_are | {"skills": [skill()]}
+
+    async def get_skill(_context: Context, params: types.ReadResourceRequestParams) -> dict[str, Any]:
+        if params.uri != SKILL:
+            raise not_found(params.uri, f"there is no skill {params.uri}; the only one is {SKILL}")
+        return as_lists_are | {"skill": skill()}
+
+    server.extensions[SKILLS_EXTENSION] = {}
+    server.add_request_handler("skills/list", types.PaginatedRequestParams, list_skills)
+    server.add_request_handler("skills/get", types.ReadResourceRequestParams, get_skill)
+
+
 async def _list_resources(context: Context, _params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
     connection = context.lifespan_context
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
@@ -226,7 +244,7 @@ async def _list_resource_templates(
 
 
 async def _read_resource(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-    if (found := page(params.uri)) is None:
+    if (found := fixed(params.uri)) is None:
         found = await Subject.of(params.uri).read(await context.lifespan_context.terminals.get())
     return types.ReadResourceResult.model_validate({"contents": [found]})
 

@@ -15,7 +15,7 @@ from mcp import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 
 from muxwire.errors import MuxwireError, NoSuchTarget
-from muxwire.mcp.pages import PAGE_TYPE, TERMINAL_PAGE, terminal_page
+from muxwire.mcp.pages import SKILL, SKILL_TYPE, skill
 from muxwire.tabs.event_log import EventFilter
 
 if TYPE_CHECKING:
@@ -238,17 +238,11 @@ class Subject:
         return ({"_meta": meta} if meta else {}) | {"mimeType": mime_type, "text": readable, "uri": self.uri}
 
 
-def page(uri: str) -> dict[str, Any] | None:
-    """The page that a tool points to; None for another URI. It is in no list: nothing but its tool is to open it."""
-    if uri != TERMINAL_PAGE:
-        return None
-    return {"mimeType": PAGE_TYPE, "text": terminal_page(), "uri": uri}
-
-
 async def listed(terminals: Terminals | None) -> list[dict[str, Any]]:
     """All resources that there are now; before the first call there are no tabs, and asking starts nothing."""
     found = [
         {"description": "Every tab and session", "mimeType": "application/json", "name": "tabs", "uri": TABS},
+        {**skill()["frontmatter"], "mimeType": SKILL_TYPE, "uri": SKILL},
     ]
     if terminals is not None:
         try:
