@@ -16,6 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+from tests.covering import tests_of
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Tests wait for tmux, for shells and for time to pass: with five workers on two processors half of these were idle, and
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # that pass by themselves.
 WORKERS = 3 * (os.cpu_count() or 1) + 1
 TIERS = {"--all": "merge", "--nightly": "night"}
+MAP = "--map"
 
 # The quick ones first: a slip of style shows in seconds. All of them run, whatever fails, so one run tells everything.
 LINT = {"lint": ("ruff", "check", "."), "format": ("ruff", "format", "--check", ".")}
@@ -35,9 +38,14 @@ def pytest_words(arguments: list[str]) -> tuple[str, ...]:
     """The words that run tests: those of a tier, or those that are asked for."""
     tier = next((TIERS[argument] for argument in arguments if argument in TIERS), "commit")
     asked = [argument for argument in arguments if argument not in TIERS]
+    recorded = [MAP] * (MAP in asked or tier == "night")
+    if asked[:1] == ["--for"]:
+        asked = tests_of(asked[1]) + asked[2:]
+    elif set(asked) - {MAP}:
+        return ("pytest", "-q", *asked)
     # A worker runs a whole file: what a file's tests share is made once. pytest's order stays: the long ones first.
     spread = ("-n", str(WORKERS), "--dist", "loadfile", "--no-loadscope-reorder", "--durations=25")
-    return ("pytest", "-q", *(spread if not asked else ()), *(("--tier", tier) if not asked else ()), *asked)
+    return ("pytest", "-q", *spread, *dict.fromkeys((*asked, *recorded)), "--tier", tier)
 
 
 def start(
@@ -73,7 +81,11 @@ def run_all(tests: tuple[str, ...]) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Return 0 if every check passed."""
     started = time.monotonic()
-    tests = pytest_words(arguments)
+    try:
+        tests = pytest_words(arguments)
+    except (OSError, LookupError) as refused:
+        print(refused, file=sys.stderr)
+        return 2
     try:
         if set(arguments) - TIERS.keys():
             return start(tests).wait()

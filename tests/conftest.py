@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import muxwire
+from tests.covering import Mapper
 from tests.tiers import TIERS, tier_of
 from tests.users import environ_of, short_folder, tmux_folders, write_rc_files
 
@@ -77,6 +78,12 @@ SHORT_FILES = frozenset(("house", "protocol", "shell", "doubles", "verbs", "vt")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--tier", choices=TIERS, default="night", help="run the tests up to this tier (tests/tiers.py)")
+    parser.addoption("--map", action="store_true", help="record which source files each file of tests runs")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("map"):
+        config.pluginmanager.register(Mapper(config))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
