@@ -10,7 +10,7 @@ from muxwire.vt.cells import PLAIN, Style, styled
 @pytest.mark.parametrize(("parameters", "wanted"), [
     ("1;38;5;200", Style(bold=True, fg="colour200")),
     ("48;2;1;2;3", Style(bg="#010203")),
-    ("38;2;1;2;300", Style(bold=True)),  # no colour: what follows its 2 are codes of their own
+    ("38;2;1;2;300", Style(bold=True, dim=True)),  # no colour: what follows its 2 are codes of their own
     ("38:2:1:2:3", Style(fg="#010203")),
     ("38:2::1:2:3", Style(fg="#010203")),  # with an empty colour space
     ("38:2:1:2:300", PLAIN),
