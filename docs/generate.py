@@ -28,6 +28,7 @@ from muxwire.mcp.tools import TOOLS
 from muxwire.operations.lists import KINDS as STEPS
 from muxwire.results import State
 from muxwire.tabs.event_log import KINDS
+from muxwire.values import ALWAYS, NEVER, WHEN
 from muxwire.verbs.describe import Parameter, parameters
 from muxwire.verbs.types import Objects, Strings, Texts
 
@@ -123,22 +124,28 @@ def tools() -> Iterator[str]:
             yield from (*own, "")
         if same:
             yield f"{'It also takes' if own else 'It takes'} {same}.\n"
-        yield f"{_returns(tool.name, tool.returns, tool.omits, returned)}\n"
+        yield f"{_returns(tool.name, tool.returns, returned)}\n"
 
 
-def _returns(name: str, result: type[Any], omits: Iterable[str], returned: dict[str, tuple[str, ...]]) -> str:
+def _returns(name: str, result: type[Any], returned: dict[str, tuple[str, ...]]) -> str:
     """The fields of what a tool returns; `returned` has those of the tools before it, which are not repeated."""
-    told = [one for one in dataclasses.fields(result) if one.name not in set(omits)]
+    told = [one for one in dataclasses.fields(result) if one.metadata != NEVER]
     fields = tuple(one.name for one in told)
     for before, known in returned.items():
         if len(known) > 1 and set(known) <= set(fields):
             more = [f"`{one}`" for one in fields if one not in known]
             return f"It returns what `{before}` returns{', and ' if more else ''}{', '.join(more)}."
     returned[name] = fields
-    optional = {one.name for one in told if {one.default, one.default_factory} != {dataclasses.MISSING}}
+    optional = {one.name for one in told if _at_times(one)}
     at_times = ", ".join(f"`{field}`" for field in fields if field in optional)
     always = ", ".join(f"`{field}`" for field in fields if field not in optional)
     return f"It returns {always}{f'; where they say something, also {at_times}' if at_times else ''}."
+
+
+def _at_times(one: dataclasses.Field[Any]) -> bool:
+    """Whether a field of a result is left out where it says nothing."""
+    has_rule = WHEN in one.metadata or {one.default, one.default_factory} != {dataclasses.MISSING}
+    return one.metadata != ALWAYS and (has_rule or "None" in str(one.type))
 
 
 def _line(one: Parameter) -> str:

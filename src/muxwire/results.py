@@ -1,4 +1,7 @@
-"""What the library hands back: frozen values, the same fields that the MCP tools and the CLI print."""
+"""What the library hands back: frozen values, which the MCP tools and the command line print as they are.
+
+Models are not told what a field says if it has its default, or is None; other rules stand at the field (`values.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import State as State  # noqa: PLC0414, TC001 - the fields of a dataclass
+from muxwire.values import ALWAYS, NAMES_VERBS, NEVER, only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,24 +47,24 @@ class ExecutionResult(OnScreen):
     `omission`: from which character to which `output` says that `omitted_bytes` were left out there; 0, 0 if none were.
     """
 
-    command_id: str
     output: str
-    exit_code: int | None
-    timed_out: bool
     duration_ms: float
-    state: State
-    cwd: str
-    from_byte: int
-    next_byte: int
+    command_id: str
+    exit_code: int | None = None
+    timed_out: bool = False
+    state: State = "prompt"
+    cwd: str = field(default="", metadata=only(lambda result: result.cwd != result.started_in))
+    from_byte: int = field(default=0, metadata=only(lambda result: result.truncated))
+    next_byte: int = field(default=0, metadata=only(lambda result: result.truncated or result.running))
     truncated: bool = False
     running: bool = False
     omitted_bytes: int = 0
     signal_sent: str = ""
-    note: str = ""
+    note: str = field(default="", metadata=NAMES_VERBS)
     script_path: str = ""
-    started_in: str = ""
-    omission: tuple[int, int] = (0, 0)
-    why_running: str = ""
+    started_in: str = field(default="", metadata=NEVER)
+    omission: tuple[int, int] = field(default=(0, 0), metadata=NEVER)
+    why_running: str = field(default="", metadata=NEVER)
 
 
 @final
@@ -87,13 +91,13 @@ class ProcessStart(OnScreen):
     """
 
     started: bool
-    from_byte: int
+    from_byte: int = field(metadata=NEVER)
     ready: bool | None
-    state: State
+    state: State = field(metadata=only(lambda start: start.ended))
     command_id: str = ""
     output: str = ""
     exit_code: int | None = None
-    ended: bool = False
+    ended: bool = field(default=False, metadata=NEVER)
 
 
 @final
@@ -116,7 +120,7 @@ class ProcessStop:
 
     success: bool
     signal_sent: str
-    exit_code: int | None
+    exit_code: int | None = field(metadata=ALWAYS)
     state: State
     left: tuple[ProcessLeft, ...] = ()
 
@@ -138,13 +142,15 @@ class KeysSent(OnScreen):
     that is not asked, or more was typed behind it.
     """
 
-    sent: int
-    pane: str
+    sent: int = field(metadata=NEVER)
+    pane: str = field(metadata=NEVER)
     next_byte: int
-    note: str = ""
+    note: str = field(default="", metadata=NAMES_VERBS)
     output: str = ""
     outcome: Literal["met", "ended", "silent", "timed_out", "closed"] | None = None
-    state: State | None = None
+    state: State | None = field(
+        default=None, metadata=only(lambda sent: sent.state and (sent.outcome, sent.state) != ("ended", "prompt"))
+    )
     exit_code: int | None = None
     asked: tuple[str, ...] = ()
     taken: bool | None = None
@@ -197,15 +203,15 @@ class Snapshot:
     rows: int
     cursor: Cursor
     lines: tuple[str, ...]
-    title: str
-    alternate_screen: bool
-    soft_wrap: tuple[int, ...]
-    scrollback: tuple[str, ...] | None
-    cells: tuple[Run, ...] | None
     next_byte: int
-    schema_version: int = 1
+    title: str = ""
+    alternate_screen: bool = False
+    soft_wrap: tuple[int, ...] = ()
+    scrollback: tuple[str, ...] | None = None
+    cells: tuple[Run, ...] | None = None
     scrollback_cells: tuple[Run, ...] | None = None
-    source: Literal["tmux", "replay"] = "tmux"
+    schema_version: int = field(default=1, metadata=ALWAYS)
+    source: Literal["tmux", "replay"] = field(default="tmux", metadata=ALWAYS)
     exact: bool = True
 
     def svg(self, *, light: bool = False) -> str:
@@ -250,7 +256,7 @@ class LogTail:
     truncated: bool
     next_byte: int
     first_byte: int = 0
-    note: str = ""
+    note: str = field(default="", metadata=NAMES_VERBS)
     matches: tuple[LogMatch, ...] = ()
 
 
@@ -270,7 +276,7 @@ class LogChunk:
     closed: bool = False
     dropped: int = 0
     first_byte: int = 0
-    note: str = ""
+    note: str = field(default="", metadata=NAMES_VERBS)
 
 
 @final
@@ -300,10 +306,11 @@ class CommandRecord:
 @final
 @dataclass(frozen=True, slots=True)
 class TabInfo:
-    """One row of `list_tabs`; `last_command` is the last one that muxwire ran, its code None if it has none (yet).
+    """One tab, as `create_tab` makes and `list_tabs` lists it.
 
-    `active`: what an omitted `window_id` means. `reason`: why it is closed. `created`, `used`: how many seconds ago
-    muxwire made it, and this process, a person or what runs in it used it last; None if that is not known.
+    `last_command` is the last one that muxwire ran, its code None if it has none (yet). `active`: what an omitted
+    `window_id` means. `reason`: why it is closed. `created`, `used`: how many seconds ago muxwire made it, and this
+    process, a person or what runs in it used it last; None if that is not known.
     """
 
     window_id: str
@@ -312,10 +319,10 @@ class TabInfo:
     pane_id: str
     session: str
     state: State
-    current_command: str
-    cwd: str
     log_path: str
     next_byte: int
+    current_command: str = ""
+    cwd: str = ""
     closed: bool = False
     reason: str = ""
     last_command: str = ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 
 from muxwire.cli.printing import packed
+from muxwire.library.doctor.finding import warning
+from muxwire.operations.operation import OperationsResult, StepResult
 from tests.cli.user import Place
 
 LIST = [
@@ -57,13 +59,14 @@ def test_an_error_names_the_verbs_of_the_command_line(place: Place) -> None:
 
 def test_a_document_translates_what_muxwire_says_and_nothing_else() -> None:
     says, spoken = "see `list_tabs`, `df -h`", "see muxwire ls, `df -h`"
-    fields = {
-        "note": says, "output": says, "lines": (says,), "rollback_errors": (says,),
-        "steps": ({"error": says, "commands": (says,)},), "findings": [{"remedy": says, "said": says}],
-    }  # fmt: skip
+    step = StepResult(0, "execute", "failed", error=says, output=says, commands=(says,))
+    told = json.loads(packed(OperationsResult(False, False, (step,), {}, rollback_errors=(says,))))
+    assert (told["schema_version"], told["rollback_errors"], told["dry_run"]) == (1, [spoken], False)
+    assert [told["steps"][0][name] for name in ("error", "output", "commands")] == [spoken, says, [says]]
+    fields = {"findings": [warning("disk", says, says)], "closed": [says]}
     assert json.loads(packed(fields)) == {
-        "schema_version": 1, "note": spoken, "output": says, "lines": [says], "rollback_errors": [spoken],
-        "steps": [{"error": spoken, "commands": [says]}], "findings": [{"remedy": spoken, "said": says}],
+        "schema_version": 1, "closed": [says],
+        "findings": [{"check": "disk", "level": "warning", "message": says, "remedy": spoken}],
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from muxwire.library.pictures import png
 from muxwire.results import Cursor, Snapshot
 from muxwire.vt.cells import Run, Style
 
-TAKEN = Snapshot("%1", 12, 4, Cursor(0, 3, False), ("ab ┌─┐", "漢字│x", "███", ""), "", False, (), None, (), 0)
+TAKEN = Snapshot("%1", 12, 4, Cursor(0, 3, False), ("ab ┌─┐", "漢字│x", "███", ""), 0, cells=())
 
 
 def test_without_pillow_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ class FakeTab:
     def _result(self, output: str) -> ExecutionResult:
         note = "it still runs" if output == "note" else ""
         cwd = output.removeprefix("cd ") if output.startswith("cd ") else "/tmp"
-        return ExecutionResult("c1", output, 0, False, 1.23456, "prompt", cwd, 10, 20, note=note, started_in="/tmp")
+        return ExecutionResult(output, 1.23456, "c1", 0, False, "prompt", cwd, 10, 20, note=note, started_in="/tmp")
 
     async def start_process(self, command: str, **options: Any) -> ProcessStart:
         self.asked.append({"command": command, **options})
@@ -124,7 +124,14 @@ class FakeTab:
         self.asked.append({"scrollback": scrollback, "cells": cells, "unwrap": unwrap})
         above = None if scrollback is None else ("above",)
         styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
-        return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), "t", False, (), above, styles, 7)
+        return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), 7, "t", False, (), above, styles)
+
+    def row(self, latest: str) -> TabInfo:
+        """As a list has it."""
+        return TabInfo(
+            window_id="@1", name="work", active=latest == "@1", pane_id="%1", session="hub", state="prompt",
+            current_command="bash", cwd="/tmp", log_path="/logs/pane-@1.log", next_byte=7,
+        )  # fmt: skip
 
     async def send_keys(self, keys: str | Sequence[str], *, paste: bool, **options: Any) -> KeysSent:
         self.asked.append({"keys": keys, "paste": paste, **options})
@@ -180,15 +187,11 @@ class FakeTerminals:
 
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
         self.asked.append({"closed": closed, "session": session})
-        tab = TabInfo(
-            window_id="@1", name="work", active=True, pane_id="%1", session="hub", state="prompt",
-            current_command="bash", cwd="/tmp", log_path="/logs/pane-@1.log", next_byte=7,
-        )  # fmt: skip
-        return TabList((tab,), (SessionInfo("hub", 1, 0),))
+        return TabList((self.only.row("@1"),), (SessionInfo("hub", 1, 0),))
 
     async def command_result(self, command_id: str, **options: Any) -> ExecutionResult:
         self.asked.append({"command_id": command_id, **options})
-        return ExecutionResult(command_id, "", None, False, 0.0, "running", "/tmp", 0, 0, running=True)
+        return ExecutionResult("", 0.0, command_id, None, False, "running", "/tmp", 0, 0, running=True)
 
     async def snapshot(
         self,

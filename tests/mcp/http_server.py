@@ -17,7 +17,8 @@ from muxwire.mcp.handlers import built, connected
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.offer import Offer
 from muxwire.mcp.registry import Call, Catalogue, Hints, Text, tool
-from muxwire.mcp.tools import TOOLS, CommandOutcome, told_of
+from muxwire.mcp.tools import TOOLS
+from muxwire.results import ExecutionResult
 from muxwire.verbs.describe import Help, Verb
 
 
@@ -45,11 +46,10 @@ async def greet(call: Call, given: Greet) -> Text:
     return Text(f"Hello, {given.name}!")
 
 
-@tool(SlowCompute, returns=CommandOutcome, hints=Hints())
-async def slow_compute(call: Call, given: SlowCompute) -> CommandOutcome:
+@tool(SlowCompute, returns=ExecutionResult, hints=Hints())
+async def slow_compute(call: Call, given: SlowCompute) -> ExecutionResult:
     tab = await call.terminals.create_tab()
-    result = await tab.execute(f"sleep {given.seconds}; echo '{given.label}'", async_=True)
-    return CommandOutcome(**told_of(result))
+    return await tab.execute(f"sleep {given.seconds}; echo '{given.label}'", async_=True)
 
 
 def main() -> None:

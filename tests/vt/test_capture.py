@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from muxwire.values import to_dict
 from muxwire.vt.cells import (
     PLAIN,
     Cell,
@@ -34,7 +35,7 @@ def test_styles() -> None:
     assert styled(PLAIN, "48:5:12") == Style(bg="brightblue")
     assert styled(Style(underline=True), "4:9;4:0:1") == Style(underline=True)
     rows = cell_rows([b"a\x1b[7mbc\x1b[0m \x1b[44m      "], 10)
-    assert [run.flat() for run in runs(rows)] == [
+    assert [to_dict(run) for run in runs(rows)] == [
         {"y": 0, "x": 1, "length": 2, "reverse": True},
         {"y": 0, "x": 4, "length": 6, "bg": "blue"},
     ]

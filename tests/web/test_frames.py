@@ -26,7 +26,7 @@ PASSWORD = "a password (echo is off)"
 
 def taken(*lines: str, at: tuple[int, int] = (0, 0), cells: tuple[Run, ...] = (), next_byte: int = 0) -> Snapshot:
     cursor = Cursor(*at, True)
-    return Snapshot("%1", 20, 5, cursor, lines, "", False, (), None, cells, next_byte)
+    return Snapshot("%1", 20, 5, cursor, lines, next_byte, cells=cells)
 
 
 ROWS = st.lists(st.sampled_from(["", "a", "b", "c", "漢字"]), max_size=6)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +86,7 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
         findings = await examine()
     healthy = all(finding.level != "broken" for finding in findings)
     if arguments.json:
-        console.document({"healthy": healthy, "findings": [asdict(finding) for finding in findings]})
+        console.document({"healthy": healthy, "findings": findings})
     else:
         colours = Colours.of(console, arguments)
         for finding in findings:

@@ -133,8 +133,8 @@ class Console(ABC):
     def say(self, text: str) -> None:
         self.write(text.encode("utf-8", "surrogateescape") + b"\n")
 
-    def document(self, fields: Mapping[str, object]) -> None:
-        self.write(packed(fields))
+    def document(self, value: object) -> None:
+        self.write(packed(value))
 
     def warn(self, text: str) -> None:
         """Write a line to stderr, if it is read.

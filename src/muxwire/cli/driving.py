@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -126,7 +125,7 @@ async def _paste(console: Console, terminals: Terminals, arguments: argparse.Nam
 
 def _report(console: Console, sent: KeysSent, arguments: argparse.Namespace) -> int:
     if arguments.json:
-        console.document(asdict(sent))
+        console.document(sent)
     elif sent.note:
         console.warn(f"muxwire: {spoken(sent.note)}")
     return 0
@@ -135,7 +134,7 @@ def _report(console: Console, sent: KeysSent, arguments: argparse.Namespace) -> 
 async def _wait(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     outcome = await terminals.wait_for(arguments.targets or [ACTIVE], **words_of(Wait, arguments))
     if arguments.json:
-        console.document(asdict(outcome))
+        console.document(outcome)
     elif outcome.outcome == "met":
         console.say(outcome.match)
     elif outcome.outcome == "timed_out":
@@ -185,7 +184,7 @@ async def _print_events(
         left -= len(events)
         for event in events:
             if arguments.json:
-                await console.write_soon(packed(asdict(event)))
+                await console.write_soon(packed(event))
             else:
                 moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
                 said = shown(sentence(event.kind, event.details))

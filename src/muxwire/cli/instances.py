@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from muxwire.cli.printing import table
 
@@ -35,10 +34,6 @@ def rows_of(faces: Sequence[Face], colours: Colours | None = None) -> list[str]:
         for face in faces
     ]
     return table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")})
-
-
-def documents_of(faces: Sequence[Face]) -> list[dict[str, Any]]:
-    return [asdict(face) for face in faces]
 
 
 def age(seconds: float) -> str:

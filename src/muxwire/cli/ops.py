@@ -9,7 +9,6 @@ from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_verb, words_of
 from muxwire.cli.printing import FAILED, shown, spoken
 from muxwire.errors import InvalidArgument
-from muxwire.values import to_dict
 from muxwire.verbs.catalogue import RunTmuxOperations
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ async def _ops(console: Console, terminals: Terminals, arguments: argparse.Names
     text = await (console.piped(_MOST) if name == "-" else console.read_file(name, _MOST))
     result = await terminals.run_operations(_operations(name, text), **words_of(RunTmuxOperations, arguments))
     if arguments.json:
-        console.document(to_dict(result))
+        console.document(result)
     else:
         _say(console, result)
     return 0 if result.succeeded else FAILED

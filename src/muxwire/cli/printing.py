@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from muxwire.values import to_dict
 from muxwire.verbs.words import spelled
 from muxwire.vt.widths import guessed_width
 
@@ -47,25 +48,12 @@ WORDS: Mapping[str, str] = {
     "show_terminal": "muxwire attach",
     "run_tmux_operations": "muxwire ops",
 }
-# The fields of documents that hold texts of muxwire, which may name verbs.
-_SENTENCES = frozenset(("error", "note", "remedy", "rollback_errors"))
 
 
-def packed(fields: Mapping[str, object]) -> bytes:
-    told = _told({"schema_version": SCHEMA_VERSION, **fields}, "")
-    return json.dumps(told, separators=(",", ":")).encode() + b"\n"
-
-
-def _told(value: object, field: str) -> object:
-    """`value` with the command line's verbs in muxwire's own texts; what programs wrote stays as it is."""
-    if isinstance(value, dict):
-        return {name: _told(item, name) for name, item in value.items()}
-    if isinstance(value, str):
-        return spoken(value) if field in _SENTENCES else value
-    # Lists of rows and of cells are long, and hold no texts of muxwire.
-    if isinstance(value, list | tuple) and value and (field in _SENTENCES or isinstance(value[0], dict)):
-        return [_told(item, field) for item in value]
-    return value
+def packed(value: object) -> bytes:
+    """A result, or fields with some, as one line of JSON, with the command line's verbs in muxwire's own texts."""
+    fields = {"schema_version": SCHEMA_VERSION, **to_dict(value, spoken, whole=True)}
+    return json.dumps(fields, separators=(",", ":")).encode() + b"\n"
 
 
 def shown(text: str) -> str:

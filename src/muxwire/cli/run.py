@@ -8,7 +8,7 @@ import math
 import shlex
 import signal
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, final
 
 from muxwire.cli.connect import on_terminals
@@ -206,7 +206,7 @@ class _Signals:
 
 def _report(console: Console, tab: str, result: ExecutionResult, arguments: argparse.Namespace) -> int:
     if arguments.json:
-        console.document(asdict(result))
+        console.document(result)
     elif result.note:
         console.warn(f"muxwire: {spoken(result.note)}")
     if result.timed_out:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from muxwire.cli.connect import (
     on_terminals,
     only_one,
 )
-from muxwire.cli.instances import documents_of, rows_of
+from muxwire.cli.instances import rows_of
 from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after, words_of
 from muxwire.cli.printing import Colours, shown, table
 from muxwire.errors import (
@@ -98,7 +97,7 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
     if arguments.name:
         return await on_terminals(_ls, makes=True)(console, arguments)
     if arguments.json:
-        console.document({"instances": documents_of(arguments.faces), "tabs": [], "sessions": []})
+        console.document({"instances": arguments.faces, "tabs": [], "sessions": []})
     else:
         _say_instances(console, arguments)
         console.warn("muxwire: choose one with --name NAME to see its tabs")
@@ -147,15 +146,8 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
     if arguments.all and not arguments.session and terminals.role != "adopted":
         tabs += await terminals.ended_tabs()
     if arguments.json:
-        instances = {} if arguments.faces is None else {"instances": documents_of(arguments.faces)}
-        console.document(
-            {
-                **instances,
-                "tabs": [asdict(tab) for tab in tabs],
-                "sessions": [asdict(one) for one in listed.sessions],
-                **_left_out(listed),
-            }
-        )
+        instances = {} if arguments.faces is None else {"instances": arguments.faces}
+        console.document({**instances, "tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached})
         return 0
     _say_instances(console, arguments)
     if arguments.faces and tabs:
@@ -200,11 +192,6 @@ async def _called(terminals: Terminals, tabs: Sequence[TabInfo]) -> list[str]:
     return called
 
 
-def _left_out(listed: TabList) -> dict[str, object]:
-    """The machines that a list leaves out, as the field of a document; none while all answer."""
-    return {"unreached": listed.unreached} if listed.unreached else {}
-
-
 def _say_left_out(console: Console, listed: TabList) -> None:
     for host, reason in listed.unreached.items():
         console.warn(f"muxwire: {host} is left out: {reason}")
@@ -225,10 +212,7 @@ async def _new(console: Console, terminals: Terminals, arguments: argparse.Names
     other = {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
     tab = await terminals.create_tab(**words_of(CreateTab, arguments) | other)
     if arguments.json:
-        fields = ("name", "pane_id", "session")
-        console.document(
-            {"window_id": tab.key, **{name: getattr(tab, name) for name in fields}, "log_path": str(tab.log_path)}
-        )
+        console.document(tab.row(tab.key))
     else:
         console.say(tab.key)
     return 0
@@ -294,10 +278,10 @@ async def _refuse(_: Console, terminals: Terminals, arguments: argparse.Namespac
 
 
 async def _close(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    targets, left_out = arguments.targets, {}
+    targets, unreached = arguments.targets, dict[str, str]()
     if arguments.all or arguments.session:
         listed = await terminals.list_tabs(closed=False, session=arguments.session)
-        targets, left_out = await _called(terminals, listed.tabs), _left_out(listed)
+        targets, unreached = await _called(terminals, listed.tabs), listed.unreached
         if not arguments.json:
             _say_left_out(console, listed)
     if arguments.session:
@@ -308,7 +292,7 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
         for target in targets:
             await terminals.close_tab(target, force=arguments.force)
     if arguments.json:
-        console.document({"closed": targets, **left_out})
+        console.document({"closed": targets, **({"unreached": unreached} if unreached else {})})
     return 0
 
 

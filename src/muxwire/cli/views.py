@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from muxwire.cli.console import Console, Write
     from muxwire.cli.options import Verbs
     from muxwire.library.terminals import Terminals
-    from muxwire.results import Snapshot
 
 _CHUNK = 1 << 20
 _LIGHT = "draw on a light background; else on a dark one"
@@ -134,21 +132,11 @@ async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.
         if arguments.json and drawn != "-":
             console.document({"file": drawn, "pane": taken.pane})
     elif arguments.json:
-        console.document(_fields(taken))
+        console.document(taken)
     else:
         for line in (*(taken.scrollback or ()), *taken.lines):
             console.say(line)
     return 0
-
-
-def _fields(taken: Snapshot) -> dict[str, object]:
-    """A snapshot as a document: fields that were not asked for are left out."""
-    fields = {name: value for name, value in asdict(taken).items() if value is not None and name != "schema_version"}
-    if taken.cells is not None:
-        fields["cells"] = [run.flat() for run in taken.cells]
-    if taken.scrollback_cells is not None:
-        fields["scrollback_cells"] = [run.flat() for run in taken.scrollback_cells]
-    return fields
 
 
 async def _logs(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -161,7 +149,7 @@ async def _logs(console: Console, terminals: Terminals, arguments: argparse.Name
         tail = await terminals.read_logs(arguments.target, **words_of(Tail, arguments) | of)
         next_byte = tail.next_byte
         if arguments.json:
-            console.document(asdict(tail))
+            console.document(tail)
         else:
             await _show(console, tail.content, display)
             if tail.note:
@@ -175,7 +163,7 @@ async def _logs(console: Console, terminals: Terminals, arguments: argparse.Name
 async def _history(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     commands = await terminals.history(named_tabs(arguments), limit=arguments.lines)
     if arguments.json:
-        console.document({"commands": [asdict(command) for command in commands]})
+        console.document({"commands": commands})
         return 0
     from datetime import datetime  # late: no other verb here says a time of day
 
@@ -218,7 +206,7 @@ async def _stream(
         )
         next_byte = chunk.next_byte
         if arguments.json:
-            await console.write_soon(packed(asdict(chunk)))
+            await console.write_soon(packed(chunk))
         else:
             # Lines end as in `logs -n`; a chunk never cuts the terminal's CR LF.
             await _show(console, chunk.chunk.replace("\r\n", "\n"), display)

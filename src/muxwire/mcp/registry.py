@@ -161,9 +161,8 @@ Toolset = Literal["core", "screen", "scripts", "ops"]
 
 TOOLSETS: tuple[str, ...] = get_args(Toolset)
 
-# The words that stand for each verb in the texts of results here, and the fields of results that are such texts.
+# The words that stand for each verb in the texts of results here.
 WORDS: Mapping[str, str] = {verb.verb: verb.verb for verb in VERBS} | {"close_tab.force": "close_tab and force: true"}
-_SENTENCES = frozenset(("note", "error"))
 
 # Claude Code moves results of over 50,000 characters into a file; a caller that reads logs has asked for so much.
 LARGE_RESULT: Mapping[str, int] = {"anthropic/maxResultSizeChars": 200_000}
@@ -291,7 +290,6 @@ class Tool(Generic[A]):
     page: str
     words: Mapping[str, str]  # what its texts call each verb
     finds_room: bool  # where the tab used last is busy, a call that names none goes to another
-    omits: tuple[str, ...]  # fields of `returns` that say nothing to a model
     told: Mapping[str, Callable[[], str]]  # what a model is told of a parameter, where its type does not say it
     run: Callable[[Call, A], Awaitable[Any]]
 
@@ -331,13 +329,11 @@ class Tool(Generic[A]):
         return {"window_id": window, **fields} if names_it and window else fields
 
     async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:
-        fields: dict[str, Any] = to_dict(await self.run(call, arguments))
-        for name in self.omits:
-            del fields[name]
-        for told in (fields, *fields.get("steps", ())):
-            for name in _SENTENCES.intersection(told):
-                told[name] = spelled(told[name], self.words)
-        return fields
+        return to_dict(await self.run(call, arguments), self.spelled)  # type: ignore[no-any-return]
+
+    def spelled(self, text: str) -> str:
+        """A text of muxwire with what this tool calls the verbs that it names."""
+        return spelled(text, self.words)
 
     def definition(self) -> dict[str, Any]:
         """The tool as `tools/list` names it, with no more than what a model or its client acts on.
@@ -387,15 +383,14 @@ def tool(
     page: str = "",
     words: Mapping[str, str] = WORDS,
     finds_room: bool = False,
-    omits: tuple[str, ...] = (),
     told: Mapping[str, Callable[[], str]] = _NOTHING,
 ) -> Callable[[Callable[[Call, A], Awaitable[R]]], Tool[A]]:
     """Make a tool of a handler, for the verb that its arguments are.
 
-    `returns` is a dataclass: the fields that it has no default for are always there. `page` is the URI of what clients
+    `returns` is a dataclass, whose fields say when they are said (`values.py`). `page` is the URI of what clients
     with Apps show of it. `words`: the tools that notes and remedies name in place of each verb. `finds_room`:
-    a call that names no tab goes to one that is free. `omits`: fields that say nothing to a model. `told`: what a model
-    is told of a parameter, made at the first list.
+    a call that names no tab goes to one that is free. `told`: what a model is told of a parameter, made at
+    the first list.
     """
 
     def declare(run: Callable[[Call, A], Awaitable[R]]) -> Tool[A]:
@@ -410,7 +405,6 @@ def tool(
             page,
             words,
             finds_room,
-            omits,
             told,
             run,
         )

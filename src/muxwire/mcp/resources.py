@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, final
 from urllib.parse import quote, unquote
 
@@ -17,6 +17,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from muxwire.errors import MuxwireError, NoSuchTarget
 from muxwire.mcp.pages import SKILL, SKILL_TYPE, skill
 from muxwire.tabs.event_log import EventFilter
+from muxwire.values import to_dict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -215,21 +216,19 @@ class Subject:
     async def _read(self, terminals: Terminals) -> dict[str, Any]:
         match self.view:
             case "tabs":
-                listed = await terminals.list_tabs()
-                rows: dict[str, Any] = {"tabs": [asdict(tab) for tab in listed.tabs]}
-                left_out = {"unreached": listed.unreached} if listed.unreached else {}
-                value = {**rows, "sessions": [asdict(one) for one in listed.sessions], **left_out}
+                value = to_dict(await terminals.list_tabs())
                 return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
             case "log":
                 tail = await terminals.read_logs(self.target, lines=LOG_LINES, strip_ansi=True)
                 return self._text(tail.content, "text/plain", {"next_byte": tail.next_byte})
             case "commands":
                 commands = await terminals.history([self.target], limit=COMMANDS)
-                value = {"commands": [asdict(command) for command in commands]}
+                value = {"commands": to_dict(commands)}
                 return self._text(json.dumps(value, ensure_ascii=False), "application/json", {})
             case "screen":
                 taken = await (await terminals.known_tab(self.target)).snapshot()
-                known = {"title": taken.title, "cursor": asdict(taken.cursor), "next_byte": taken.next_byte}
+                cursor = to_dict(taken.cursor, whole=True)
+                known = {"title": taken.title, "cursor": cursor, "next_byte": taken.next_byte}
                 return self._text("\n".join(taken.lines), "text/plain", known)
 
     def _text(self, text: str, mime_type: str, known: dict[str, Any]) -> dict[str, Any]:

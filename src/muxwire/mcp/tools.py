@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +17,19 @@ from muxwire.operations import KillPane
 from muxwire.operations.lists import kinds_in_words, read_operations
 from muxwire.operations.operation import OperationsResult
 from muxwire.results import (
-    Cursor,
+    ExecutionResult,
     KeysSent,
     LogChunk,
     LogTail,
-    OnScreen,
+    ProcessStart,
     ProcessStop,
     Snapshot,
-    State,
+    TabInfo,
     TabList,
     WaitOutcome,
 )
-from muxwire.values import to_dict
+from muxwire.tabs.event_log import EventBatch
+from muxwire.values import NAMES_VERBS, to_dict
 from muxwire.verbs.catalogue import (
     CloseTab,
     CommandResult,
@@ -55,22 +57,10 @@ if TYPE_CHECKING:
 
     from muxwire.mcp.registry import AnyTool
     from muxwire.operations.operation import Operation
-    from muxwire.results import ExecutionResult
-    from muxwire.tabs.event_log import TabEvent
     from muxwire.tabs.tab import Tab
-    from muxwire.vt.cells import Run
 
 
 # Tools that open, show and close tabs.
-
-
-@dataclass(frozen=True, slots=True)
-class NewTab:
-    window_id: str
-    name: str
-    pane_id: str
-    session: str
-    log_path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +68,17 @@ class Success:
     """It was done; else there is an error."""
 
     success: bool
-    note: str = ""
+    note: str = field(default="", metadata=NAMES_VERBS)
 
 
 @tool(
     CreateTab,
-    returns=NewTab,
+    returns=TabInfo,
     hints=Hints(destructive=True, open_world=True),  # `command` may be anything
 )
-async def create_tab(call: Call, given: CreateTab) -> NewTab:
+async def create_tab(call: Call, given: CreateTab) -> TabInfo:
     tab = call.told.tab = await call.terminals.create_tab(**given.words)
-    return NewTab(tab.key, tab.name, tab.prefix + tab.pane_id, tab.session, str(tab.log_path))
+    return tab.row(tab.key)
 
 
 @tool(ListTabs, returns=TabList, hints=Hints(read_only=True))
@@ -149,54 +139,21 @@ async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> None:
 RUNS_ANYTHING = Hints(destructive=True, open_world=True)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommandOutcome(OnScreen):
-    """What a model is given of a command. `cwd` if it changed, `next_byte` if more may come, `from_byte` if it was cut.
-
-    No `exit_code` while it runs, and where none is known.
-    """
-
-    output: str
-    duration_ms: float
-    command_id: str
-    exit_code: int | None = None
-    timed_out: bool = False
-    state: State = "prompt"
-    cwd: str = ""
-    from_byte: int | None = None
-    next_byte: int | None = None
-    truncated: bool = False
-    omitted_bytes: int = 0
-    running: bool = False
-    signal_sent: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScriptOutcome(CommandOutcome):
-    """What a model is given of a script."""
-
-    script_path: str
-
-
-@tool(ExecuteCommand, returns=CommandOutcome, hints=RUNS_ANYTHING, finds_room=True)
-async def execute_command(call: Call, given: ExecuteCommand) -> CommandOutcome:
+@tool(ExecuteCommand, returns=ExecutionResult, hints=RUNS_ANYTHING, finds_room=True)
+async def execute_command(call: Call, given: ExecuteCommand) -> ExecutionResult:
     tab = await call.tab(given.target, within=given.timeout)
-    result = await call.progress.during(tab.execute(**_asked(given), on_progress=call.progress.note))
-    return CommandOutcome(**_news(result))
+    return await call.progress.during(tab.execute(**_asked(given), on_progress=call.progress.note))
 
 
-@tool(CommandResult, returns=CommandOutcome, hints=Hints(read_only=True))
-async def command_result(call: Call, given: CommandResult) -> CommandOutcome:
-    result = await call.progress.during(call.terminals.command_result(**_asked(given)))
-    return CommandOutcome(**_news(result))
+@tool(CommandResult, returns=ExecutionResult, hints=Hints(read_only=True))
+async def command_result(call: Call, given: CommandResult) -> ExecutionResult:
+    return await call.progress.during(call.terminals.command_result(**_asked(given)))
 
 
-@tool(ExecuteScript, returns=ScriptOutcome, hints=RUNS_ANYTHING, toolset="scripts", finds_room=True)
-async def execute_script(call: Call, given: ExecuteScript) -> ScriptOutcome:
+@tool(ExecuteScript, returns=ExecutionResult, hints=RUNS_ANYTHING, toolset="scripts", finds_room=True)
+async def execute_script(call: Call, given: ExecuteScript) -> ExecutionResult:
     tab = await call.tab(given.target, within=given.timeout)
-    result = await call.progress.during(tab.execute_script(**_asked(given), on_progress=call.progress.note))
-    return ScriptOutcome(script_path=result.script_path, **_news(result))
+    return await call.progress.during(tab.execute_script(**_asked(given), on_progress=call.progress.note))
 
 
 def _asked(given: ExecuteCommand | ExecuteScript | CommandResult | ReadLogs) -> dict[str, Any]:
@@ -206,59 +163,16 @@ def _asked(given: ExecuteCommand | ExecuteScript | CommandResult | ReadLogs) -> 
 
 def told_of(result: ExecutionResult) -> dict[str, Any]:
     """The fields that a model is given of a command."""
-    fields: dict[str, Any] = to_dict(CommandOutcome(**_news(result)))
-    if note := fields.get("note"):
-        fields["note"] = spelled(note, WORDS)
-    return fields
-
-
-def _news(result: ExecutionResult) -> dict[str, Any]:
-    """Return the fields that a model is given: no `cwd` that has not changed, no offsets of a whole output."""
-    news = _fields_of(result, CommandOutcome)
-    news["duration_ms"] = round(result.duration_ms, None if result.duration_ms >= 10 else 1)
-    if result.cwd == result.started_in:
-        del news["cwd"]
-    if not result.truncated:
-        del news["from_byte"]
-        if not result.running:
-            del news["next_byte"]
-    return news
-
-
-def _fields_of(result: object, kind: type[Any]) -> dict[str, Any]:
-    """The fields of `kind` that the library's result has."""
-    return {field.name: getattr(result, field.name) for field in fields(kind)}
+    return to_dict(result, partial(spelled, words=WORDS))  # type: ignore[no-any-return]
 
 
 # Tools for programs that stay: servers, watchers, REPLs.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StartOutcome(OnScreen):
-    """What a model is given of a process; `ready` if that was asked for, `exit_code` and `state` if it has ended."""
-
-    started: bool
-    command_id: str = ""
-    ready: bool | None = None
-    output: str = ""
-    exit_code: int | None = None
-    state: State | None = None
-
-
-@tool(StartProcess, returns=StartOutcome, hints=Hints(destructive=True, open_world=True), finds_room=True)
-async def start_process(call: Call, given: StartProcess) -> StartOutcome:
+@tool(StartProcess, returns=ProcessStart, hints=Hints(destructive=True, open_world=True), finds_room=True)
+async def start_process(call: Call, given: StartProcess) -> ProcessStart:
     tab = await call.tab(given.target, within=given.ready_timeout)
-    started = await call.progress.during(tab.start_process(**given.words))
-    return StartOutcome(
-        started=started.started,
-        command_id=started.command_id,
-        ready=started.ready,
-        output=started.output,
-        exit_code=started.exit_code,
-        state=started.state if started.ended else None,
-        screen=started.screen,
-        cursor=started.cursor,
-    )
+    return await call.progress.during(tab.start_process(**given.words))
 
 
 @tool(StopProcess, returns=ProcessStop, hints=Hints(destructive=True))
@@ -300,31 +214,9 @@ async def set_history_limit(call: Call, given: SetHistoryLimit) -> Success:
 
 # Tools that show a screen, type into programs, and wait for them and for events in tabs.
 
-# Milliseconds: events need not be ordered by their time, since they have a sequence number.
-TIME_DIGITS = 3
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
-    schema_version: int
-    pane: str
-    cols: int
-    rows: int
-    cursor: Cursor
-    lines: tuple[str, ...]
-    next_byte: int
-    source: str
-    title: str = ""
-    alternate_screen: bool = False
-    soft_wrap: tuple[int, ...] = ()
-    scrollback: tuple[str, ...] | None = None
-    cells: list[dict[str, Any]] | None = None
-    scrollback_cells: list[dict[str, Any]] | None = None
-    exact: bool = True
-
-
-@tool(TakeSnapshot, returns=Screen, hints=Hints(read_only=True), toolset="screen", large_result=True)
-async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
+@tool(TakeSnapshot, returns=Snapshot, hints=Hints(read_only=True), toolset="screen", large_result=True)
+async def snapshot(call: Call, given: TakeSnapshot) -> Snapshot:
     if given.image:
         from muxwire.library.pictures import check_can_draw, png
 
@@ -334,14 +226,13 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Screen:
     taken = await call.terminals.snapshot(given.target, **asked)
     if given.image:
         call.pictures.append(await anyio.to_thread.run_sync(png, taken))
-    return _screen(taken if given.cells else replace(taken, cells=None, scrollback_cells=None))
+    return taken if given.cells else replace(taken, cells=None, scrollback_cells=None)
 
 
-@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True), omits=("sent", "pane"))
+@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True))
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     tab = await call.tab(given.target, within=given.wait or inf)
-    sent = await call.progress.during(tab.send_keys(**given.words))
-    return replace(sent, state=None) if sent.outcome == "ended" and sent.state == "prompt" else sent
+    return await call.progress.during(tab.send_keys(**given.words))
 
 
 @tool(WaitFor, returns=WaitOutcome, hints=Hints(read_only=True), toolset="screen")
@@ -349,36 +240,9 @@ async def wait_for(call: Call, given: WaitFor) -> WaitOutcome:
     return await call.progress.during(call.terminals.wait_for(given.window_ids or [ACTIVE], **given.words))
 
 
-def _screen(taken: Snapshot) -> Screen:
-    """With the cells as flat objects."""
-    flat = {"cells": _runs(taken.cells), "scrollback_cells": _runs(taken.scrollback_cells)}
-    return Screen(**_fields_of(taken, Screen) | flat)
-
-
-def _runs(cells: Sequence[Run] | None) -> list[dict[str, Any]] | None:
-    return None if cells is None else [run.flat() for run in cells]
-
-
-@dataclass(frozen=True, slots=True)
-class Events:
-    """What happened after a cursor; `next` is the one to ask with again."""
-
-    events: list[dict[str, Any]]
-    next: int
-    dropped: int = 0
-
-
-@tool(WatchEvents, returns=Events, hints=Hints(read_only=True), toolset="screen")
-async def watch_events(call: Call, given: WatchEvents) -> Events:
-    batch = await call.progress.during(call.terminals.watch_events(given.window_ids, **given.words))
-    return Events([_event(event) for event in batch.events], batch.next, batch.dropped)
-
-
-def _event(event: TabEvent) -> dict[str, str | int | float]:
-    """Return an event with its details among its fields; which there are depends on its kind."""
-    details = {name: value for name, value in event.details.items() if value is not None}
-    time = round(event.time, TIME_DIGITS)
-    return {"sequence": event.sequence, "time": time, "kind": event.kind, "window_id": event.window_id, **details}
+@tool(WatchEvents, returns=EventBatch, hints=Hints(read_only=True), toolset="screen")
+async def watch_events(call: Call, given: WatchEvents) -> EventBatch:
+    return await call.progress.during(call.terminals.watch_events(given.window_ids, **given.words))
 
 
 # The tool that brings a person to a tab.
@@ -417,7 +281,6 @@ async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
     returns=OperationsResult,
     hints=Hints(destructive=True, open_world=True),
     toolset="ops",
-    omits=("dry_run",),
     told={"operations": kinds_in_words},
 )
 async def run_tmux_operations(call: Call, given: RunTmuxOperations) -> OperationsResult:

@@ -10,6 +10,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, final
 
+from muxwire.values import NAMES_VERBS, NEVER
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -36,7 +38,7 @@ class StepResult:
     kind: str
     status: Status
     stdout: str | None = None
-    error: str = ""
+    error: str = field(default="", metadata=NAMES_VERBS)
     created_pane_id: str = ""
     created_pane_ids: tuple[str, ...] = ()
     created_window_id: str = ""
@@ -53,11 +55,11 @@ class OperationsResult:
     """All steps, and what became of what they made. `created_panes` maps refs to pane ids."""
 
     succeeded: bool
-    dry_run: bool
+    dry_run: bool = field(metadata=NEVER)
     steps: tuple[StepResult, ...]
     created_panes: dict[str, str]
     rolled_back_panes: tuple[str, ...] = ()
-    rollback_errors: tuple[str, ...] = ()
+    rollback_errors: tuple[str, ...] = field(default=(), metadata=NAMES_VERBS)
 
 
 Arguments = tuple[str, ...]

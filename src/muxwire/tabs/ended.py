@@ -77,7 +77,6 @@ def _ended_row(
         pane_id="",
         session="",
         state="dead",
-        current_command="",
         cwd=ran.cwd if ran is not None else "",
         log_path=str(log),
         next_byte=end,

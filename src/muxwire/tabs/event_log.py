@@ -25,13 +25,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Final, TypeAlias, final, get_args
 
 import anyio
 
 from muxwire.errors import InvalidArgument
+from muxwire.values import FLAT
 from muxwire.verbs.types import EventKind
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class TabEvent:
     time: float
     kind: EventKind
     window_id: str
-    details: Mapping[str, Detail]
+    details: Mapping[str, Detail] = field(metadata=FLAT)
 
 
 @final
@@ -74,7 +75,7 @@ class EventBatch:
 
     events: tuple[TabEvent, ...]
     next: int
-    dropped: int
+    dropped: int = 0
 
 
 @final

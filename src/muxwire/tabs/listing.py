@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from math import inf
 from typing import TYPE_CHECKING
@@ -10,15 +9,13 @@ from typing import TYPE_CHECKING
 from anyio import create_task_group, move_on_after
 
 from muxwire.errors import MuxwireError
-from muxwire.results import SessionInfo, TabInfo, TabList
-from muxwire.shell import SUPERVISOR
-from muxwire.tabs.tab_events import COMMAND_SHOWN
+from muxwire.results import SessionInfo, TabList
 from muxwire.tmux.rows import CLIENTS, PANES, ClientRow, panes_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from muxwire.pane.state import PaneState
+    from muxwire.results import TabInfo
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
@@ -83,9 +80,7 @@ async def _asked(
     named = {row.session: server.sessions.name(row.session, row.session_name) for row in panes}
     latest = book.latest(seat)
     rows = tuple(
-        _row(tab, book, latest, command=commands.get(tab.pane_id, ""))
-        for tab in book.in_order()
-        if session in ("", tab.session)
+        tab.row(latest, commands.get(tab.pane_id, "")) for tab in book.in_order() if session in ("", tab.session)
     )
     return TabList(
         rows + (_rows_without_tmux(book.closed.values(), book, seat, session) if closed else ()),
@@ -95,38 +90,4 @@ async def _asked(
 
 def _rows_without_tmux(tabs: Iterable[Tab], book: TabBook, seat: Seat, session: str) -> tuple[TabInfo, ...]:
     latest = book.latest(seat)
-    return tuple(_row(tab, book, latest, command="") for tab in tabs if session in ("", tab.session))
-
-
-def _row(tab: Tab, book: TabBook, latest: str, *, command: str) -> TabInfo:
-    if command == SUPERVISOR and tab.pane.supervised:
-        command = _beneath(tab.pane) or command
-    last = tab.pane.session.current
-    link = tab.pane.host.link
-    return TabInfo(
-        window_id=book.address(tab),
-        name=tab.name,
-        active=tab.key == latest and not tab.pane.session.dead,
-        pane_id=tab.prefix + tab.pane_id,
-        session=tab.session,
-        state=tab.state,
-        current_command=command,
-        cwd=tab.cwd,
-        log_path=str(tab.log_path),
-        next_byte=tab.next_byte,
-        closed=tab.pane.session.dead,
-        reason=tab.end_reason,
-        last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
-        last_exit_code=last.exit_code if last is not None else None,
-        created=round(time.time() - tab.created) if tab.created else None,
-        used=round(max(0.0, time.monotonic() - tab.pane.use.last)),
-        host=link.host if link is not None else "",
-        link=link.state if link is not None else "",
-        rtt_ms=round(link.rtt * 1000, 1) if link is not None else 0.0,
-    )
-
-
-def _beneath(pane: PaneState) -> str:
-    """The command that the supervisor runs, if both are the foreground process group, which the supervisor leads."""
-    supervisor, host = pane.leader_pid, pane.host
-    return host.child_name(supervisor) if host.foreground_pgrp(supervisor) == supervisor else ""
+    return tuple(tab.row(latest) for tab in tabs if session in ("", tab.session))

@@ -31,6 +31,8 @@ from muxwire.logs.times import offset_ago
 from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, progress_of, result_of
 from muxwire.pane.snapshots import ScreenView
+from muxwire.results import TabInfo
+from muxwire.shell import SUPERVISOR
 from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.marks import without_join_marks
 from muxwire.shell.quoting import typed_path
@@ -41,6 +43,7 @@ from muxwire.tabs.hand_over import attach_words, secret_note, with_note
 from muxwire.tabs.log_access import LogSource, read_chunk, read_tail
 from muxwire.tabs.processes import note_left, started_process, stop_process
 from muxwire.tabs.record import note_name, printed_name, shown_name
+from muxwire.tabs.tab_events import COMMAND_SHOWN
 from muxwire.tabs.takes import takes
 from muxwire.tabs.waits import Wanted, wait_for
 from muxwire.verbs.catalogue import Execute, Piece, ResultOf, Screenshot, Script, Start, Stop, Tail, Typing, Wait
@@ -265,6 +268,33 @@ class Tab:
     def next_byte(self) -> int:
         """The offset of the next byte that the pane will write."""
         return self.pane.stream.end
+
+    def row(self, latest: str, command: str = "") -> TabInfo:
+        """The tab as a list of tabs has it: `latest` is the key of the active one, `command` what runs in front."""
+        pane, last, link = self.pane, self.pane.session.current, self.pane.host.link
+        if command == SUPERVISOR and pane.supervised:
+            command = _beneath(pane) or command
+        return TabInfo(
+            window_id=self._book.address(self),
+            name=self.name,
+            active=self.key == latest and not pane.session.dead,
+            pane_id=self.prefix + self.pane_id,
+            session=self.session,
+            state=self.state,
+            log_path=str(self.log_path),
+            next_byte=self.next_byte,
+            current_command=command,
+            cwd=self.cwd,
+            closed=pane.session.dead,
+            reason=self.end_reason,
+            last_command=last.command[:COMMAND_SHOWN].decode("utf-8", "replace") if last is not None else "",
+            last_exit_code=last.exit_code if last is not None else None,
+            created=round(time.time() - self.created) if self.created else None,
+            used=round(max(0.0, time.monotonic() - pane.use.last)),
+            host=link.host if link is not None else "",
+            link=link.state if link is not None else "",
+            rtt_ms=round(link.rtt * 1000, 1) if link is not None else 0.0,
+        )
 
     @takes(Execute)
     @attaching
@@ -690,3 +720,9 @@ async def _run_callback(function: Callable[..., object], *arguments: object) -> 
     answer = function(*arguments)
     if isinstance(answer, Awaitable):
         await answer
+
+
+def _beneath(pane: PaneState) -> str:
+    """The command that the supervisor runs, if both are the foreground process group, which the supervisor leads."""
+    supervisor, host = pane.leader_pid, pane.host
+    return host.child_name(supervisor) if host.foreground_pgrp(supervisor) == supervisor else ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, final
 
-from muxwire.values import to_dict
+from muxwire.values import FLAT
 from muxwire.vt.widths import GRAPHICS, guessed_width
 
 if TYPE_CHECKING:
@@ -182,11 +182,7 @@ class Run:
     y: int
     x: int
     length: int
-    style: Style
-
-    def flat(self) -> dict[str, str | bool | int]:
-        """The run as one flat document; what is default is left out."""
-        return {"y": self.y, "x": self.x, "length": self.length, **to_dict(self.style)}
+    style: Style = field(metadata=FLAT)
 
 
 def runs(rows: Sequence[Sequence[Cell]]) -> Iterator[Run]:

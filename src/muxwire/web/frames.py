@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 import anyio
 
 from muxwire.errors import MuxwireError
+from muxwire.values import to_dict
 from muxwire.web.asks import asked_of
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def rows_of(lines: Sequence[str], runs: Sequence[Run]) -> list[Row]:
     """Texts and the runs in them as the rows of a frame."""
     rows: list[Row] = [[text] for text in lines]
     for run in runs:
-        flat = run.flat()
+        flat = to_dict(run)
         del flat["y"]
         rows += [[""] for _ in range(len(rows), run.y + 1)]  # a row of coloured blanks has no text
         if len(rows[run.y]) == 1:

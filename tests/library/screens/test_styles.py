@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from muxwire.values import to_dict
 from tests.library.screens.agreeing import QUIET
 from tests.library.screens.stage import DEADLINE
 
@@ -20,13 +21,15 @@ async def test_rows_above_keep_their_styles(terminals: Terminals) -> None:
     taken = await tab.snapshot(scrollback=0, cells=True)
     assert taken.scrollback == tuple(f"{n} colour 終x" for n in range(1, 5))
     assert taken.scrollback_cells is not None
-    told = [run.flat() for run in taken.scrollback_cells]
+    told = [to_dict(run) for run in taken.scrollback_cells]
     names = ["red", "green", "yellow", "blue"]
     assert told[::2] == [{"y": y, "x": 2, "length": 6, "fg": names[y], "bold": True} for y in range(4)]
     assert told[1::2] == [{"y": y, "x": 11, "length": 1, "bg": f"#01020{y + 1}"} for y in range(4)]
     some = await tab.snapshot(scrollback=2, cells=True)
     assert some.scrollback == taken.scrollback[2:]
-    assert [run.flat() for run in some.scrollback_cells or ()] == [{**run, "y": int(run["y"]) - 2} for run in told[4:]]
+    assert [to_dict(run) for run in some.scrollback_cells or ()] == [
+        {**run, "y": int(run["y"]) - 2} for run in told[4:]
+    ]
     assert (await tab.snapshot(scrollback=0)).scrollback_cells is None
     assert (await tab.snapshot(cells=True)).scrollback is None
     await tab.close(force=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, final
+
+from muxwire.values import NAMES_VERBS
 
 # broken: muxwire does not work, or not with this shell; warning: it works, and something is worth mending.
 Level = Literal["ok", "warning", "broken"]
@@ -17,7 +19,7 @@ class Finding:
     check: str
     level: Level
     message: str
-    remedy: str = ""
+    remedy: str = field(default="", metadata=NAMES_VERBS)
 
     def __post_init__(self) -> None:
         if (self.level == "ok") == bool(self.remedy):
