@@ -188,40 +188,18 @@ COMMON = ("-h", "--json", "--name", "--socket", "--socket-name", "-t")
 
 
 def verbs() -> Iterator[str]:
-    """The options of each verb; the page on the command line says what it does, `muxwire help VERB` has an example."""
+    """How each verb is called."""
     yield (
-        "[The command line](cli.md) says what each verb does; `muxwire help VERB` shows an example. Every verb that "
-        "acts on an instance takes `--name NAME`, `--socket PATH`, `--socket-name NAME` and `--json`; every verb that "
-        "acts on a tab takes `-t TAB`. Options without an explanation are the parameters of the tools, in seconds.\n"
+        "[The command line](cli.md) says what each verb does; `muxwire help VERB` explains its options. "
+        "Every verb that acts on an instance also takes `--name NAME`, `--socket PATH`, `--socket-name NAME` and "
+        "`--json`; every verb that acts on a tab takes `-t TAB`. Times are seconds.\n"
     )
-    every = command_line().verbs
-    taken = {
-        name: [action for action in parser.taken if action.option_strings[:1] not in [[one] for one in COMMON]]
-        for name, parser in every.items()
-    }
-    said = {one.help for tool in TOOLS for one in parameters(tool.arguments)}
-    options = [action for actions in taken.values() for action in actions if action.option_strings]
-    times = Counter(map(_option, options))
-    named = Counter(action.option_strings[-1] for action in options)
-    # With one meaning wherever the name stands, and none that a tool's parameter has.
-    shared = {
-        _option(one)
-        for one in options
-        if 1 < times[_option(one)] == named[one.option_strings[-1]] and one.help not in said
-    }
-    yield from ("Several verbs take these:\n", *sorted(shared), "")
-    for name in every:
-        words = " ".join(_word(one) for one in taken[name] if not one.option_strings and one.dest != "words")
-        own = [action for action in taken[name] if action.option_strings]
-        if not own:
-            continue
-        yield f"### `{f'muxwire {name} {words}'.strip()}`\n"
-        explained = [_option(action) for action in own if action.help not in said and _option(action) not in shared]
-        same = ", ".join(f"`{_name(one)}`" for one in own if one.help in said or _option(one) in shared)
-        if explained:
-            yield from (*explained, "")
-        if same:
-            yield f"{'Also' if explained else 'It takes'} {same}.\n"
+    for name, parser in command_line().verbs.items():
+        taken = [action for action in parser.taken if action.option_strings[:1] not in [[one] for one in COMMON]]
+        words = " ".join(_word(one) for one in taken if not one.option_strings and one.dest != "words")
+        options = ", ".join(f"`{_name(action)}`" for action in taken if action.option_strings)
+        yield f"- **`{f'{name} {words}'.strip()}`**{f': {options}' if options else ''}"
+    yield ""
 
 
 def _word(action: argparse.Action) -> str:
@@ -235,15 +213,11 @@ def _name(action: argparse.Action) -> str:
     return ", ".join(action.option_strings) + (f" {values}" if action.nargs != 0 else "")
 
 
-def _option(action: argparse.Action) -> str:
-    return f"- `{_name(action)}`: {(action.help or '').replace('%%', '%')}"
-
-
 def library() -> Iterator[str]:
     """Everything that `muxwire` offers, and the methods of what is used most."""
     yield (
-        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds. "
-        "`help(muxwire.NAME)` says more, and the types.\n"
+        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds. What it "
+        "returns has the fields of that tool's result. `help(muxwire.NAME)` says more, and the types.\n"
     )
     offered = [(name, getattr(muxwire, name)) for name in muxwire.__all__]
     values = [found for _, found in offered if inspect.isclass(found) and dataclasses.is_dataclass(found)]
@@ -254,14 +228,7 @@ def library() -> Iterator[str]:
         elif inspect.isclass(found) and not issubclass(found, Exception) and found not in values:
             yield f"### `{name}`\n"
             yield from _methods(found)
-    yield "### Values\n"
-    yield from (*map(_fields, values), "")
-
-
-def _fields(found: Any) -> str:  # noqa: ANN401 - anything that is public
-    """What it is, and its fields."""
-    fields = ", ".join(f"`{one.name}`" for one in dataclasses.fields(found))
-    return f"- **`{found.__name__}`**: {_first_line(found)} It has {fields}."
+    yield f"Also: {', '.join(f'`{found.__name__}`' for found in values)}, which are values.\n"
 
 
 # What `dir` shows of them.
@@ -272,8 +239,17 @@ def _methods(found: type) -> Iterator[str]:
     """What it is; how each method is called, or an attribute is named, and what it does."""
     yield f"{_first_line(found)}\n"
     rows: list[tuple[str, object]] = []
+    # What an instance does to a tab that is named is what the tab does itself.
+    same = [
+        name
+        for name in muxwire.tabs.tab.PUBLIC
+        if found is not muxwire.Tab and next(iter(_keywords(vars(found).get(name))), "").startswith("target")
+    ]
+    if same:
+        named = ", ".join(f"`{name}`" for name in same)
+        yield f"Those of a tab, with the tab or its name first (logs and screens also of a closed one): {named}.\n"
     for name, member in vars(found).items():
-        if name.startswith("_") or name not in PUBLIC.get(found, (name,)):
+        if name.startswith("_") or name in same or name not in PUBLIC.get(found, (name,)):
             continue
         if isinstance(member, property):
             rows.append((f"`{name}`", member))
@@ -281,6 +257,11 @@ def _methods(found: type) -> Iterator[str]:
             rows.append((f"`{name}{_signature(member)}`", member))
     yield from (f"- {called}: {_first_line(member)}" for called, member in rows)
     yield ""
+
+
+def _keywords(found: Any) -> list[str]:  # noqa: ANN401 - whatever a class has
+    """What a method takes after itself; nothing of what is none."""
+    return list(inspect.signature(found).parameters)[1:] if inspect.isfunction(found) else []
 
 
 # What a tool takes too, by its name in Python.
