@@ -14,7 +14,7 @@ import pytest
 import muxwire
 from muxwire.client import client as patience
 from muxwire.errors import TabUnavailable, TmuxSilent
-from muxwire.shell import driver
+from muxwire.shell import stop
 from muxwire.tabs import processes
 from tests.library.opened import known_prompt
 from tests.processes import stopped
@@ -156,8 +156,8 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
     terminals: muxwire.Terminals, tab: muxwire.Tab, command: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = await server_pid(terminals)
-    steps, results, done = driver.STEPS, [], anyio.Event()
-    monkeypatch.setattr(driver, "STEPS", (("SIGINT", NEVER),))
+    steps, results, done = stop.STEPS, [], anyio.Event()
+    monkeypatch.setattr(stop, "STEPS", (("SIGINT", NEVER),))
     async with anyio.create_task_group() as calls:
 
         async def call() -> None:
@@ -168,7 +168,7 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
         await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
         with stopped(pid):
             await done.wait()
-            monkeypatch.setattr(driver, "STEPS", steps)
+            monkeypatch.setattr(stop, "STEPS", steps)
     assert (results[0].running, results[0].timed_out) == (True, True), results
     assert f"process {pid}) is stopped" in results[0].note
     ended = await terminals.command_result(results[0].command_id, wait=ENDS)

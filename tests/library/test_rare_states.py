@@ -10,7 +10,7 @@ import pytest
 from muxwire import InvalidArgument, TabUnavailable
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.execution import SHELL_NOTES
-from muxwire.shell.request import LOOK_SECONDS
+from muxwire.shell.port import LOOK_SECONDS
 from tests.library.opened import begun, tab_for
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
-# Which signal follows which, and who gets it, is tried in rows (tests/shell/test_driver_stop.py); here each shell, and
+# Which signal follows which, and who gets it, is tried in rows (tests/shell/test_stop.py); here each shell, and
 # each signal in one of them.
 EACH = [*((shell, "SIGINT") for shell in SHELLS), *(("bash", name) for name in SIGNALS[1:])]
 EACH_SHELL = [*((shell, "SIGINT") for shell in SHELLS), ("bash", "SIGTERM")]

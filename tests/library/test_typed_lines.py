@@ -11,7 +11,7 @@ import pytest
 from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.host.command_files import LocalFiles
 from muxwire.pane.keyboard import Keyboard
-from muxwire.pane.loop import Loop
+from muxwire.pane.runner import Runner
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.ready import Ready
 from tests.library.opened import seen
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from muxwire import Tab
     from muxwire.shell.execution import Execution
     from muxwire.shell.listener import ForegroundShell
-    from muxwire.shell.request import Request
 
 
 @pytest.fixture
@@ -100,10 +99,10 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
     first, second = anyio.Event(), anyio.Event()
     outputs: dict[str, str] = {}
 
-    def looked(ready: Ready, execution: Execution) -> Request[None]:
+    async def looked(ready: Ready, execution: Execution) -> None:
         if keys:
             second.set()
-        yield from unstick(ready, execution)
+        await unstick(ready, execution)
 
     async def typed(keyboard: Keyboard, data: bytes) -> None:
         keys.append(data)
@@ -127,16 +126,16 @@ async def test_a_line_in_an_open_quote_is_typed_again_by_one_call_of_two(
 async def test_a_tab_that_ends_just_before_the_line_is_typed_refuses_it(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Loop.run
+    reached = Runner._reached
 
-    async def ends_meanwhile(loop: Loop, request: Request[Any]) -> ForegroundShell:
-        found: ForegroundShell = await run(loop, request)
+    async def ends_meanwhile(*args: Any) -> tuple[ForegroundShell, bytes]:
+        found = await reached(*args)
         monkeypatch.undo()
         await tab.send_keys(["exit", "Enter"])
         while not tab.pane.session.dead:
             await tab.pane.stream.changed()
         return found
 
-    monkeypatch.setattr(Loop, "run", ends_meanwhile)
+    monkeypatch.setattr(Runner, "_reached", ends_meanwhile)
     with pytest.raises(TabUnavailable, match="has ended"):
         await tab.execute("echo never", timeout=0.5)

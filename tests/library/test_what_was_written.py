@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muxwire.shell.request import caught_up
+from muxwire.shell.port import caught_up
 from tests.library.opened import seen, tab_for
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ async def test_what_a_program_has_written_is_here_when_tmux_has_answered(
                 os.write(tell, b"x")
                 assert os.read(says, 1) == b"x"
                 # It says no where output came meanwhile: of a long one a part may come, and the rest be on its way.
-                while not await tab.runner.loop.run(caught_up(tab.pane)):
+                while not await caught_up(tab.runner.port):
                     pass
                 late += tab.pane.stream.ring.find(b"<%d>" % number, before) < 0
                 await seen(tab, b"<%d>" % number, before)

@@ -9,15 +9,29 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from muxwire.pane import interrupt, loop, runner, state, stream
-from muxwire.shell.driver import Watch, stopped
+from muxwire.pane import interrupt, key_sender, runner, state, stream
+from muxwire.pane.port import PanePort
 from muxwire.shell.execution import Execution
-from muxwire.shell.request import TakeReceived
-from muxwire.tabs import maker
-from tests.recordings.tape import FACTS_OF_HOST, QUESTIONS, TOLD, WAITED, Clock, Tape, entries, read_by_panes, replaced
+from muxwire.shell.send_keys import Keys
+from muxwire.shell.stop import Stop
+from muxwire.tabs import maker, processes
+from tests.recordings.tape import (
+    AT_ONCE,
+    FACTS_OF_HOST,
+    QUESTIONS,
+    TOLD,
+    WAITED,
+    Action,
+    Clock,
+    Tape,
+    entries,
+    read_by_panes,
+    replaced,
+    taped,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.runner import Runner
@@ -58,8 +72,6 @@ class Recorder:
         self.tapes: list[Tape] = []
         self.title = ""
         self.clock = Clock()
-        self._watching: tuple[Tape, Execution]
-        self._stops: dict[int, tuple[object, Any]] = {}
 
     def of_pane(self, pane: PaneState) -> Tape:
         return next(tape for tape in self.tapes if tape.pane is pane)
@@ -71,9 +83,11 @@ class Recorder:
             stack.enter_context(read_by_panes(self.clock))
             for name, make in (("PaneState", self._pane), ("PaneStream", self._stream), ("Runner", self._runner)):
                 stack.enter_context(mock.patch.object(maker, name, make))
-            stack.enter_context(mock.patch.object(loop, "_Sent", self._sent()))
-            stack.enter_context(mock.patch.object(runner, "Watch", self._watch()))
-            stack.enter_context(mock.patch.object(interrupt, "stopped", self._stopped))
+            stack.enter_context(mock.patch.object(runner, "PanePort", taped(PanePort, self._acted)))
+            stack.enter_context(mock.patch.object(interrupt, "Stop", self._stop()))
+            stack.enter_context(mock.patch.object(key_sender, "Keys", self._keys))
+            for module, name in ((runner, "watched"), (interrupt, "ask"), (processes, "line_taken")):
+                stack.enter_context(mock.patch.object(module, name, self._of_port(name, getattr(module, name))))
             for name in OF_COMMANDS:
                 said = self._of_command(name, getattr(Execution, name))
                 stack.enter_context(mock.patch.object(Execution, name, said))
@@ -125,134 +139,120 @@ class Recorder:
         replaced(keys, "press", pressed)
         for name, (owner, method) in entries(pane, made).items():
             replaced(owner, method, tape.wrapped(name, getattr(owner, method)))
-        self._wrap_loop(tape, made)
+        for owner, method, names in (
+            (made, "_reached", ("deadline", "env", "cwd")),
+            (made.ready, "unstick", ("execution",)),
+            (made._examiner, "examined", ("execution",)),
+            (made._examiner, "for_result", ("execution",)),
+            (made._examiner, "awaits_input", ()),
+            (made._nested, "hang_up", ()),
+            (made.interrupter, "_watch", ("execution",)),
+        ):
+            replaced(owner, method, self._begun(tape, getattr(owner, method), names))
         return made
-
-    def _wrap_loop(self, tape: Tape, made: Runner) -> None:
-        run, done, wait, stop = made.loop.run, made.loop._done_at_once, made._wait, made.interrupter._stop
-
-        def carried_out(action: Any) -> Any:
-            if isinstance(action, TakeReceived):  # what it brings are inputs
-                return done(action)
-            with tape.carried_out():
-                return done(action)
-
-        async def waited(execution: Execution, *args: Any) -> Any:
-            self._watching = tape, execution
-            return await wait(execution, *args)
-
-        def stops(*args: Any, **options: Any) -> Any:
-            # The clock stands still for both: the moment is an argument of what is made.
-            tape.clock.stands_at = now = tape.clock.monotonic()
-            try:
-                decides = stop(*args, **options)
-            finally:
-                tape.clock.stands_at = None
-            given = {"first": args[0].name, "grace": args[1], "now": now, "target": decides.target}
-            self._stops[id(decides)] = decides, tape.names.plain(given | options)
-            return decides
-
-        replaced(made.loop, "run", lambda request: run(self._recorded(tape, request)))
-        replaced(made.loop, "_done_at_once", carried_out)
-        replaced(made, "_wait", waited)
-        replaced(made.interrupter, "_stop", stops)
 
     # -- what is recorded of it
 
-    def _recorded(self, tape: Tape, request: Any) -> Generator[Any, Any, Any]:
-        plain, number = tape.names.plain, tape.names.number(request, tape.names.requests)
-        given = {name: value for name, value in request.gi_frame.f_locals.items() if name not in ("self", "pane")}
-        if "stop" in given:
-            given = {"stop": given["stop"], "of": given["sent"].of}
-        args = {name: self._stops[id(one)][1] if name == "stop" else plain(one) for name, one in given.items()}
-        tape.event("begin", n=number, name=request.__qualname__, args=args)
-        answer: Any = None
-        failure: Exception | None = None
-        ended = False
+    def _begun(self, tape: Tape, decides: Callable[..., Any], names: Sequence[str]) -> Callable[..., Any]:
+        """A decision that may be the whole of a call; those that are a part of another are recorded with that."""
+
+        async def recorded(*args: Any, **options: Any) -> Any:
+            if tape.depth:
+                return await decides(*args, **options)
+            given = dict(zip(names, args, strict=False)) | options
+            return await self._recorded(tape, decides(*args, **options), decides.__qualname__, given)
+
+        return recorded
+
+    async def _recorded(self, tape: Tape, decides: Any, name: str, given: Any) -> Any:
+        number = tape.names.number(decides, tape.names.requests)
+        tape.event("begin", n=number, name=name, args=tape.names.plain(given))
+        tape.begin_step("step", n=number)
         try:
-            while True:
-                told = {"a": plain(answer)} if failure is None else {"x": plain(failure)}
-                with tape.step("step", n=number, **told) as made:
-                    try:
-                        action = request.send(answer) if failure is None else request.throw(failure)
-                    except StopIteration as end:
-                        made["result"], ended = plain(end.value), True
-                        return end.value
-                    except Exception as error:
-                        made["error"], ended = plain(error), True
-                        raise
-                    made["action"] = plain(action)
-                answer = failure = None
-                try:
-                    answer = yield action
-                except Exception as error:  # noqa: BLE001 - it is the request's
-                    failure = error
+            result = await decides
+        except Exception as error:
+            tape.made["error"] = tape.names.plain(error)
+            raise
+        else:
+            tape.made["result"] = tape.names.plain(result)
+            return result
         finally:
-            if not ended:
-                with tape.step("close", n=number):
-                    request.close()
+            tape.end_step()
 
-    def _stopped(self, pane: Any, stop: Any, view: Callable[[], Any], sent: Any, ask_end: Any = None) -> Any:
-        tape = self.of_pane(pane)
+    async def _acted(self, port: Any, action: Action) -> Any:
+        tape = self.of_pane(port.pane)
+        number, names = tape.made["n"], tape.names
+        tape.made["action"] = action.plain(names)
+        tape.end_step()
+        try:
+            answer = await self._answered(tape, port, action)
+        except Exception as error:
+            tape.begin_step("step", n=number, x=names.plain(error))
+            raise
+        except BaseException:  # it is given up
+            tape.begin_step("close", n=number)
+            raise
+        tape.begin_step("step", n=number, a=names.plain(answer))
+        return None if action.name == "look" else answer
 
-        def seen() -> Any:
-            tape.answer("view", (), {}, found := view())
-            return found
+    async def _answered(self, tape: Tape, port: Any, action: Action) -> Any:
+        match action.name:
+            case "within":
+                request = action.given["request"]
+                made = self._recorded(tape, request, getattr(request, "__qualname__", ""), {})
+                return await PanePort.within(port, action.given["seconds"], made)
+            case "look":  # the answer is the look at all processes, if one was taken
+                before = port.pane._looked_at
+                await action.do()
+                return port.pane._look if port.pane._looked_at != before else None
+            case "take_received":  # what it brings are inputs
+                return await action.do()
+            case name if name in AT_ONCE:
+                with tape.carried_out():
+                    answer = await action.do()
+                    if name in ("press", "submit"):
+                        tape.names.number(answer, tape.names.sent)
+                    return answer
+        return await action.do()
 
-        def told(name: str) -> None:
-            tape.output("sent", name)
-            sent(name)
+    def _of_port(self, name: str, decides: Callable[..., Any]) -> Callable[..., Any]:
+        async def recorded(port: Any, *args: Any) -> Any:
+            tape = self.of_pane(port.pane)
+            given = {"ask": {"words": args}, "line_taken": {"seconds": args[0]}}.get(name)
+            if tape.depth:
+                return await decides(port, *args)
+            made = given or {"execution": args[0], "timeout": args[1]}
+            return await self._recorded(tape, decides(port, *args), name, made)
 
-        owner = getattr(sent, "__self__", None)
-        told.of = owner.command_id if isinstance(owner, Execution) else ""  # type: ignore[attr-defined]
-        return stopped(pane, stop, seen, told, ask_end)
+        return recorded
 
-    def _sent(self) -> Any:
+    def _keys(self, port: Any, *rest: Any) -> Keys:
+        made = Keys(port, *rest)
+        replaced(made, "send", self._begun(self.of_pane(port.pane), made.send, ("keys",)))
+        return made
+
+    def _stop(self) -> Any:
         recorder = self
 
-        class Sent(_SENT):  # type: ignore[misc]
-            def __init__(self, pending: list[Any], pane: PaneState) -> None:
-                super().__init__(pending, pane)
-                tape = recorder.of_pane(pane)
-                number = tape.names.number(self, tape.names.sent)
-                newest = pending[-1] if pending else None
-                if newest is not None and not newest.done:
-                    before = newest._then
+        class Stopping(Stop):  # type: ignore[misc]
+            def __init__(self, port: Any, over: Callable[[], bool], **given: Any) -> None:
+                tape = recorder.of_pane(port.pane)
 
-                    def answered() -> None:
-                        before()
-                        tape.event("answered", sent=number)
+                def asked() -> bool:
+                    found = over()
+                    if given.get("line") is None:
+                        tape.answer("over", (), {}, found)
+                    return found
 
-                    newest._then = answered
+                super().__init__(port, asked, **given)
+                told = {name: one for name, one in given.items() if one is not None and name != "ask_end"}
+                self.recorded = tape, told | {"target": self._target}
 
-        return Sent
+            async def run(self) -> None:
+                tape, told = self.recorded
+                await recorder._recorded(tape, super().run(), "Stop.run", told)
 
-    def _watch(self) -> Any:
-        recorder = self
-
-        class Watched(Watch):  # type: ignore[misc]
-            def __init__(self, now: float, timeout: float, **options: Any) -> None:
-                super().__init__(now, timeout, **options)
-                self.tape, execution = recorder._watching
-                self.number = self.tape.names.number(self, self.tape.names.requests)
-                args = {"execution": execution.command_id, "now": now, "timeout": timeout, "options": options}
-                self.tape.event("watch", at=now, n=self.number, **args)
-
-            def next(self, view: Any, now: float) -> Any:
-                action = super().next(view, now)
-                made = self.tape.event("next", at=now, n=self.number, action=self.tape.names.plain(action))
-                made["outcome"] = self.outcome
-                return action
-
-            def on_done(self, waits: bool) -> None:
-                self.tape.event("done", n=self.number, waits=waits)
-                super().on_done(waits)
-
-            def on_found(self, outcome: Any) -> None:
-                self.tape.event("found", n=self.number, told=outcome)
-                super().on_found(outcome)
-
-        return Watched
+        return Stopping
 
     def _of_command(self, name: str, call: Callable[..., Any]) -> Any:
         def said(execution: Execution, *args: Any) -> Any:
@@ -264,7 +264,3 @@ class Recorder:
                 return call(execution, *args)
 
         return said
-
-
-# Before anything takes its place.
-_SENT = loop._Sent

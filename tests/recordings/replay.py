@@ -7,6 +7,7 @@ there: the machine answers as recorded, tmux takes what it is sent.
 from __future__ import annotations
 
 import json
+import types
 from bisect import bisect_left
 from collections import deque
 from contextlib import ExitStack
@@ -15,45 +16,42 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from unittest import mock
 
-from muxwire.pane import loop, runner, state, stream
+from muxwire.pane import runner, state, stream
 from muxwire.pane.keyboard import Keyboard
+from muxwire.pane.port import PanePort
 from muxwire.shell import SHELLS
-from muxwire.shell.driver import Stop, StopTarget, Watch, WatchView, stopped
 from muxwire.shell.look import PaneLook
-from muxwire.shell.request import (
-    Continue,
-    Hide,
-    LookAll,
-    NoteInput,
-    Press,
-    Refresh,
-    Signal,
-    SignalJobs,
-    Submit,
-    TakeReceived,
-    TypeAgain,
-    Unhide,
-    Within,
-    ask,
-    line_taken,
-)
+from muxwire.shell.port import ask, line_taken
 from muxwire.shell.send_keys import Keys
-from tests.recordings.tape import QUESTIONS, TICKS, TOLD, Noted, entries, read_by_panes, replaced
-from tests.recordings.values import state_name
+from muxwire.shell.stop import Stop, StopTarget
+from muxwire.shell.watch import watched
+from tests.recordings.tape import (
+    AT_ONCE,
+    QUESTIONS,
+    TICKS,
+    TOLD,
+    Action,
+    Noted,
+    entries,
+    read_by_panes,
+    replaced,
+    taped,
+)
+from tests.shell.world import by_hand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Generator
 
 # What is recorded of a `Stop` and is no option of it.
-_NOT_OF_STOP = ("now", "target", "spared")
-# Before anything takes its place.
-_SENT = loop._Sent
+_NOT_OF_STOP = ("now", "target", "line")
 # The tmux that keys are said to go to; what differs by version is no decision about a shell.
 _VERSION = (3, 3)
-# What is carried out here as there, by the product's own loop; what takes time was answered in the recording.
-AT_ONCE = (
-    Continue, Hide, NoteInput, Press, Signal, SignalJobs, Submit, TakeReceived, TypeAgain, Unhide,
-)  # fmt: skip
+
+
+@types.coroutine
+def _acted(_: PanePort, action: Action) -> Generator[Action, Any, Any]:
+    """What the recording answers."""
+    return (yield action)
 
 
 class Clock:
@@ -66,25 +64,16 @@ class Clock:
         return self.now
 
 
-class Sent:
-    """A command that tmux was sent."""
-
-    done = False
-
-    def then(self, call: Callable[[], None]) -> None:
-        self.answered = call
-
-
 class Tmux:
     """Takes what it is sent."""
 
     connections, waiters = 0, 1
 
-    def submit(self, *_: object) -> list[Sent]:
-        return [Sent()]
+    def submit(self, *_: object) -> list[object]:
+        return [object()]
 
-    def submit_prepared(self, _: object) -> list[Sent]:
-        return [Sent()]
+    def submit_prepared(self, _: object) -> list[object]:
+        return [object()]
 
     def take_received(self) -> None:
         pass
@@ -202,12 +191,10 @@ class Replay(Noted):
         self._answers = Answers(self.events)
         self._ids = deque(self.header["ids"])
         self._requests: dict[int, Any] = {}
-        self._inner: dict[int, Any] = {}  # requests within others, by their numbers
-        self._action: dict[int, Any] = {}  # the newest of each request
-        self.looked: PaneLook | None = None
-        self._seen: dict[int, PaneLook | None] = {}  # the look that it decides by, as in `Loop.run`
+        self._inner: dict[int, Any] = {}  # those within others, by their numbers
+        self._action: dict[int, Action] = {}  # the newest of each request
         self._done: dict[int, Any] = {}  # its result, if it was done at once
-        self._watches: dict[int, tuple[Watch, Any]] = {}
+        self.looked: PaneLook | None = None
 
     def asked(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         key = json.dumps([name, *self.names.plain(args), *self.names.plain(options).values()])
@@ -218,7 +205,8 @@ class Replay(Noted):
         """Replay it all; how many events that were. Difference at the first one that ends otherwise."""
         with ExitStack() as stack:
             stack.enter_context(read_by_panes(self.clock))
-            stack.enter_context(mock.patch.object(loop, "_Sent", self._sent()))
+            stack.enter_context(mock.patch.object(runner, "PanePort", taped(PanePort, _acted)))
+            stack.callback(self._close)
             self._build()
             ticks = self.header["begun"]
             for at, event in enumerate(self.events):
@@ -270,22 +258,16 @@ class Replay(Noted):
         replaced(keys, "press", pressed)
         self.attend(runner.Runner(pane, keys, tmux, folder, lambda _: None))
         self._calls = {name: getattr(*where) for name, where in entries(pane, self.runner).items()}
-        self._keys = Keys(pane, self.runner.ready, self.runner.prompt_line)
+        self._keys = Keys(self.runner.port, self.runner.ready, self.runner.prompt_line)
 
     def _new_id(self) -> str:
         if not self._ids:
             raise Unknown("an id")
         return str(self._ids.popleft())
 
-    def _sent(self) -> Any:
-        replay = self
-
-        class Numbered(_SENT):  # type: ignore[misc]
-            def __init__(self, pending: list[Any], pane: state.PaneState) -> None:
-                super().__init__(pending, pane)
-                replay.names.number(self, replay.names.sent)
-
-        return Numbered
+    def _close(self) -> None:
+        for one in (*self._requests.values(), *self._inner.values()):
+            one.close()
 
     # -- what happens
 
@@ -303,9 +285,6 @@ class Replay(Noted):
             case "command":
                 getattr(self.names.executions[event["execution"]], event["name"])(*value(event.get("args", [])))
                 return {"then": self.found}
-            case "answered":
-                for one in self.names.sent[event["sent"]]._pending[-1:]:
-                    cast("Sent", one).answered()
             case "begin":
                 made = self._inner.pop(event["n"], None) or self._begun(event["name"], event.get("args", {}))
                 self._requests[self.names.number(made, self.names.requests)] = made
@@ -313,8 +292,6 @@ class Replay(Noted):
                 return self._step(event)
             case "close":
                 self._requests[event["n"]].close()
-            case kind:
-                return self._watch(kind, event)
         return {}
 
     def _call(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -332,12 +309,14 @@ class Replay(Noted):
     def _begun(self, name: str, args: dict[str, Any]) -> Any:
         given, made = self.names.value(args), self.runner
         match name:
-            case "stopped":
-                return self._stop(args["stop"], args["of"])
+            case "Stop.run":
+                return self._stop(args)
             case "ask":
-                return ask(self.pane, *given["words"])
+                return ask(made.port, *given["words"])
             case "line_taken":
-                return line_taken(self.pane, given["seconds"])
+                return line_taken(made.port, given["seconds"])
+            case "watched":
+                return watched(made.port, given["execution"], given["timeout"], made._examiner, made.ready)
         methods: dict[str, Any] = {
             "Runner._reached": made._reached,
             "Ready.unstick": made.ready.unstick,
@@ -350,40 +329,28 @@ class Replay(Noted):
         }
         return methods[name](**given)
 
-    def _stop(self, given: dict[str, Any], command_id: str) -> Any:
+    def _stop(self, given: dict[str, Any]) -> Any:
         options = self.names.value({name: one for name, one in given.items() if name not in _NOT_OF_STOP})
-        if "state" in options:
-            options["state"] = state_name(options["state"])
         target: StopTarget = self.pane.stop_target(given["spared"])
         if (now := self.names.plain(target)) != given["target"]:
             raise Difference(f"{self.header['title']}: to be ended was {given['target']}, and is {now}")
-        decides = Stop(target, given["now"], round_trip=0.0, **options)
+        line = self.names.value(given.get("line"))
 
-        def sent(name: str) -> None:
-            self.output("sent", name)
-            if command_id:
-                self.names.executions[command_id].signalled(name)
+        def over() -> bool:
+            return not line.running if line is not None else bool(self.asked("over", (), {}))
 
-        def ask_end() -> Any:
-            return self.runner._nested.asked(self.names.executions[command_id])
-
-        made = stopped(self.pane, decides, lambda: self.asked("view", (), {}), sent, ask_end)
-        self.names.number(made, self.names.requests)
-        return made
+        ask_end = self.runner._nested.asked if line is not None and line.level > 1 else None
+        return Stop(self.runner.port, over, line=line, ask_end=ask_end, **options).run()
 
     def _step(self, event: dict[str, Any]) -> dict[str, Any]:
         number, request, found = event["n"], self._requests[event["n"]], {}
-        answer = self.names.value(event.get("a"))
+        before, answer = self._action.get(number), self.names.value(event.get("a"))
         if number in self._done:
-            found["a"] = self.names.plain(self._done[number])
             answer = self._done.pop(number)
-        elif isinstance(self._action.get(number), Refresh | LookAll):
-            answer = self._look(self._action[number], answer)
-            if answer is None:
-                found["a"] = None
-        if not isinstance(self._action.get(number), loop._KEEPS_LOOK):
-            self._seen[number] = answer if isinstance(answer, PaneLook) else None
-        self.pane.held_look = self._seen.get(number)
+            found["a"] = self.names.plain(answer)
+        elif before is not None and before.name in ("refresh", "look"):
+            self._look(before, answer)
+            answer = None
         try:
             action = request.throw(self.names.value(event["x"])) if "x" in event else request.send(answer)
         except StopIteration as end:
@@ -392,52 +359,25 @@ class Replay(Noted):
             raise
         except Exception as error:  # noqa: BLE001 - compared
             return found | {"error": self.names.plain(error)}
-        finally:
-            self.pane.held_look = None
         self._action[number] = action
-        found["action"] = self.names.plain(action)
-        self._carry_out(number, action, found)
+        found["action"] = action.plain(self.names)
+        self._carry_out(number, action)
         return found
 
-    def _carry_out(self, number: int, action: Any, found: dict[str, Any]) -> None:
-        if isinstance(action, Within):
-            self._inner[found["action"]["request"]["request"]] = action.request
+    def _carry_out(self, number: int, action: Action) -> None:
+        if action.name == "within":
+            request = action.given["request"]
+            self._inner[self.names.number(request, self.names.requests)] = request
         self.note()
-        if isinstance(action, AT_ONCE) and not (isinstance(action, Press) and action.taken):
-            self._done[number] = self.runner.loop._done_at_once(action)
+        if action.name in AT_ONCE:
+            self._done[number] = done = by_hand(action.do())
+            if action.name in ("press", "submit"):
+                self.names.number(done, self.names.sent)
 
-    def _look(self, action: Refresh | LookAll, found: PaneLook | None) -> PaneLook | None:
+    def _look(self, action: Action, found: PaneLook | None) -> None:
         """Look as that was then: `found` is what a look at all processes has found, if one was taken."""
         self._answers.before, self.looked = True, found
         try:
-            return _run(self.pane.refresh() if isinstance(action, Refresh) else self.pane.look(wide=action.wide))
+            by_hand(action.do())
         finally:
             self._answers.before = False
-
-    def _watch(self, kind: str, event: dict[str, Any]) -> dict[str, Any]:
-        if kind == "watch":
-            made = Watch(event["now"], event["timeout"], **event["options"])
-            self._watches[self.names.number(made, self.names.requests)] = (
-                made, self.names.executions[event["execution"]],
-            )  # fmt: skip
-            return {}
-        watch, execution = self._watches[event["n"]]
-        if kind == "done":
-            watch.on_done(event["waits"])
-        elif kind == "found":
-            watch.on_found(event["told"])
-        else:
-            pane = self.pane
-            view = WatchView(execution.running, execution.started, pane.stream.end, pane.quiet())
-            action = watch.next(view, self.clock.now)
-            return {"action": self.names.plain(action), "outcome": watch.outcome}
-        return {}
-
-
-def _run(looks: Coroutine[Any, Any, PaneLook | None]) -> PaneLook | None:
-    """What that returns, which finds all its answers here."""
-    try:
-        looks.send(None)
-    except StopIteration as end:
-        return cast("PaneLook | None", end.value)
-    raise AssertionError("it waits for something")

@@ -11,10 +11,13 @@ one moment, and the same moment leads to the same decision.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import json
 import lzma
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -22,7 +25,7 @@ from muxwire.pane import interrupt, keyboard, runner, state, stream
 from tests.recordings.values import Names, of_execution
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
     from muxwire.pane.runner import Runner
@@ -38,6 +41,10 @@ QUESTIONS = (
     "group_exists", "is_stopped", "session_since", "files_limit", "shares_folder", "tty_modes", "shell_for", "cursor",
 )  # fmt: skip
 TOLD = ("restore_line_modes", "write_tty", "signal_process", "signal_group")
+# What is done about a pane at once; for all else a decision has to wait.
+AT_ONCE = (
+    "take_received", "press", "type_again", "submit", "signal", "signal_jobs", "note_input", "resume", "hide", "unhide",
+)  # fmt: skip
 # Those that take time, and the question that has the same answer.
 WAITED = {"look_all": "look", "refresh": "refresh", "done": "done"}
 FACTS_OF_HOST = ("prefix", "sees_waits", "answers_now")
@@ -72,11 +79,46 @@ def entries(pane: PaneState, runner: Runner) -> dict[str, tuple[object, str]]:
         "hidden": (pane.hidden, ("give_up", "ended")),
         "stream": (pane.stream, ("feed", "lose", "close")),
         "pane": (pane, ("tab_state", "known_state", "state_after")),
-        "examiner": (runner._examiner, ("begins_to_wait",)),
         "runner": (runner, ("_check_place", "_execution", "_drawn", "_type")),
         "keyboard": (runner.keyboard, ("press",)),
     }  # fmt: skip
     return {f"{key}.{name}": (owner, name) for key, (owner, names) in owners.items() for name in names}
+
+
+@dataclass(frozen=True)
+class Action:
+    """One call of a port: its arguments by name, without those that are as usual, and what does it."""
+
+    name: str
+    given: dict[str, Any]
+    do: Callable[[], Awaitable[Any]]
+
+    def plain(self, names: Names) -> dict[str, Any]:
+        return {"is": self.name} | {name: names.plain(one) for name, one in self.given.items()}
+
+
+def taped(port: type, act: Callable[[Any, Action], Awaitable[Any]]) -> Any:
+    """A port whose every call is an action, with which that is done."""
+
+    def acted(name: str, method: Callable[..., Any]) -> Any:
+        takes = inspect.signature(method)
+
+        async def call(self: Any, *args: Any, **options: Any) -> Any:
+            found = takes.bind(self, *args, **options).arguments.items()
+            given = {key: one for key, one in found if key != "self" and one != takes.parameters[key].default}
+            return await act(self, Action(name, given, functools.partial(method, self, *args, **options)))
+
+        return call
+
+    def pictured(self: Any) -> Any:
+        async def call() -> Any:
+            return await act(self, Action("picture", {}, self.look_at_screen))
+
+        return call
+
+    methods = {name: one for name, one in vars(port).items() if callable(one) and not name.startswith("_")}
+    picture = property(pictured, lambda self, look: setattr(self, "look_at_screen", look))
+    return type("Taped", (port,), {name: acted(name, one) for name, one in methods.items()} | {"picture": picture})
 
 
 def replaced(owner: object, name: str, call: Callable[..., Any]) -> None:
@@ -162,16 +204,24 @@ class Tape(Noted):
     @contextmanager
     def step(self, kind: str, **fields: Any) -> Iterator[dict[str, Any]]:
         """Something happens, and is dealt with at once; nothing if that is part of another."""
-        made = self.event(kind, **fields)
-        self._last = self.clock.stands_at = self._ticks / TICKS
-        self.depth += 1
+        made = self.begin_step(kind, **fields)
         try:
             yield made
         finally:
-            self.clock.stands_at = None
-            self.depth -= 1
-            self.note()
-            self._kept = self.attributes()
+            self.end_step()
+
+    def begin_step(self, kind: str, **fields: Any) -> dict[str, Any]:
+        """As `step`, for what ends in another function."""
+        self.made = made = self.event(kind, **fields)
+        self._last = self.clock.stands_at = self._ticks / TICKS
+        self.depth += 1
+        return made
+
+    def end_step(self) -> None:
+        self.clock.stands_at = None
+        self.depth -= 1
+        self.note()
+        self._kept = self.attributes()
 
     @contextmanager
     def carried_out(self) -> Iterator[None]:

@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from muxwire import errors
-from muxwire.pane.loop import _Sent
 from muxwire.shell import SHELLS
-from muxwire.shell.driver import StopState, StopTarget, StopView
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import ForegroundShell
 from muxwire.shell.look import Foreground, PaneLook, Process, Sleep, TtyModes
 from muxwire.shell.shell import Shell
+from muxwire.shell.stop import StopTarget
 from muxwire.vt.drawn import Picture
 
 _CLASSES = {
-    one.__name__: one
-    for one in (StopTarget, StopView, ForegroundShell, Foreground, PaneLook, Process, Sleep, TtyModes, Picture)
+    one.__name__: one for one in (StopTarget, ForegroundShell, Foreground, PaneLook, Process, Sleep, TtyModes, Picture)
 }
 # Of a second: a difference of two moments has more of them than the clock.
 _DIGITS = 6
@@ -38,7 +36,7 @@ class Names:
     def __init__(self) -> None:
         self.executions: dict[str, Execution] = {}
         self.requests: dict[int, object] = {}
-        self.sent: dict[int, _Sent] = {}
+        self.sent: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
 
     def number(self, value: object, kept: dict[int, Any]) -> int:
@@ -58,6 +56,8 @@ class Names:
                 return value
             case bytes() | bytearray():
                 return {"bytes": value.decode("latin-1")}
+            case list() if (number := self._numbers.get(id(value))) in self.sent:
+                return {"sent": number}
             case list() | tuple():
                 return [self.plain(one) for one in value]
             case dict():
@@ -68,10 +68,8 @@ class Names:
                 return {"shell": value.name}
             case Execution():
                 return {"execution": value.command_id}
-            case types.GeneratorType():
+            case types.CoroutineType():
                 return {"request": self.number(value, self.requests)}
-            case _Sent():
-                return {"sent": self.number(value, self.sent)}
             case BaseException():
                 return {"error": type(value).__name__, "text": str(value)}
             case _ if dataclasses.is_dataclass(value):
@@ -114,7 +112,3 @@ def of_execution(execution: Execution, names: Names) -> list[Any]:
         execution.asked_for, execution.silent_at, execution.at_timeout, names.plain(execution.ours),
         execution.prompt_seq, names.plain(execution.shell_prompt),
     ]  # fmt: skip
-
-
-def state_name(name: str) -> StopState:
-    return StopState[name]

@@ -15,9 +15,9 @@ from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, Fo
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
+from muxwire.shell.port import SILENCE_WITHIN
 from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX, SAID_BEFORE
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
-from muxwire.shell.request import SILENCE_WITHIN
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc, prompt
 from tests.shell.world import NEVER, PROMPT, Over, World, at_prompt
 
@@ -179,7 +179,7 @@ def test_a_command_is_refused_once_waiting_is_no_use(
     assert refused.value.state == state
     assert seconds <= world.time - begun <= seconds + 0.5
     assert not any("press" in one for one in world.done)
-    assert world.done.count("TakeReceived") == (state != "dead")
+    assert world.done.count("take_received") == (state != "dead")
     assert world.looks <= 100 * max(seconds, 1.0)  # with a wait between two
 
 
@@ -389,13 +389,13 @@ def lost(world: World, *, heard: bool = True) -> None:
 
 # What happens to a line that was typed a second ago, what the keys call forth that are typed then, and what is done.
 LOST: dict[str, tuple[Callable[[World, Execution], None], Callable[[World, Execution, bytes], None], list[str]]] = {
-    "a prompt came, and no start mark before it": (lambda w, _: lost(w), lambda *_: None, ["TypeAgain"]),
+    "a prompt came, and no start mark before it": (lambda w, _: lost(w), lambda *_: None, ["type_again"]),
     "the prompt is too new": (lambda w, _: w.prompt(), lambda *_: None, []),
-    "an open quote": (lambda *_: None, lambda w, *_: later_prompt(w), [C_C, "TypeAgain"]),
+    "an open quote": (lambda *_: None, lambda w, *_: later_prompt(w), [C_C, "type_again"]),
     "an open quote, no editor": (
-        lambda *_: None, lambda w, _, keys: later_prompt(w) if keys == b"\r" else None, [C_C, ENTER, "TypeAgain"],
+        lambda *_: None, lambda w, _, keys: later_prompt(w) if keys == b"\r" else None, [C_C, ENTER, "type_again"],
     ),
-    "no prompt ever comes": (lambda *_: None, lambda *_: None, [C_C, ENTER, "TypeAgain"]),
+    "no prompt ever comes": (lambda *_: None, lambda *_: None, [C_C, ENTER, "type_again"]),
     "its shell does something": (lambda w, _: w.naps(), lambda *_: None, []),
     "something is written": (lambda w, _: w.write(b"by a program"), lambda *_: None, []),
     "it has begun": (lambda w, line: w.begins(line), lambda *_: None, []),
@@ -415,11 +415,11 @@ def test_a_line_is_typed_again_only_if_it_never_ran(what: str) -> None:
     world.pressed = lambda keys: calls_forth(world, line, keys)
     happens(world, line)
     world.run(world.ready.unstick(line))
-    assert [one for one in world.done if one.startswith(("press", "TypeAgain"))] == done
+    assert [one for one in world.done if one.startswith(("press", "type_again"))] == done
 
 
 @pytest.mark.parametrize(
-    ("begins", "rejoining", "done"), [(NEVER, False, ["TypeAgain"]), (0.2, False, []), (NEVER, True, [])]
+    ("begins", "rejoining", "done"), [(NEVER, False, ["type_again"]), (0.2, False, []), (NEVER, True, [])]
 )
 def test_on_another_machine_it_has_to_be_there_first(begins: float, rejoining: bool, done: list[str]) -> None:
     world = at_prompt()
@@ -430,7 +430,7 @@ def test_on_another_machine_it_has_to_be_there_first(begins: float, rejoining: b
     if begins < NEVER:
         world.later(begins, lambda: world.begins(line))
     world.run(world.ready.unstick(line))
-    assert [one for one in world.done if one == "TypeAgain"] == done
+    assert [one for one in world.done if one == "type_again"] == done
 
 
 # -- who else reads

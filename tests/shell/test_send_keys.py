@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable
-from muxwire.shell.driver import BEGINS_WITHIN, Stop, StopTarget, StopView, stopped
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import TtyModes, Waiting
 from muxwire.shell.prompt_line import EDITOR_GRACE
 from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL, TAKEN_SECONDS
+from muxwire.shell.stop import BEGINS_WITHIN, Stop
 from tests.shell.driven import PID, osc
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
-from tests.shell.world import LEADER, PROGRAM, World, at_prompt
+from tests.shell.world import PROGRAM, World, at_prompt
 
 PASTED, LEFT = b"\x1b[?2004h", b"\x1b[?1;2004l"
 LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=True)
@@ -46,7 +46,7 @@ def test_keys_are_typed_and_those_who_record_learn_of_it_first() -> None:
     world = program()
     sent, offset, note, taken = send(world, "yes", "Enter")
     assert (sent, offset, note, taken) == (4, world.stream.end, "", None)
-    assert world.done.index("NoteInput") < next(i for i, one in enumerate(world.done) if one.startswith("press"))
+    assert world.done.index("note_input") < next(i for i, one in enumerate(world.done) if one.startswith("press"))
     assert "".join(eval(one).decode() for one in pressed(world)) == "yes\r"
     assert world.session.last_input.offset == offset
 
@@ -345,18 +345,19 @@ def test_whatever_happens_the_end_of_what_runs_is_found(
 ) -> None:
     """Or given up, in time; and no key is typed into a tab that has ended."""
     world = program()
-    storm, told = Storm(world), list[str]()
+    world.reachable = answers
+    storm = Storm(world)
     for when, what in events:
         world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
     begun = world.time
 
-    def view() -> StopView:
-        return StopView(over=world.session.dead or world.session.at_prompt, reachable=answers, begin_time=begun)
+    def over() -> bool:
+        return world.session.dead or world.session.at_prompt
 
-    stop = Stop(StopTarget(LEADER, PID), world.time, first=first)
-    world.run(stopped(world, stop, view, told.append))
+    stop = Stop(world.port, over, first=first, begun=begun)
+    world.run(stop.run())
     assert world.time - begun < BEGINS_WITHIN + 10.0
-    assert view().over or not answers or told
+    assert over() or not answers or stop.sent
 
 
 def test_a_key_between_two_connections_leaves_the_signal() -> None:
@@ -367,9 +368,7 @@ def test_a_key_between_two_connections_leaves_the_signal() -> None:
         raise ConnectionClosed("it is reconnected in a moment")
 
     world.pressed = lost
-    told = list[str]()
-    stop = Stop(StopTarget(LEADER, PID), world.time)
-    world.run(stopped(world, stop, lambda: StopView(over=False, begin_time=0.0), told.append))
+    world.run(Stop(world.port, lambda: False).run())
     assert [one.split()[0] for one in world.done[:2]] == ["press", "signal"]  # of the first step
 
 

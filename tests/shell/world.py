@@ -1,10 +1,10 @@
-"""A pane without a terminal: what is known of it at each moment, and the loop that carries a request's actions out."""
+"""A pane without a terminal: what is known of it at each moment, and a port of it that never suspends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from muxwire.errors import State, TabUnavailable
 from muxwire.host.shells import shell_for
@@ -22,33 +22,13 @@ from muxwire.shell.listener import (
 from muxwire.shell.look import Foreground, Front, Judgement, PaneLook, Process, TtyModes, Waiting, asks_secret
 from muxwire.shell.marks import ID_RANDOM, MarkScanner, own_id
 from muxwire.shell.nesting import NestedShells
+from muxwire.shell.port import Asked
 from muxwire.shell.prompt_line import PromptLine
 from muxwire.shell.ready import Ready
-from muxwire.shell.request import (
-    Action,
-    AnswerOf,
-    Continue,
-    Hide,
-    LookAll,
-    LookAtScreen,
-    NoteInput,
-    Pause,
-    Poll,
-    Press,
-    Refresh,
-    Settle,
-    Signal,
-    SignalJobs,
-    Submit,
-    TakeReceived,
-    TypeAgain,
-    Unhide,
-    Wait,
-    Within,
-)
 from muxwire.shell.send_keys import Keys
 from muxwire.shell.session import ShellSession
 from muxwire.shell.shell import Shell
+from muxwire.shell.stop import StopTarget
 from muxwire.vt.drawn import Picture
 from muxwire.vt.ring import RingBuffer
 from tests.shell.driven import NONCE, OTHER, PID, osc, prompt
@@ -69,9 +49,10 @@ class Over(Exception):
 class Told:
     """A question that tmux was sent."""
 
-    words: tuple[str, ...]
-    end: int = -1
-    answer: tuple[bytes, ...] = ()
+    lines: tuple[bytes, ...] = ()
+
+    async def wait_within(self, _: float) -> tuple[bytes, ...]:
+        return self.lines
 
 
 @dataclass
@@ -137,13 +118,15 @@ class World:
         self.heard = True
         self.flags = b"0 0 0 0 0 0 0 0 200 50"  # those that keys are made by
         self._scanner = MarkScanner(0)
-        line = PromptLine(self)
-        self.nested = NestedShells(self)
+        self.port = port = ByHand(self)
+        line = PromptLine(port)
+        self.nested = NestedShells(port)
         self.line = line
-        self.examiner = Examiner(self, self.nested)
-        self.ready = Ready(self, self.find_shell, line, self.nested, lambda _: self.heard)
-        self.keys = Keys(self, self.ready, line)
+        self.examiner = Examiner(port, self.nested)
+        self.ready = Ready(port, self.find_shell, line, self.nested, lambda _: self.heard)
+        self.keys = Keys(port, self.ready, line)
         self._ids = 0
+        self.limit = NEVER  # of the time, for what is done now
 
     # -- what happens
 
@@ -231,7 +214,10 @@ class World:
         return self.stopped
 
     def is_program(self, group: int | None) -> bool:
-        return group not in (None, self.session.shell_pid, LEADER)
+        return self.stop_target().is_program(group)
+
+    def stop_target(self, spared: int = 0) -> StopTarget:
+        return StopTarget(LEADER, self.session.shell_pid, spared)
 
     def front_for(self, name: str, spared: int) -> Front:
         return Front(self.front_group, self.modes, stopped=self.stopped)
@@ -320,86 +306,8 @@ class World:
     def new_id(self) -> str:
         return own_id(bytes.fromhex(OTHER)[:ID_RANDOM], NONCE)
 
-    # -- the loop
-
-    def run(self, request: Generator[Action, Any, Found], until: float = NEVER) -> Found:
-        """Carry the request out; `Over` if that takes longer."""
-        answer: object = None
-        failure: Exception | None = None
-        try:
-            while True:
-                action = request.send(answer) if failure is None else request.throw(failure)
-                answer = failure = None
-                try:
-                    answer = self.carry_out(action, until)
-                except Over:
-                    raise
-                except Exception as error:  # noqa: BLE001
-                    failure = error
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
-        finally:
-            request.close()
-
-    def carry_out(self, action: Action, until: float) -> object:
-        self.time += _COST
-        if self.time >= until:
-            raise Over
-        match action:
-            case Wait(seconds=seconds):
-                return self._pass(seconds, until)
-            case Pause(seconds=seconds):
-                end = self.time + seconds
-                while self.time < end and self._pass(end - self.time, until):
-                    pass
-            case Within(seconds=seconds, request=request):
-                limit = self.time + seconds
-                try:
-                    return self.run(request, min(limit, until))
-                except Over:
-                    if until <= limit:
-                        raise
-                    return None
-            case Submit(words=words):
-                return Told(words, self.stream.end, self.answer(words))
-            case AnswerOf(asked=Told() as asked):
-                return asked.answer
-            case Hide():
-                self.session.hide(action.hidden_id, self.stream.end)
-                self.done.append("hide")
-                return True
-            case Press(keys=keys, bracketed=bracketed):
-                assert not self.session.dead, "typed into a tab that has ended"
-                self.done.append(f"press {keys!r}")
-                self.input += keys
-                self.pasted += keys * bracketed
-                self.pressed(keys)
-                return Told(())
-            case Signal():
-                self.done.append(f"signal {action.name} {action.group}")
-                return action.group in self.groups
-            case SignalJobs():
-                self.done.append(f"signal jobs {action.name}")
-                return False
-            case LookAtScreen():
-                lines = tuple(self.stream.written(0).decode("utf-8", "replace").split("\n"))
-                where = tuple(range(len(lines)))
-                return Picture(lines, where, len(lines), False, None, 0, self.stream.end, "\n".join(lines))
-            case Continue():
-                self.stopped = False
-                self.done.append("continue")
-            case TypeAgain() | NoteInput() | Unhide() | TakeReceived():
-                self.done.append(type(action).__name__)
-            case LookAll():
-                self.looks += 1
-            case Refresh() | Settle() | Poll():
-                pass
-        return None
-
     def answer(self, words: tuple[str, ...]) -> tuple[bytes, ...]:
-        if not words:  # of keys
-            return ()
-        self.done.append("ask")
+        """Of tmux."""
         if given := self.submitted(words):
             return given
         if "pane_in_mode" in words[-1]:
@@ -408,7 +316,9 @@ class World:
             return (b"01",)
         return ()
 
-    def _pass(self, seconds: float, until: float) -> bool:
+    def passes(self, seconds: float) -> bool:
+        """Pass that time, or less, if something happens; whether something has."""
+        until = self.limit
         assert seconds < NEVER
         end = self.time + max(seconds, 0.0)
         when, happens = min(self.at, key=lambda one: one[0], default=(NEVER, lambda: None))
@@ -422,6 +332,137 @@ class World:
             raise Over
         self.time = end
         return False
+
+    def run(self, decides: Coroutine[Any, Any, Found], until: float = NEVER) -> Found:
+        """Do it by hand; `Over` if that takes longer."""
+        before, self.limit = self.limit, min(self.limit, until)
+        try:
+            return by_hand(decides)
+        finally:
+            self.limit = before
+
+
+def by_hand(decides: Awaitable[Found]) -> Found:
+    """What an awaitable returns that never suspends."""
+    steps = decides.__await__()
+    try:
+        next(steps)
+    except StopIteration as end:
+        return cast("Found", end.value)
+    raise AssertionError("it waits for something that is not its port's")
+
+
+class ByHand:
+    """The port of a `World`: it passes the world's time where it would wait, and never suspends."""
+
+    def __init__(self, world: World) -> None:
+        self.pane = self._world = world
+
+    def _takes(self) -> World:
+        """The world, in which some time has passed."""
+        world = self._world
+        world.time += _COST
+        if world.time >= world.limit:
+            raise Over
+        return world
+
+    async def wait(self, seconds: float) -> bool:
+        return self._takes().passes(seconds)
+
+    async def ended(self, execution: Execution, seconds: float) -> None:
+        world = self._takes()
+        end = world.time + seconds
+        while execution.running and world.time < end and world.passes(end - world.time):
+            pass
+
+    async def pause(self, seconds: float) -> None:
+        world = self._takes()
+        end = world.time + seconds
+        while world.time < end and world.passes(end - world.time):
+            pass
+
+    async def poll(self, holds: Callable[[], bool]) -> None:
+        self._takes()
+
+    async def take_received(self) -> None:
+        self._takes().done.append("take_received")
+
+    async def within(self, seconds: float, request: Awaitable[Found]) -> Found | None:
+        world = self._takes()
+        before, world.limit = world.limit, min(world.limit, world.time + seconds)
+        try:
+            return await request
+        except Over:
+            if world.limit == before:
+                raise
+            return None
+        finally:
+            world.limit = before
+
+    async def press(self, keys: bytes, *, bracketed: bool = False) -> list[Told]:
+        world = self._takes()
+        assert not world.session.dead, "typed into a tab that has ended"
+        world.done.append(f"press {keys!r}")
+        world.input += keys
+        world.pasted += keys * bracketed
+        world.pressed(keys)
+        return [Told()]
+
+    async def type(self, keys: bytes) -> None:
+        await self.press(keys)
+
+    async def type_again(self, execution: Execution) -> None:
+        self._takes().done.append("type_again")
+
+    async def submit(self, words: tuple[str, ...]) -> list[Told]:
+        world = self._takes()
+        world.done.append("ask")
+        return [Told(world.answer(words))]
+
+    async def answer(self, asked: Sequence[Asked], seconds: float) -> tuple[bytes, ...]:
+        self._takes()
+        return await asked[-1].wait_within(seconds)
+
+    async def refresh(self) -> None:
+        self._takes()
+
+    async def look(self, *, wide: bool = False) -> None:
+        self._takes().looks += 1
+
+    async def picture(self) -> Picture:
+        world = self._takes()
+        lines = tuple(world.stream.written(0).decode("utf-8", "replace").split("\n"))
+        where = tuple(range(len(lines)))
+        return Picture(lines, where, len(lines), False, None, 0, world.stream.end, "\n".join(lines))
+
+    async def settle(self) -> None:
+        self._takes()
+
+    async def signal(self, name: str, group: int, *, spare_leader: bool = False) -> bool:
+        world = self._takes()
+        world.done.append(f"signal {name} {group}")
+        return group in world.groups
+
+    async def signal_jobs(self, name: str, since: float) -> bool:
+        self._takes().done.append(f"signal jobs {name}")
+        return False
+
+    async def note_input(self) -> None:
+        self._takes().done.append("note_input")
+
+    async def resume(self) -> None:
+        world = self._takes()
+        world.stopped = False
+        world.done.append("continue")
+
+    async def hide(self, hidden_id: str) -> bool:
+        world = self._takes()
+        world.session.hide(hidden_id, world.stream.end)
+        world.done.append("hide")
+        return True
+
+    async def unhide(self) -> None:
+        self._takes().done.append("unhide")
 
 
 def at_prompt(shell: str = "bash", drawn: bytes = PROMPT, *, known: bool = True) -> World:

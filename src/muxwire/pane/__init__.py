@@ -1,7 +1,7 @@
 """One live pane: its output as it arrives, what is typed into it, and the commands that run in it.
 
-What the shell does is decided in `shell/` (ShellSession), and so is what is done about it: requests
-(`shell/request.py`), which loop.py carries out. What the kernel says of the terminal comes from `host/`. Here all of it
+What the shell does is decided in `shell/` (ShellSession), and so is what is done about it, over a port
+(`shell/port.py`), which port.py carries out. What the kernel says of the terminal comes from `host/`. Here all of it
 meets the stream.
 
 1. All bytes enter a pane in one place, keyboard.py, by `set-buffer` and `paste-buffer`. `send-keys` is never used:

@@ -1,8 +1,7 @@
-"""Ending what runs in the foreground of a pane: carries out what a `Stop` decides (`shell/driver.py`)."""
+"""Ending what runs in the foreground of a pane (`shell/stop.py`), and what a tmux that does not answer changes."""
 
 from __future__ import annotations
 
-import functools
 import math
 import signal
 import time
@@ -12,41 +11,37 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
-from muxwire.shell.driver import STEPS, Stop, StopState, StopView, stopped
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE
-from muxwire.shell.request import Wait, ask
+from muxwire.shell.port import ask
+from muxwire.shell.stop import STEPS, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from muxwire.client.client import ControlClient
     from muxwire.pane.keyboard import Keyboard
-    from muxwire.pane.loop import Loop
-    from muxwire.pane.state import PaneState
+    from muxwire.pane.port import PanePort
     from muxwire.shell.execution import Execution
     from muxwire.shell.nesting import NestedShells
     from muxwire.shell.ready import Ready
-    from muxwire.shell.request import Request
 
 
 @final
 class Interrupter:
     def __init__(
         self,
-        pane: PaneState,
+        port: PanePort,
         keyboard: Keyboard,
         client: ControlClient,
-        loop: Loop,
         nested: NestedShells,
         ready: Ready,
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
     ) -> None:
         """`spawn` starts a task of its own."""
-        self._pane = pane
+        self._port, self._pane = port, port.pane
         self._keyboard = keyboard
         self._client = client
-        self._loop = loop
         self._nested = nested
         self._ready = ready
         self._spawn = spawn
@@ -57,25 +52,21 @@ class Interrupter:
 
         False if tmux does not answer: then the command is ended when tmux does, however long that takes.
         """
-
-        def view() -> StopView:
-            return StopView(
-                over=not execution.running,
-                reachable=self._pane.reachable,
-                begun=execution.started,
-                begin_time=execution.begin_time,
-            )
-
         answered = False
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._while_answered, tasks.cancel_scope)
-            tasks.start_soon(self._loop.run, self._watch(execution))
-            stop = self._stop(
-                first, grace, spared=execution.shell_pgrp, throws_away=execution.level == 1, since=execution.typed_time,
-                asks=execution.level > 1,
-            )  # fmt: skip
-            ask_end = functools.partial(self._nested.asked, execution)
-            await self.carry_out(stop, view, execution.signalled, ask_end)
+            tasks.start_soon(self._watch, execution)
+            self._note_apart(execution.typed_time)
+            await Stop(
+                self._port,
+                lambda: not execution.running,
+                first=first.name,
+                grace=grace,
+                spared=execution.shell_pgrp,
+                since=execution.typed_time,
+                line=execution,
+                ask_end=self._nested.asked if execution.level > 1 else None,
+            ).run()
             answered = not execution.running or self._pane.reachable
             tasks.cancel_scope.cancel()
         if not answered:
@@ -112,55 +103,36 @@ class Interrupter:
         `begun` is when it began, on the monotonic clock: its first program may still be started. If the shell itself
         runs it, processes of the shell that began at `since` or later get the signals that the shell must not get.
         """
-        state = StopState.SENDING if begun is None else StopState.FORKING
-        stop = self._stop(first, grace, spared=spared, state=state, since=since)
 
         def left() -> bool:
             if not leaves or stop.group is None:
                 return False
             return self._pane.host.foreground_pgrp(self._pane.leader_pid) != stop.group
 
-        def view() -> StopView:
-            return StopView(over=over() or left(), reachable=self._pane.reachable, begin_time=begun or 0.0)
-
-        await self.carry_out(stop, view, lambda _: None)
+        self._note_apart(since)
+        stop = Stop(
+            self._port,
+            lambda: over() or left(),
+            first=first.name,
+            grace=grace,
+            spared=spared,
+            since=since,
+            begun=begun,
+        )
+        await stop.run()
         return stop.sent, left()
 
-    def _stop(
-        self,
-        first: signal.Signals,
-        grace: float | None,
-        *,
-        spared: int,
-        state: StopState = StopState.BEGINNING,
-        throws_away: bool = True,
-        since: float,
-        asks: bool = False,
-    ) -> Stop:
+    def _note_apart(self, since: float) -> None:
+        """Note what has a session of its own of what is to be ended: a caller is told if it goes on."""
         pane = self._pane
         pane.apart = pane.host.begun_apart(pane.leader_pid, pane.tty, since)
-        return Stop(
-            pane.stop_target(spared), time.monotonic(),
-            first=first.name, grace=grace, state=state, throws_away=throws_away, round_trip=pane.round_trip,
-            since=since, asks=asks,
-        )  # fmt: skip
-
-    def carry_out(
-        self,
-        stop: Stop,
-        view: Callable[[], StopView],
-        sent: Callable[[str], None],
-        ask_end: Callable[[], Request[bool]] | None = None,
-    ) -> Awaitable[None]:
-        """Do what `stop` decides, until it has ended; `sent` is called with the newest signal after each action."""
-        return self._loop.run(stopped(self._pane, stop, view, sent, ask_end))
 
     async def _while_answered(self, scope: anyio.CancelScope) -> None:
         """Cancel that scope once tmux does not answer."""
         link = self._pane.host.link
         while link is None or link.up:
             try:
-                await self._loop.run(ask(self._pane, "display-message", "-p", ""))
+                await ask(self._port, "display-message", "-p", "")
             except TmuxSilent:
                 if link is not None:
                     link.answers = False  # what is known of the pane is older than what was typed
@@ -187,11 +159,11 @@ class Interrupter:
         if not await stream.until(lambda: not execution.running, STEPS[0][1]):
             await self.end(execution, first=first, grace=grace)
 
-    def _watch(self, execution: Execution) -> Request[None]:
+    async def _watch(self, execution: Execution) -> None:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
         with suppress(MuxwireError):  # the pane or the connection is gone, which ends the command elsewhere
             while execution.running and (execution.level > 1 or not execution.started):
-                yield from self._nested.settle_end(execution)
+                await self._nested.settle_end(execution)
                 if execution.level == 1:
-                    yield from self._ready.unstick(execution)
-                yield Wait(DRAWN_REMOTE)
+                    await self._ready.unstick(execution)
+                await self._port.wait(DRAWN_REMOTE)

@@ -24,8 +24,7 @@ KEYS_MAX = 4 << 20
 class KeySender:
     def __init__(self, runner: Runner) -> None:
         self._pane = runner.pane
-        self._loop = runner.loop
-        self._keys = Keys(runner.pane, runner.ready, runner.prompt_line)
+        self._keys = Keys(runner.port, runner.ready, runner.prompt_line)
         self._turn = anyio.Lock()
 
     async def send(
@@ -52,7 +51,7 @@ class KeySender:
         typing = self._keys.send(keys, paste=paste, literal=literal, enter=enter, until=until)
         async with self._turn:
             try:
-                sent, next_byte, note, taken = await self._loop.run(typing)
+                sent, next_byte, note, taken = await typing
             except CommandError:
                 if pane.session.dead:
                     raise pane.refusal() from None

@@ -21,9 +21,9 @@ from anyio.to_thread import run_sync
 from muxwire.errors import TabUnavailable
 from muxwire.pane.state import end_of
 from muxwire.results import ExecutionResult
-from muxwire.shell.driver import ESCALATION_SECONDS
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
+from muxwire.shell.stop import ESCALATION_SECONDS
 from muxwire.shell.visible import LOOKBEHIND, SEQUENCE_END, alternate_at, visible_range
 from muxwire.vt.readable import (
     PLAYED_MAX,

@@ -1,7 +1,8 @@
 """Runs commands in one pane: takes turns, types the line that runs the body, waits for the end mark.
 
-Every wait is for the stream's next bytes or the command's end. Requests (`shell/request.py`) decide which program reads
-the line, when a command is examined, whether its line has to be typed once more, and how it is ended.
+Every wait is for the stream's next bytes or the command's end. What is decided, over the port of the pane
+(`shell/port.py`), is which program reads the line, when a command is examined, whether its line has to be typed once
+more, and how it is ended.
 """
 
 from __future__ import annotations
@@ -15,10 +16,8 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.host.environment import check_command
-from muxwire.host.host import round_trip
 from muxwire.pane.interrupt import Interrupter
-from muxwire.pane.loop import Loop
-from muxwire.shell.driver import Examine, LookNear, Outcome, Report, TryAgain, WaitWritten, Watch, WatchView
+from muxwire.pane.port import PanePort
 from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import PROMPT_GRACE, ForegroundShell
@@ -26,9 +25,9 @@ from muxwire.shell.nesting import NestedShells, not_there, typed_lines
 from muxwire.shell.prompt_line import PromptLine, begins_line
 from muxwire.shell.ready import Ready
 from muxwire.shell.redraw import redraw, shown_again
-from muxwire.shell.request import Wait
 from muxwire.shell.shell import CLEAR_LINE
 from muxwire.shell.tab_state import starting
+from muxwire.shell.watch import watched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,28 +37,12 @@ if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
     from muxwire.shell import Shell, Wrapped
     from muxwire.shell.left_shell import LeftShell
-    from muxwire.shell.request import Request
+    from muxwire.shell.watch import Outcome
 
 Progress = Callable[[Execution], Awaitable[None]]
 
 # After so many commands in a row that had to be typed again, the key that the integration binds counts as lost.
 KEY_LOST = 2
-
-
-@final
-class _Bell:
-    """An event for each wait in turn; the newest is set when it rings."""
-
-    def __init__(self) -> None:
-        self._event: anyio.Event | None = None
-
-    def next(self) -> anyio.Event:
-        self._event = anyio.Event()
-        return self._event
-
-    def ring(self) -> None:
-        if self._event is not None:
-            self._event.set()
 
 
 @final
@@ -76,13 +59,13 @@ class Runner:
         """`spawn` starts a task that outlives a call; with `turn` other processes type into the pane too."""
         self.pane = pane
         self.keyboard = keyboard
-        self.loop = Loop(pane, keyboard, client, self._type_again)
-        self.prompt_line = PromptLine(pane)
-        self._nested = NestedShells(pane)
-        self._examiner = Examiner(pane, self._nested)
+        self.port = port = PanePort(pane, keyboard, client, self._type_again)
+        self.prompt_line = PromptLine(port)
+        self._nested = NestedShells(port)
+        self._examiner = Examiner(port, self._nested)
         find_shell = functools.partial(pane.find_shell, folder=folder)
-        self.ready = Ready(pane, find_shell, self.prompt_line, self._nested, self._heard)
-        self.interrupter = Interrupter(pane, keyboard, client, self.loop, self._nested, self.ready, spawn=spawn)
+        self.ready = Ready(port, find_shell, self.prompt_line, self._nested, self._heard)
+        self.interrupter = Interrupter(port, keyboard, client, self._nested, self.ready, spawn=spawn)
         self._client = client
         self.folder = folder
         self._files = pane.host.command_files(folder)
@@ -116,7 +99,7 @@ class Runner:
         ours = False
         try:
             ours = self._turn_at_once() or await self._turn_within(turn_timeout)
-            listener, prompt = await self.loop.run(self._reached(deadline, env, cwd))
+            listener, prompt = await self._reached(deadline, env, cwd)
             self._check_place(given)
             if write is not None:
                 write()
@@ -153,12 +136,10 @@ class Runner:
             return True
         raise self.pane.refusal()
 
-    def _reached(
-        self, deadline: float, env: Mapping[str, str], cwd: str | None
-    ) -> Request[tuple[ForegroundShell, bytes]]:
+    async def _reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> tuple[ForegroundShell, bytes]:
         """The shell that listens, and of a nested one its prompt; raises as `Ready.reached`."""
-        listener = yield from self.ready.reached(deadline, env, cwd)
-        prompt = (yield from self._nested.prompt(listener)) if listener.level > 1 else b""
+        listener = await self.ready.reached(deadline, env, cwd)
+        prompt = await self._nested.prompt(listener) if listener.level > 1 else b""
         return listener, prompt
 
     def typed_first(self, seconds: float) -> Awaitable[bool]:
@@ -180,52 +161,23 @@ class Runner:
         self._client.waiters += 1
         try:
             await self._client.poll(lambda: execution.ending != "")
-            return await self._wait(execution, timeout, progress) if execution.running else "ended"
+            if not execution.running:
+                return "ended"
+            return await watched(self.port, execution, timeout, self._examiner, self.ready, progress)
         finally:
             self._client.waiters -= 1
 
-    async def _wait(self, execution: Execution, timeout: float, progress: Progress | None) -> Outcome:
-        pane = self.pane
-        watch = Watch(time.monotonic(), timeout, reports=progress is not None, delay=round_trip(pane.host))
-        waiting = _Bell()
-        execution.ends_with(waiting.ring)
-        while not watch.outcome:
-            view = WatchView(execution.running, execution.started, pane.stream.shown_end, pane.quiet())
-            match watch.next(view, time.monotonic()):
-                case Wait() | WaitWritten() as action:
-                    if isinstance(action, WaitWritten):
-                        pane.stream.once(waiting.ring)
-                    with anyio.move_on_after(action.seconds):
-                        await waiting.next().wait()
-                case Report():
-                    assert progress is not None
-                    await progress(execution)
-                case LookNear():
-                    watch.on_done(self._examiner.begins_to_wait(execution))
-                case TryAgain():
-                    with self._in_time(watch):
-                        await self.loop.run(self.ready.unstick(execution))
-                case Examine():
-                    with self._in_time(watch):
-                        watch.on_found(await self.loop.run(self._examiner.examined(execution)))
-        return watch.outcome
-
-    @staticmethod
-    def _in_time(watch: Watch) -> anyio.CancelScope:
-        """A limit for a question to a machine, or a tmux, that may not answer."""
-        return anyio.move_on_after(watch.deadline + PROMPT_GRACE - time.monotonic())
-
     def examine(self, execution: Execution) -> Coroutine[object, object, None]:
         """Find out whether a command waits for input, for a result of it."""
-        return self.loop.run(self._examiner.for_result(execution))
+        return self._examiner.for_result(execution)
 
     def awaits_input(self) -> Awaitable[Literal["met", "silent", ""]]:
         """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
-        return self.loop.run(self._examiner.awaits_input())
+        return self._examiner.awaits_input()
 
     def lines_read(self) -> Awaitable[Literal["read", "unseen", ""]]:
         """Whether the shell has read, at its prompt, what was typed ahead; as `Ready.lines_read`."""
-        return self.loop.run(self.ready.lines_read())
+        return self.ready.lines_read()
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
@@ -264,7 +216,7 @@ class Runner:
 
     def hang_up_inside(self) -> Coroutine[object, object, None]:
         """End a shell in a container that would go on there when the tab is closed; `NestedShells.hang_up`."""
-        return self.loop.run(self._nested.hang_up())
+        return self._nested.hang_up()
 
     def settled(self, seconds: float = PROMPT_GRACE) -> Awaitable[bool]:
         """Wait, for so long at most, until nothing that was typed into the shell runs; return whether that is so."""

@@ -14,7 +14,6 @@ from muxwire.errors import TabUnavailable
 from muxwire.host.descriptors import lacking
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds, round_trip
-from muxwire.shell.driver import StopTarget
 from muxwire.shell.listener import (
     DRAWN,
     PROMPT_REACH,
@@ -49,6 +48,7 @@ from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, readable, shown_again
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone, ShellState
+from muxwire.shell.stop import StopTarget
 from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
 from muxwire.vt.screens import on_alternate
 from muxwire.vt.text import strip_ansi
@@ -203,7 +203,6 @@ class PaneState:
         self.use = Use()
         self._look, self._looked_at = PaneLook(leader_pid, None, 0), float("-inf")  # the newest of all processes
         self._rest = Rest()
-        self.held_look: PaneLook | None = None  # the look that the request which now decides has taken
         self._only_wide = -1  # the stream's end when only a look at all processes of another machine showed a wait
         self._near_failed = False  # whether the last look at another machine showed no wait
         self.on_exit: Callable[[], None] | None = None
@@ -380,9 +379,8 @@ class PaneState:
         if await self.host.refresh(self.leader_pid, self.tty, self.pane_id, begins, wide=wide):
             self.asked_at, self._answer_end, self._answered_at = asked_at, begun, time.monotonic()
 
-    async def look(self, *, wide: bool = False) -> PaneLook | None:
-        """As `refresh`, and take a look at all processes, which takes some ms with many of them: returned if it was
-        taken on this machine.
+    async def look(self, *, wide: bool = False) -> None:
+        """As `refresh`, and take a look at all processes, which takes some ms with many of them.
 
         Not if the leaders alone show what is waited for, unless it is to be `wide`. Another machine is asked of all at
         once if its last look showed no wait: one more question would cost one more round trip.
@@ -391,8 +389,7 @@ class PaneState:
             if wide or not self._decided(self.seen(near=True)):
                 self._look = await self.host.look_all(self.leader_pid, self.tty)
                 self._looked_at = time.monotonic()
-                return self._look
-            return None
+            return
         questions = (True,) if wide or self._near_failed or self._needs_wide() else (False, True)
         for of_all in questions:
             await self._ask(wide=of_all)
@@ -401,7 +398,6 @@ class PaneState:
         if not wide:
             self._only_wide = self.stream.end if decided and of_all else -1
         self._near_failed = not decided
-        return None
 
     def _needs_wide(self) -> bool:
         """Whether nothing was written since only a look at all processes of another machine showed what is waited for.
@@ -437,8 +433,6 @@ class PaneState:
             return self.host.look(self.leader_pid, self.tty, near=near)
         running = self.session.running
         typed = running.typed_time if running is not None else 0.0
-        if self.held_look is not None and self.held_look.seen_at > max(typed, self.pressed_at):
-            return self.held_look
         if self._looked_at < typed or time.monotonic() - self._looked_at > age:
             self._look = self.host.look(self.leader_pid, self.tty)
             self._looked_at = time.monotonic()

@@ -11,8 +11,8 @@ Pure: bytes, values and times come in, values go out. `host/` looks at the machi
    (session_table.py); the word that a caller reads comes from tab_state.py.
 4. What the kernel says of the terminal is one value, `PaneLook` (look.py). Who would read a line that is typed now is
    judged from it (listener.py).
-5. What is done about a shell is decided by requests, one action at a time (request.py): who reads a line, and when
-   (ready.py, prompt_line.py, nesting.py), whether what runs waits (examine.py), how it is ended (driver.py).
+5. What is done about a shell is decided by async functions over a port (port.py): who reads a line, and when (ready.py,
+   prompt_line.py, nesting.py), whether what runs waits (examine.py, watch.py), how it is ended (stop.py).
 6. What muxwire typed, and what the shell echoed of it, is cut when output is read (visible.py).
 """
 

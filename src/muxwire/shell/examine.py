@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeVar, final
 
 from muxwire.errors import ConnectionClosed
 from muxwire.shell.listener import SILENT_SECONDS
-from muxwire.shell.request import Continue, LookAll, Request, Within, caught_up, until
+from muxwire.shell.port import caught_up, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Waiting
     from muxwire.shell.nesting import NestedShells
-    from muxwire.shell.request import Pane
+    from muxwire.shell.port import Port
 
 Found = TypeVar("Found")
 
@@ -36,7 +36,7 @@ def waited_words(waiting: Waiting) -> str:
     return _WAITED_FOR.get(waiting, "keys")
 
 
-def proved(pane: Pane, holds: Callable[[], Found]) -> Request[Found | Literal[False]]:
+async def proved(port: Port, holds: Callable[[], Found]) -> Found | Literal[False]:
     """What `holds` returns, once it is proved: tmux, after that look, had nothing more of the pane to send.
 
     A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal. Nor do
@@ -47,39 +47,39 @@ def proved(pane: Pane, holds: Callable[[], Found]) -> Request[Found | Literal[Fa
     try:
         for number in range(PROOFS):
             if number:
-                if not pane.quiet():
+                if not port.pane.quiet():
                     break
-                yield LookAll()
+                await port.look()
             if not (found := holds()):
                 return found
-            if (yield from _all_here(pane)):
-                return holds() if pane.reachable else False
+            if await _all_here(port):
+                return holds() if port.pane.reachable else False
     except ConnectionClosed:
         pass
     return False
 
 
-def _all_here(pane: Pane) -> Request[bool]:
+async def _all_here(port: Port) -> bool:
     """Whether all is here that was written before, and nothing was written meanwhile."""
-    if pane.session.running is not None and pane.shell_in_front():
-        end = pane.stream.end
-        if (yield from until(pane, lambda: pane.stream.end != end, END_MARK_SECONDS)):
+    if port.pane.session.running is not None and port.pane.shell_in_front():
+        end = port.pane.stream.end
+        if await until(port, lambda: port.pane.stream.end != end, END_MARK_SECONDS):
             return False
-    return (yield from caught_up(pane))
+    return await caught_up(port)
 
 
-def continued(pane: Pane) -> Request[None]:
+async def continued(port: Port) -> None:
     """Let the tab's own shell continue if it is stopped."""
-    if pane.shell_stopped():
-        yield Continue()
+    if port.pane.shell_stopped():
+        await port.resume()
 
 
 @final
 class Examiner:
     """Examines what runs in one pane."""
 
-    def __init__(self, pane: Pane, nested: NestedShells) -> None:
-        self._pane = pane
+    def __init__(self, port: Port, nested: NestedShells) -> None:
+        self._port, self._pane = port, port.pane
         self._nested = nested
 
     def begins_to_wait(self, execution: Execution) -> bool:
@@ -92,38 +92,38 @@ class Examiner:
             return pane.may_ask()
         return bool(pane.waits_near())
 
-    def for_result(self, execution: Execution) -> Request[None]:
+    async def for_result(self, execution: Execution) -> None:
         """Examine a command for a result of it, if anything may have changed."""
         pane = self._pane
         if not (execution.running and execution.started and pane.quiet()):
             return
         end = pane.stream.shown_end
         if not (execution.waits_at(end) or execution.silent_since(end)):
-            yield Within(pane.answer_seconds, self.examined(execution))
+            await self._port.within(pane.answer_seconds, self.examined(execution))
 
-    def examined(self, execution: Execution) -> Request[Literal["interactive", "silent", ""]]:
+    async def examined(self, execution: Execution) -> Literal["interactive", "silent", ""]:
         """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
         pane = self._pane
-        yield LookAll()
-        yield from continued(pane)
-        yield from self._nested.settle_end(execution)
+        await self._port.look()
+        await continued(self._port)
+        await self._nested.settle_end(execution)
         end = pane.stream.shown_end
         if execution.cut >= 0 or not execution.running or execution.waits_at(end):
             return ""
-        if waiting := (yield from proved(pane, lambda: pane.awaited(execution))):
+        if waiting := await proved(self._port, lambda: pane.awaited(execution)):
             execution.asks(pane.stream.shown_end, waited_words(waiting))
             return "interactive"
-        if not execution.silent_since(end) and (yield from proved(pane, pane.falls_silent)):
+        if not execution.silent_since(end) and await proved(self._port, pane.falls_silent):
             execution.fell_silent(pane.stream.shown_end)
             return "silent"
         return ""
 
-    def awaits_input(self) -> Request[Literal["met", "silent", ""]]:
+    async def awaits_input(self) -> Literal["met", "silent", ""]:
         """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
         pane = self._pane
-        yield LookAll()
-        if (yield from proved(pane, lambda: pane.tab_state() in ("prompt", "interactive", "incomplete"))):
+        await self._port.look()
+        if await proved(self._port, lambda: pane.tab_state() in ("prompt", "interactive", "incomplete")):
             return "met"
-        if (yield from proved(pane, pane.hidden_waiting)):
+        if await proved(self._port, pane.hidden_waiting):
             return "met"
-        return "silent" if (yield from proved(pane, pane.falls_silent)) else ""
+        return "silent" if (await proved(self._port, pane.falls_silent)) else ""

@@ -21,8 +21,8 @@ from muxwire.shell.listener import (
     shows_prompt,
 )
 from muxwire.shell.look import RELAYS, asks, leaves_inside, reads_as_prompt
+from muxwire.shell.port import ask, caught_up, silence, until
 from muxwire.shell.redraw import shown_again
-from muxwire.shell.request import Hide, LookAll, Press, Request, Settle, Unhide, Within, ask, caught_up, silence, until
 from muxwire.shell.tab_state import takes_line
 from muxwire.vt.text import strip_ansi
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from muxwire.shell.execution import Execution
     from muxwire.shell.left_shell import LeftShell
-    from muxwire.shell.request import Pane
+    from muxwire.shell.port import Pane, Port
 
 # A shell on the other side of the world answers a probe within half a second; one that just starts, on a machine with
 # much to do, took 2 s.
@@ -82,30 +82,30 @@ def typed_lines(command: bytes, command_id: str, listener: ForegroundShell, befo
 class NestedShells:
     """What is typed into shells of one pane that our hooks do not reach, and how their commands end."""
 
-    def __init__(self, pane: Pane) -> None:
-        self._pane = pane
+    def __init__(self, port: Port) -> None:
+        self._port, self._pane = port, port.pane
 
-    def reach(self, found: ForegroundShell) -> Request[ForegroundShell]:
+    async def reach(self, found: ForegroundShell) -> ForegroundShell:
         """Return the shell that answered over the relay; TabUnavailable if nothing that understood did."""
         pane = self._pane
-        (screen,) = yield from ask(pane, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
+        (screen,) = await ask(self._port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
         if screen != _LINES:
             raise TabUnavailable(
                 "a full-screen program runs inside the program in the foreground (ssh, sudo, docker exec)",
                 state="interactive",
                 remedy="see it with `snapshot`, and use `send_keys` and `wait_for`",
             )
-        if (yield from self._prompt_begun(found, FIRST_PROMPT)):
-            yield from silence(pane, DRAWN_REMOTE)
-        yield from self._forget_typed(found)
+        if await self._prompt_begun(found, FIRST_PROMPT):
+            await silence(self._port, DRAWN_REMOTE)
+        await self._forget_typed(found)
         if pane.session.dead:  # it ended meanwhile
             raise pane.refusal()
         probe_id = pane.new_id()
-        yield Hide(probe_id)
-        yield Settle()
-        yield Press(_CLEAR_LINE + probe(probe_id))
+        await self._port.hide(probe_id)
+        await self._port.settle()
+        await self._port.press(_CLEAR_LINE + probe(probe_id))
         session = pane.session
-        yield from until(pane, lambda: session.reply is not None and session.reply.probe_id == probe_id, PROBE_TIMEOUT)
+        await until(self._port, lambda: session.reply is not None and session.reply.probe_id == probe_id, PROBE_TIMEOUT)
         if (reply := session.reply) is not None and reply.probe_id == probe_id:
             return replace(found, fish=reply.fish, status=reply.status, token=reply.token)
         raise TabUnavailable(
@@ -114,7 +114,7 @@ class NestedShells:
             remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
         )
 
-    def hang_up(self) -> Request[None]:
+    async def hang_up(self) -> None:
         """The tab is about to be closed: end a shell that would go on in a container, with what it runs.
 
         No signal reaches it, only what is typed: C-c if no prompt stands there, and to a shell that answers a probe a
@@ -123,7 +123,7 @@ class NestedShells:
         pane, front = self._pane, self._pane.front()
         if front is None or front.program not in RELAYS or not pane.reachable:
             return
-        yield LookAll(wide=True)
+        await self._port.look(wide=True)
         if not leaves_inside(pane.seen(), pane.arguments):
             return
 
@@ -140,28 +140,28 @@ class NestedShells:
             return (known != b"" and pane.last_line().endswith(known)) or reads_as_prompt(line())
 
         try:
-            (screen,) = yield from ask(pane, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
+            (screen,) = await ask(self._port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
             if screen.startswith(b"1"):  # tmux there, for one, would pass C-c on
                 return
             if not at_prompt():
-                yield Press(CTRL_C)
-                yield from until(pane, lambda: over() or (pane.stream.end > interrupted and at_prompt()), _STOPS)
+                await self._port.press(CTRL_C)
+                await until(self._port, lambda: over() or (pane.stream.end > interrupted and at_prompt()), _STOPS)
             if not over() and (at_prompt() or asks(line())):
-                shell = yield Within(_ANSWERS, self.reach(ForegroundShell(None, 3, front.pgrp)))
+                shell = await self._port.within(_ANSWERS, self.reach(ForegroundShell(None, 3, front.pgrp)))
                 if shell is not None:
-                    yield Press(hang_up(shell.token, fish=shell.fish))
-                    yield from until(pane, over, _ENDS)
+                    await self._port.press(hang_up(shell.token, fish=shell.fish))
+                    await until(self._port, over, _ENDS)
         except (CommandError, ConnectionClosed, TabUnavailable):  # no shell answers, or the connection is lost
             return
 
-    def prompt(self, listener: ForegroundShell) -> Request[bytes]:
+    async def prompt(self, listener: ForegroundShell) -> bytes:
         """The prompt of a nested shell, whole, and nothing typed after it."""
-        prompt = yield from self._prompt_drawn(listener)
+        prompt = await self._prompt_drawn(listener)
         if listener.level == 3:  # it was drawn after the probe
             return prompt
-        return (yield from self._forget_typed(listener)) or prompt
+        return (await self._forget_typed(listener)) or prompt
 
-    def _prompt_begun(self, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> Request[bool]:
+    async def _prompt_begun(self, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
         """Wait until something stands where a nested shell shows its prompt; False if it did, or none is expected.
 
         `at_most`, in seconds, is for one that may be empty; a prompt that was there before is waited for longer.
@@ -169,21 +169,21 @@ class NestedShells:
         pane, expected = self._pane, prompt_expected(self._pane.session, listener)
         if expected is None or shows_prompt(pane.last_line()):
             return False
-        yield from until(pane, lambda: shows_prompt(pane.last_line()), max(at_most, expected))
+        await until(self._port, lambda: shows_prompt(pane.last_line()), max(at_most, expected))
         return True
 
-    def _prompt_drawn(self, listener: ForegroundShell) -> Request[bytes]:
+    async def _prompt_drawn(self, listener: ForegroundShell) -> bytes:
         """The prompt of a nested shell, whole; only its last line where nothing of ours has ended just before it."""
         pane = self._pane
-        yield from self._prompt_begun(listener)
-        yield from silence(pane, DRAWN if listener.level < 3 else DRAWN_REMOTE)
+        await self._prompt_begun(listener)
+        await silence(self._port, DRAWN if listener.level < 3 else DRAWN_REMOTE)
         before = pane.session.current
         ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
         if not ours and listener.level < 3:  # over a relay a probe has ended just before it
             return pane.last_line()
         return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
 
-    def _forget_typed(self, listener: ForegroundShell) -> Request[bytes]:
+    async def _forget_typed(self, listener: ForegroundShell) -> bytes:
         """Clear what a person has half typed after a prompt that is known; return that prompt, b"" if nothing was."""
         pane = self._pane
         before = pane.session.current
@@ -192,31 +192,30 @@ class NestedShells:
         prompt, drawn = before.shell_prompt, pane.stream.written(pane.session.ended_at)
         if not prompt or not drawn.startswith(prompt) or drawn == prompt:
             return b""
-        yield Press(_CLEAR_LINE)
-        yield from silence(pane, DRAWN_REMOTE)
+        await self._port.press(_CLEAR_LINE)
+        await silence(self._port, DRAWN_REMOTE)
         return prompt
 
-    def settle_end(self, execution: Execution) -> Request[None]:
+    async def settle_end(self, execution: Execution) -> None:
         """End a command whose end no mark announced: its nested shell is at the prompt, gone, or replaced by `exec`."""
         self._settle_replaced(execution)
         if execution.running:
             self._settle_gone(execution)
         if execution.running:
-            yield from self._settle_aborted(execution)
+            await self._settle_aborted(execution)
 
-    def asked(self, execution: Execution) -> Request[bool]:
+    async def asked(self, execution: Execution) -> bool:
         """Whether a nested shell that is at its prompt again was asked how the command ended, and is to answer.
 
         On a busy machine its prompt may have been there for seconds before this process, or tmux, comes to it.
         """
-        pane = self._pane
         with suppress(ConnectionClosed):
             for _ in range(_PIECES):
-                if (yield from caught_up(pane)):
+                if await caught_up(self._port):
                     break
-            yield from silence(pane, DRAWN)
-            yield LookAll()
-            yield from self.settle_end(execution)
+            await silence(self._port, DRAWN)
+            await self._port.look()
+            await self.settle_end(execution)
         return execution.running and self._answers(execution)
 
     def _answers(self, execution: Execution) -> bool:
@@ -254,7 +253,7 @@ class NestedShells:
             end = max(execution.begin, pane.stream.end - len(pane.last_line()))
             session.nested_gone(execution, pane.now, end=end)
 
-    def _settle_aborted(self, execution: Execution) -> Request[None]:
+    async def _settle_aborted(self, execution: Execution) -> None:
         """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
         pane = self._pane
         if self._answers(execution):
@@ -266,10 +265,12 @@ class NestedShells:
         # The prompt that the line is typed at is drawn once more when it has run.
         rows = pane.stream.ring.read(prompt, pane.stream.end).count(b"\n")
         again = b"\r" + (b"\x1b[%dA" % rows if rows else b"") + b"\x1b[J"
-        before = shown_again(command_id) + again if (yield Hide(command_id)) else b""
+        before = shown_again(command_id) + again if (await self._port.hide(command_id)) else b""
         try:
             fish = execution.shell_name == "fish"
-            yield Press(_CLEAR_LINE + foreign_end(command_id, before, fish=fish, token=execution.shell_token))
+            await self._port.press(
+                _CLEAR_LINE + foreign_end(command_id, before, fish=fish, token=execution.shell_token)
+            )
             pane.session.prompt_seen_again(execution, prompt)
         except ConnectionClosed:  # between two connections: the next look asks
-            yield Unhide()
+            await self._port.unhide()

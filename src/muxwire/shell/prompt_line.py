@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, final
 
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, opens_shell
-from muxwire.shell.request import Poll, Press, Refresh, Request, Wait, Within, caught_up, silence, until
+from muxwire.shell.port import caught_up, silence, until
 from muxwire.shell.tab_state import idle_since
 
 if TYPE_CHECKING:
-    from muxwire.shell.request import Pane
+    from muxwire.shell.port import Pane, Port
 
 # Seconds from one check of a shell that is on its way to its prompt to the next: it takes a ms or, with a program in
 # the prompt, as long as that; then a twentieth of the time more is not felt, and a check takes 0.1 ms.
@@ -48,10 +48,10 @@ _CURSOR_QUERY = b"\x1b[6n"
 class PromptLine:
     """The tab's own shell at a prompt of ours: whether it reads there, and from when on."""
 
-    def __init__(self, pane: Pane) -> None:
-        self._pane = pane
+    def __init__(self, port: Port) -> None:
+        self._port, self._pane = port, port.pane
 
-    def soon(self) -> Request[None]:
+    async def soon(self) -> None:
         """After a command of ours: wait for the moment that a prompt takes to come and to be drawn.
 
         To ask the kernel who listens would take far longer.
@@ -63,11 +63,11 @@ class PromptLine:
 
         if reads():
             return
-        yield Poll(reads)
+        await self._port.poll(reads)
         if not reads():
-            yield from until(pane, lambda: reads() or (pane.is_back and not session.says_reads), PROMPT_SOON)
+            await until(self._port, lambda: reads() or (pane.is_back and not session.says_reads), PROMPT_SOON)
 
-    def in_vain(self, waited: float) -> Request[bool]:
+    async def in_vain(self, waited: float) -> bool:
         """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
         pane = self._pane
         late = pane.session.at_prompt and pane.shell_in_front()
@@ -77,7 +77,7 @@ class PromptLine:
         asks = waited >= START_TIMEOUT and pane.waits_for_input() != ""
         sure = pane.session.integrated or asks or (pane.shell is None and not self._opens_shell())
         # After a command of ours the prompt's mark is still to come; and what another machine has written must be here.
-        return busy and sure and not pane.on_its_way() and (not pane.is_remote or (yield from caught_up(pane)))
+        return busy and sure and not pane.on_its_way() and (not pane.is_remote or await caught_up(self._port))
 
     def _opens_shell(self) -> bool:
         pane = self._pane
@@ -89,7 +89,7 @@ class PromptLine:
         pane = self._pane
         return min(max((pane.now - pane.session.prompt_time) / _LOOK_SHARE, LOOK_MIN), LOOK_MAX)
 
-    def kind(self) -> Request[str]:
+    async def kind(self) -> str:
         """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet.
 
         Raises: TmuxSilent, ConnectionClosed.
@@ -100,7 +100,7 @@ class PromptLine:
             return session.reads
         if session.says_reads and pane.now - session.prompt_time < SAID_BEFORE:
             return ""
-        yield Refresh()
+        await self._port.refresh()
         if session.drawn_at >= 0 and (modes := pane.tty_modes()) is not None and not modes.icanon:
             return "editor"  # while the kernel echoes, no editor has the terminal
         if not pane.shell_sleeps():
@@ -111,57 +111,57 @@ class PromptLine:
             return ""
         seq = session.prompt_seq
         if not pane.tells_sleeps:
-            yield from silence(pane, DRAWN, lambda: session.reads != "")
-        elif not (pane.answered_whole or (yield from caught_up(pane))) and slept < SLEEPS_LONG:
+            await silence(self._port, DRAWN, lambda: session.reads != "")
+        elif not (pane.answered_whole or await caught_up(self._port)) and slept < SLEEPS_LONG:
             return ""
         return pane.shell_sleeps() if session.at_prompt and session.prompt_seq == seq else ""
 
-    def listener(self) -> Request[ForegroundShell | None]:
+    async def listener(self) -> ForegroundShell | None:
         """The tab's own shell, if it reads after its prompt now; raises as `kind`."""
         shell = self._pane.shell
         assert shell is not None
-        kind = yield from self.kind()
+        kind = await self.kind()
         if not kind:
             return None
         if shell.settle_after_prompt:
-            yield from self._cursor_asked(shell.settle_after_prompt)
+            await self._cursor_asked(shell.settle_after_prompt)
         return ForegroundShell(shell, 1, edits=kind == "editor")
 
-    def leave_unfinished(self) -> Request[None]:
+    async def leave_unfinished(self) -> None:
         """Have an unfinished command thrown away, for more of which the shell asks, where the key does not do so."""
-        pane, session, shell = self._pane, self._pane.session, self._pane.shell
+        session, shell = self._pane.session, self._pane.shell
         if session.continues and session.running is None and shell is not None and not shell.replaces_all:
-            yield Press(CTRL_C)
-            yield from until(pane, lambda: session.dead or not session.continues, LATE_GRACE)
+            await self._port.press(CTRL_C)
+            await until(self._port, lambda: session.dead or not session.continues, LATE_GRACE)
 
-    def editor_up(self) -> Request[None]:
+    async def editor_up(self) -> None:
         """Let the shell draw its prompt and take the tty first, for a moment at most.
 
         Before that the kernel echoes keys. The same in a tab that was just opened, whose shell has shown no prompt
         yet.
         """
-        yield Within(EDITOR_GRACE, self._editor_up())
+        await self._port.within(EDITOR_GRACE, self._editor_up())
 
-    def _editor_up(self) -> Request[None]:
+    async def _editor_up(self) -> None:
         pane = self._pane
         while not pane.session.dead:
             if pane.session.at_prompt:
-                if (yield from self.kind()):
+                if await self.kind():
                     return
-                yield Wait(LOOK_MIN)
+                await self._port.wait(LOOK_MIN)
             elif pane.tab_state() == "starting":
-                yield Wait(LOOK_MAX)
+                await self._port.wait(LOOK_MAX)
             else:
                 return
 
-    def _cursor_asked(self, at_most: float) -> Request[None]:
+    async def _cursor_asked(self, at_most: float) -> None:
         """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
 
         tmux's answer goes down the same queue as our keys, so it stands before them.
         """
         pane = self._pane
         left = at_most - (pane.now - pane.session.prompt_time)
-        yield from until(pane, lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
+        await until(self._port, lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
 
 
 def begins_line(pane: Pane) -> bool:

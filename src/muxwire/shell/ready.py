@@ -23,20 +23,8 @@ from muxwire.shell.listener import (
 )
 from muxwire.shell.look import descends, strangers
 from muxwire.shell.nesting import check_reach
+from muxwire.shell.port import LOOK_SECONDS, caught_up, reads_on, until
 from muxwire.shell.prompt_line import EDITOR_GRACE, LATE_GRACE
-from muxwire.shell.request import (
-    LOOK_SECONDS,
-    LookAll,
-    Press,
-    Request,
-    TakeReceived,
-    TypeAgain,
-    Wait,
-    Within,
-    caught_up,
-    reads_on,
-    until,
-)
 from muxwire.shell.tab_state import line_lost, not_begun, starting
 
 if TYPE_CHECKING:
@@ -45,8 +33,8 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Process
     from muxwire.shell.nesting import NestedShells
+    from muxwire.shell.port import Port
     from muxwire.shell.prompt_line import PromptLine
-    from muxwire.shell.request import Pane
 
 # Seconds that a shell may take to handle a C-c on a busy machine. With its line it throws away the keys it has read.
 INTERRUPT_SECONDS = 2.0
@@ -75,20 +63,20 @@ class Ready:
 
     def __init__(
         self,
-        pane: Pane,
+        port: Port,
         find_shell: Callable[[float], ForegroundShell | None],
         line: PromptLine,
         nested: NestedShells,
         heard: Callable[[Execution], bool],
     ) -> None:
-        self._pane = pane
+        self._port, self._pane = port, port.pane
         self._find_shell = find_shell
         self._line = line
         self._nested = nested
         self._heard = heard
         self._unsticking = False
 
-    def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
+    async def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
         """The shell that listens; a tmux that does not answer, or a lost connection, is waited for until the deadline.
 
         Raises: TabUnavailable if none listens in time; InvalidArgument for `env` or `cwd` where they do not reach.
@@ -97,9 +85,9 @@ class Ready:
         while True:
             try:
                 if not pane.is_remote:  # all that it does has limits of its own, and one more is felt at every command
-                    return (yield from self._ready(deadline, env, cwd))
+                    return await self._ready(deadline, env, cwd)
                 left = ready_deadline(pane.session, pane.now, deadline) - pane.now
-                found: ForegroundShell | None = yield Within(left + PROMPT_GRACE, self._rejoined(deadline, env, cwd))
+                found = await self._port.within(left + PROMPT_GRACE, self._rejoined(deadline, env, cwd))
                 if found is not None:
                     return found
             except TmuxSilent:  # it may answer the next time
@@ -108,105 +96,105 @@ class Ready:
             if pane.now >= deadline:
                 raise unanswered(pane.machine, pane.tab_state())
 
-    def _rejoined(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
+    async def _rejoined(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
         while self._pane.stream.rejoining:
-            yield Wait(QUIET)
-        return (yield from self._ready(deadline, env, cwd))
+            await self._port.wait(QUIET)
+        return await self._ready(deadline, env, cwd)
 
-    def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> Request[ForegroundShell]:
+    async def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self._pane
         begun, looked_again = pane.now, False
         if starting(pane.session):
             deadline = ready_deadline(pane.session, begun, deadline)
-            yield from self._first_mark(deadline)
+            await self._first_mark(deadline)
         if pane.interrupted_at > -math.inf:
-            yield from self.interrupt_taken()
+            await self.interrupt_taken()
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
-            yield from self._line.soon()
+            await self._line.soon()
         while True:
-            yield from self._line.leave_unfinished()
+            await self._line.leave_unfinished()
             heard, waited = pane.stream.end, pane.now - begun
             typed, at_prompt = pane.session.running, pane.takes_next
             # The clock is read before the look: after that a prompt that was just drawn would be an old one.
             drawn = at_prompt or pane.quiet(DRAWN)
-            found = yield from self._line.listener() if at_prompt else self._other_shell(waited)
-            if found is not None and may_be_read(pane.session) and (reader := (yield from self._stranger(found))):
+            found = await (self._line.listener() if at_prompt else self._other_shell(waited))
+            if found is not None and may_be_read(pane.session) and (reader := await self._stranger(found)):
                 if waited >= STRANGER_GRACE:
                     raise read_by_another(reader)
-                yield Wait(QUIET)
+                await self._port.wait(QUIET)
                 continue
             if found is not None and found.level < 3:
                 return found
             if found is not None:
                 check_reach(env, cwd)
-                return (yield from self._nested.reach(found))
+                return await self._nested.reach(found)
             # Another machine has reported the prompt only now. Or the line that an earlier process typed was found
             # never to have run.
             if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
                 continue
-            if pane.session.dead or waited >= deadline - begun or (yield from self._in_vain(waited)):
+            if pane.session.dead or waited >= deadline - begun or await self._in_vain(waited):
                 if pane.session.dead or looked_again:
                     raise pane.refusal()
                 looked_again = True  # this process may have been stopped: output that waits in the pipe counts
-                yield TakeReceived()
+                await self._port.take_received()
             elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
                 again = self._line.look_again() if at_prompt else QUIET if drawn else DRAWN
-                yield Wait(min(again, deadline - begun - waited))
+                await self._port.wait(min(again, deadline - begun - waited))
 
-    def _first_mark(self, deadline: float) -> Request[None]:
+    async def _first_mark(self, deadline: float) -> None:
         """Wait for the first mark of a shell that was just started."""
         pane, session = self._pane, self._pane.session
         left = min(pane.started_at + UNEXAMINED_SECONDS, deadline) - pane.now
-        yield from until(pane, lambda: session.dead or not starting(session), left)
+        await until(self._port, lambda: session.dead or not starting(session), left)
 
-    def _other_shell(self, waited: float) -> Request[ForegroundShell | None]:
+    async def _other_shell(self, waited: float) -> ForegroundShell | None:
         """Who listens while no prompt of ours says so."""
         pane = self._pane
         typed = not_begun(pane.session)
         if typed is not None:
-            yield from self.unstick(typed)
+            await self.unstick(typed)
             if not typed.running:
                 return None
-        yield LookAll()
+        await self._port.look()
         if pane.takes_next:
             return None  # it came to its prompt meanwhile
-        yield from continued(pane)
+        await continued(self._port)
         if (running := pane.session.running) is not None:
-            yield from self._nested.settle_end(running)
+            await self._nested.settle_end(running)
         found = None if pane.session.dead else self._find_shell(waited)
         if found is not None and (found.pgrp == pane.session.shell_pid or starting(pane.session)):
-            heard = yield from caught_up(pane)
+            heard = await caught_up(self._port)
             return found if heard and not pane.takes_next else None  # it may have said that it is at its prompt
         return found
 
-    def _in_vain(self, waited: float) -> Request[bool]:
+    async def _in_vain(self, waited: float) -> bool:
         """Whether to wait longer is useless: no muxwire process started what runs, or it waits for input."""
         pane = self._pane
         if pane.session.running is None and not pane.session.runs_others:
-            no_use = yield from self._line.in_vain(waited)
+            no_use = await self._line.in_vain(waited)
         else:
-            no_use = waited >= QUIET and pane.quiet() and (yield from proved(pane, self._waits))
+            no_use = waited >= QUIET and pane.quiet() and await proved(self._port, self._waits)
         # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
         return no_use and pane.reachable
 
     def _waits(self) -> bool:
         return self._pane.tab_state() == "interactive"
 
-    def _stranger(self, listener: ForegroundShell) -> Request[Process | None]:
+    async def _stranger(self, listener: ForegroundShell) -> Process | None:
         """A process of another session that reads the terminal, and would get what is typed for that shell."""
         last = self._pane.now + ROUSED_SECONDS
         while True:
-            yield LookAll(wide=True)
+            await self._port.look(wide=True)
             look = self._pane.seen()
             found = (one for one in strangers(look) if listener.level < 3 or not descends(look, one, listener.pgrp))
             reader = next(found, None)
             if reader is not None or not look.roused or self._pane.now >= last:
                 return reader
-            yield Wait(_ROUSED_AGAIN)
+            await self._port.wait(_ROUSED_AGAIN)
 
-    def interrupt_taken(self) -> Request[None]:
+    async def interrupt_taken(self) -> None:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
 
         A prompt with another status than C-c's may be an older one that comes late: then the kernel is asked whether
@@ -214,21 +202,21 @@ class Ready:
         """
         pane, pressed = self._pane, self._pane.interrupted_at
         if (left := pressed + INTERRUPT_SECONDS - pane.now) > 0:
-            yield Within(left, self._interrupt_taken(pressed))
+            await self._port.within(left, self._interrupt_taken(pressed))
             if pane.interrupted_at == pressed:  # no other was typed meanwhile
                 pane.interrupted_at = -math.inf
 
-    def _interrupt_taken(self, pressed: float) -> Request[None]:
+    async def _interrupt_taken(self, pressed: float) -> None:
         pane, session = self._pane, self._pane.session
         late = pressed + PROMPT_GRACE
-        yield from until(pane, lambda: session.dead or session.prompt_time > pressed, late - pane.now)
+        await until(self._port, lambda: session.dead or session.prompt_time > pressed, late - pane.now)
         while not (session.dead or (pane.now >= late and not pane.shell_in_front())):
             answered = session.prompt_time > pressed and shell_status(session.prompt_status) == INTERRUPTED
-            if answered or (yield from reads_on(pane)):
+            if answered or await reads_on(self._port):
                 return
-            yield Wait(LOOK_SECONDS)
+            await self._port.wait(LOOK_SECONDS)
 
-    def lines_read(self) -> Request[Literal["read", "unseen", ""]]:
+    async def lines_read(self) -> Literal["read", "unseen", ""]:
         """Whether the tab's own shell, at its prompt, has read all lines that were typed ahead, and runs none of them.
 
         It reads them after the mark of its prompt, so that mark proves nothing. `unseen`: it is not seen to wait for
@@ -243,26 +231,26 @@ class Ready:
             return session.at_prompt and session.prompt_seq == seq
 
         while at_prompt(seq := session.prompt_seq) and pane.now < end:
-            if not (yield from reads_on(pane)):
-                yield Wait(self._line.look_again())
+            if not await reads_on(self._port):
+                await self._port.wait(self._line.look_again())
             elif at_prompt(seq):
                 return "read"
         late = session.at_prompt and pane.now - session.prompt_time >= LATE_GRACE
         return "unseen" if late and pane.shell_in_front() else ""
 
-    def unstick(self, execution: Execution) -> Request[None]:
+    async def unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
         if self._unsticking:  # another call is at it: a second C-c would hit the line that was typed again
             return
         self._unsticking = True
         try:
-            yield from self._retry(execution)
+            await self._retry(execution)
         except ConnectionClosed:  # between two connections: at the next look
             pass
         finally:
             self._unsticking = False
 
-    def _retry(self, execution: Execution) -> Request[None]:
+    async def _retry(self, execution: Execution) -> None:
         """Type a line once more that provably never ran: with keys that an unfinished command took for more of it, or
         with a line editor that threw it away. A line that was typed again before is given up.
 
@@ -280,21 +268,21 @@ class Ready:
         if over() or not self._heard(execution) or not (lost or stuck):
             return
         if pane.is_remote:  # on this machine a line is at its terminal at once; there tmux's answers have to say so
-            yield from caught_up(pane)
-            yield from until(pane, over, RETYPE_AFTER)
-            yield from caught_up(pane)
+            await caught_up(self._port)
+            await until(self._port, over, RETYPE_AFTER)
+            await caught_up(self._port)
             if over() or pane.stream.rejoining:
                 return
         if not lost:
-            if not (yield from reads_on(pane)):
+            if not await reads_on(self._port):
                 return
             for key in _THROW_AWAY:
                 if over() or session.at_prompt:
                     break
-                yield Press(key, taken=True)
-                yield from until(pane, lambda: over() or session.at_prompt, RETYPE_AFTER)
+                await self._port.type(key)
+                await until(self._port, lambda: over() or session.at_prompt, RETYPE_AFTER)
         if not over():
-            yield TypeAgain(execution)
+            await self._port.type_again(execution)
 
 
 def read_by_another(reader: Process) -> TabUnavailable:

@@ -13,22 +13,7 @@ from muxwire.errors import InvalidArgument, TabUnavailable
 from muxwire.shell.keys import CTRL_C, ESCAPE, PASTE_END, KeyModes, Stroke, after_keys, mistaken, strokes
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import RELAYS
-from muxwire.shell.request import (
-    AnswerOf,
-    LookAll,
-    LookAtScreen,
-    NoteInput,
-    Pause,
-    Press,
-    Refresh,
-    Request,
-    Signal,
-    Submit,
-    Wait,
-    Within,
-    line_taken,
-    until,
-)
+from muxwire.shell.port import line_taken, until
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 from muxwire.vt.drawn import shows_typed, stands
 
@@ -36,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from muxwire.shell.look import TtyModes
+    from muxwire.shell.port import Asked, Port
     from muxwire.shell.prompt_line import PromptLine
     from muxwire.shell.ready import Ready
-    from muxwire.shell.request import Asked, Pane
     from muxwire.vt.drawn import Picture
 
 # An Escape and the key after it must not arrive as Alt and that key: programs wait 25 to 100 ms (vim).
@@ -139,8 +124,8 @@ class OpenLine:
 class Keys:
     """The keys of one pane, typed by one call at a time."""
 
-    def __init__(self, pane: Pane, ready: Ready, prompt_line: PromptLine) -> None:
-        self._pane = pane
+    def __init__(self, port: Port, ready: Ready, prompt_line: PromptLine) -> None:
+        self._port, self._pane = port, port.pane
         self._ready = ready
         self._prompt_line = prompt_line
         self._line = OpenLine()
@@ -154,9 +139,9 @@ class Keys:
         self._escaped = -ESCAPE_PAUSE  # when an Escape ended a call
         self._keyed = -1  # the prompt at which keys were typed that may have left a line editor in a mode of its own
 
-    def send(
+    async def send(
         self, keys: Sequence[str], *, paste: bool, literal: bool, enter: bool, until: float
-    ) -> Request[tuple[int, int, str, bool | None]]:
+    ) -> tuple[int, int, str, bool | None]:
         """Type `keys`, and Enter after them: how many bytes they were, the stream's end before them, a note, and
         whether a program that reads keys has shown a text and then taken its Enter (None: there was no such text,
         or what followed it may not have been taken).
@@ -168,18 +153,18 @@ class Keys:
         """
         self._until, self._standing, self._tabs_lost, self._editor_comes = until, False, False, True
         pane = self._pane
-        yield from self._prompt_to_come()
+        await self._prompt_to_come()
         # Before the prompt is drawn the terminal may still have the modes of a program that reads by lines.
-        yield from self._prompt_line.editor_up()
-        yield from self._begun()
-        modes = yield from self._modes()
+        await self._prompt_line.editor_up()
+        await self._begun()
+        modes = await self._modes()
         keyed = self._keyed == pane.session.prompt_seq and pane.front_shell() is not None
         found = strokes(keys, modes, paste=paste, literal=literal, enter=enter, keyed=keyed)
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
         if len(data) > LINE_MAX:  # what is known of another machine's terminal may be old
-            yield Within(pane.answer_seconds, refreshed())
+            await self._port.within(pane.answer_seconds, self._port.refresh())
         tty = pane.tty_modes()
         self._line.check(data, tty)
         if pane.session.dead:
@@ -195,8 +180,8 @@ class Keys:
         for stroke in found:
             keyed = keyed if stroke.bracketed else after_keys(keyed, stroke.data)
         self._keyed = pane.session.prompt_seq if keyed else -1
-        yield NoteInput()
-        taken = yield from self._type(found, modes)
+        await self._port.note_input()
+        taken = await self._type(found, modes)
         notes = ["" if literal or paste else mistaken(keys)]
         if self._standing:
             notes.append(_NOT_TAKEN)
@@ -205,21 +190,21 @@ class Keys:
         if self._tabs_lost:
             notes.append(_TABS_LOST)
         if not data.strip(CTRL_C):
-            notes.append((yield from self._overtaken(next_byte)))
+            notes.append(await self._overtaken(next_byte))
         if modes.in_mode:
             notes.append("a person scrolls in this pane (copy mode); the keys went to the program all the same")
         return len(data), next_byte, "; ".join(filter(None, notes)), taken
 
-    def _prompt_to_come(self) -> Request[None]:
+    async def _prompt_to_come(self) -> None:
         """After a command of ours that has just ended let the prompt come first: it is not the answer to the keys.
 
         A program that the shell was replaced by gives none.
         """
         session = self._pane.session
         left = idle_since(session) + PROMPT_GRACE - self._pane.now
-        yield from until(self._pane, lambda: session.dead or not prompt_due(session), left)
+        await until(self._port, lambda: session.dead or not prompt_due(session), left)
 
-    def _begun(self) -> Request[None]:
+    async def _begun(self) -> None:
         """Let a command of ours that is on its way to the shell begin: keys after it are for it.
 
         The line editor would take them for more of the line, and at C-c it throws the line away.
@@ -227,40 +212,40 @@ class Keys:
         session = self._pane.session
         typed = not_begun(session)
         if typed is not None:
-            yield from until(self._pane, lambda: session.dead or not_begun(session) is not typed, BEGIN_SECONDS)
-            yield Pause(FORK_SECONDS)
+            await until(self._port, lambda: session.dead or not_begun(session) is not typed, BEGIN_SECONDS)
+            await self._port.pause(FORK_SECONDS)
 
-    def _modes(self) -> Request[KeyModes]:
+    async def _modes(self) -> KeyModes:
         if self._pane.session.dead:
             raise self._pane.refusal()
-        asked: Asked = yield Submit(("display-message", "-p", "-t", self._pane.pane_id, _MODES))
-        (answer,) = yield AnswerOf(asked, self._left())
+        asked = await self._port.submit(("display-message", "-p", "-t", self._pane.pane_id, _MODES))
+        (answer,) = await self._port.answer(asked, self._left())
         *flags, columns, rows = answer.split(b" ")
         pastes = self._paste_mode() == b"h"
         modes = KeyModes(*(flag == b"1" for flag in flags))
         return replace(modes, columns=int(columns), rows=int(rows), pastes=pastes)
 
-    def _type(self, found: Sequence[Stroke], modes: KeyModes) -> Request[bool | None]:
+    async def _type(self, found: Sequence[Stroke], modes: KeyModes) -> bool | None:
         """Press what was found; return whether a program that reads keys has shown a text and then taken its Enter."""
         pane, session = self._pane, self._pane.session
-        answers: list[Asked] = []
+        answers: list[Sequence[Asked]] = []
         before: Picture | None = None  # the screen, where the next stroke is an Enter for a text
         text = ""
         standing: Picture | None = None  # the screen with that text, which the next Enter is for
         taken: bool | None = None
         ended = -1  # the stream's end when a line was last ended
         if (left := self._escaped + ESCAPE_PAUSE - pane.now) > 0:
-            yield Pause(left)
+            await self._port.pause(left)
         for number, stroke in enumerate(found):
-            yield from self._line_taken()
+            await self._line_taken()
             if stroke.submits and before is not None and not session.dead:
                 text = found[number - 1].data.decode("utf-8", "replace")
                 longest = TAKEN_ALTERNATE_SECONDS if modes.alternate_screen else TAKEN_SECONDS
-                standing = yield Within(longest, self._shown(text, before))
+                standing = await self._port.within(longest, self._shown(text, before))
                 taken = standing is not None
             is_text = number + 1 < len(found) and found[number + 1].submits
             looks = is_text and not session.dead and self._is_for_keys(pane.tty_modes())
-            before = (yield LookAtScreen()) if looks else None
+            before = await self._port.picture() if looks else None
             if session.dead:
                 raise pane.refusal()
             # The line before may have started a program that reads by lines, where an editor had read keys.
@@ -271,19 +256,19 @@ class Keys:
                 # The shell takes the line now; only its next prompt says that it is free again.
                 session.line_entered()
                 self._entered = pane.now
-            data = yield from self._marked(stroke, modes, ended)
+            data = await self._marked(stroke, modes, ended)
             ended = pane.stream.end if b"\r" in data and not stroke.bracketed else ended
-            answers.append((yield Press(data, bracketed=stroke.bracketed and not modes.in_mode)))
+            answers.append(await self._port.press(data, bracketed=stroke.bracketed and not modes.in_mode))
             if standing is not None:
                 # The kernel shows what is typed in line mode: a program that reads keys later throws it away, or not.
-                taken = not (tty is not None and tty.icanon) and (yield from self._enters(standing, text))
+                taken = not (tty is not None and tty.icanon) and await self._enters(standing, text)
                 standing, self._standing = None, not taken
             if stroke.pause:
-                yield Pause(ESCAPE_PAUSE)
+                await self._port.pause(ESCAPE_PAUSE)
         if found and found[-1].data.endswith(ESCAPE):
             self._escaped = pane.now
         for answer in answers:
-            yield AnswerOf(answer, self._left())
+            await self._port.answer(answer, self._left())
         return taken if not taken or found[-1].submits else None  # what was typed behind it may be thrown away
 
     def _is_for_keys(self, modes: TtyModes | None) -> bool:
@@ -297,22 +282,22 @@ class Keys:
             return False
         return not pane.asks_secret() and pane.waits_for_input() != "password"
 
-    def _shown(self, text: str, before: Picture) -> Request[Picture | None]:
+    async def _shown(self, text: str, before: Picture) -> Picture | None:
         """Wait until a program shows `text`, which was typed on the screen `before`; None if the tab ends first."""
         stream, changed = self._pane.stream, False
         while not self._pane.session.dead:
             end = stream.end
-            seen: Picture = yield LookAtScreen()
+            seen = await self._port.picture()
             if shows_typed(before, seen, text):
-                yield Pause(TAKEN_PAUSE)
+                await self._port.pause(TAKEN_PAUSE)
                 return seen
             changed = changed or not seen.shows_same(before)
-            yield Wait(TAKEN_REST)
+            await self._port.wait(TAKEN_REST)
             if changed and stream.end == end:
                 return seen
         return None
 
-    def _enters(self, standing: Picture, text: str) -> Request[bool]:
+    async def _enters(self, standing: Picture, text: str) -> bool:
         """Whether an Enter that was pressed has changed that screen with a text, or a second one.
 
         Some take no Enter so soon after a paste, or take it for a line end in the text. It is pressed again only if the
@@ -320,37 +305,37 @@ class Keys:
         """
         pane = self._pane
         for _ in range(TAKEN_LOOKS):
-            if (yield Within(TAKEN_REACTION, self._changes(standing, text))):
+            if await self._port.within(TAKEN_REACTION, self._changes(standing, text)):
                 return True
-            yield LookAll()  # the one that reads may be a child of the one in front, as that of Gemini CLI is
+            await self._port.look()  # the one that reads may be a child of the one in front, as that of Gemini CLI is
             front = pane.front()
             if front is None or front.program in RELAYS or not pane.tells_sleeps:
                 return False
             if pane.reads() or pane.waits_for_input() == "raw":
-                yield Press(b"\r", taken=True)
-                return bool((yield Within(TAKEN_REACTION, self._changes(standing, text))))
+                await self._port.type(b"\r")
+                return bool(await self._port.within(TAKEN_REACTION, self._changes(standing, text)))
         return False
 
-    def _changes(self, standing: Picture, text: str) -> Request[bool]:
+    async def _changes(self, standing: Picture, text: str) -> bool:
         """Wait until the screen is not that one any more, or its program is gone.
 
         A program with a box on the main screen has not taken a text that still stands before the cursor. On the
         alternate screen that may be an editor, whose line end is what was wanted.
         """
         while not self._pane.session.dead:
-            seen: Picture = yield LookAtScreen()
+            seen = await self._port.picture()
             if not (seen.shows_same(standing) or (not seen.alternate and stands(seen, text))):
                 break
-            yield Wait(TAKEN_REST)
+            await self._port.wait(TAKEN_REST)
         return True
 
     def _left(self) -> float:
         return max(self._until - self._pane.now, self._pane.answer_seconds)
 
-    def _overtaken(self, since: int) -> Request[str]:
+    async def _overtaken(self, since: int) -> str:
         """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
         pane = self._pane
-        yield Within(self._left(), refreshed())
+        await self._port.within(self._left(), self._port.refresh())
         modes = pane.tty_modes() if pane.reachable else None
         if modes is None or not (modes.icanon and modes.isig and modes.echo):
             return ""
@@ -358,21 +343,21 @@ class Keys:
         def seen() -> bool:  # a shell that shows no C-c has its line modes for a moment before its prompt
             return pane.session.prompt_end > since or pane.stream.ring.find(_CTRL_C_ECHO, since) >= 0
 
-        if (yield from until(pane, seen, ECHO_SECONDS)):
+        if await until(self._port, seen, ECHO_SECONDS):
             return ""
         group = pane.foreground_group()
-        if group is None or not pane.is_program(group) or not (yield Signal("SIGINT", group)):
+        if group is None or not pane.is_program(group) or not await self._port.signal("SIGINT", group):
             return ""
         return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
 
-    def _marked(self, stroke: Stroke, modes: KeyModes, ended: int) -> Request[bytes]:
+    async def _marked(self, stroke: Stroke, modes: KeyModes, ended: int) -> bytes:
         """What is typed for a stroke, after a line that was ended at that offset; -1: none was.
 
         In copy mode tmux would mark a paste by the modes of copy mode, not by the program's.
         """
         data = stroke.data
         if stroke.tabs or (stroke.bracketed and b"\t" in data):
-            yield from self._editor_back(ended)
+            await self._editor_back(ended)
             self._tabs_lost = self._tabs_lost or self._loses_tabs(modes)
         if not (stroke.tabs or (stroke.bracketed and modes.in_mode)) or self._paste_mode() != b"h":
             return data
@@ -394,13 +379,12 @@ class Keys:
         asked: list[bytes] = _PASTE_MODE.findall(ring.read(max(begin, ring.start), ring.end))
         return asked[-1] if asked else b""
 
-    def _editor_back(self, ended: int) -> Request[None]:
+    async def _editor_back(self, ended: int) -> None:
         """Let a line editor come back, if it does, after a line that was ended at that offset; -1: none was."""
         if ended < 0 or not self._editor_comes:
             return
-        pane = self._pane
-        if (yield from until(pane, lambda: bool(self._paste_mode_since(ended)), TAKEN_BY_SHELL)):
-            yield from until(pane, lambda: self._paste_mode_since(ended) == b"h", BEGIN_SECONDS)
+        if await until(self._port, lambda: bool(self._paste_mode_since(ended)), TAKEN_BY_SHELL):
+            await until(self._port, lambda: self._paste_mode_since(ended) == b"h", BEGIN_SECONDS)
         self._editor_comes = self._paste_mode_since(ended) == b"h"
 
     def _loses_tabs(self, modes: KeyModes) -> bool:
@@ -412,14 +396,10 @@ class Keys:
             return False
         return pane.waits_for_input() not in ("line", "password")
 
-    def _line_taken(self) -> Request[None]:
+    async def _line_taken(self) -> None:
         """Let the shell take a line that was just typed: until then the terminal has its editor's modes.
 
         A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
         """
-        yield from line_taken(self._pane, self._entered + TAKEN_BY_SHELL - self._pane.now)
-        yield from self._ready.interrupt_taken()
-
-
-def refreshed() -> Request[None]:
-    yield Refresh()
+        await line_taken(self._port, self._entered + TAKEN_BY_SHELL - self._pane.now)
+        await self._ready.interrupt_taken()

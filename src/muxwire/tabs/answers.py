@@ -15,9 +15,9 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.pane.output import cut_middle, shown_text
 from muxwire.results import KeysSent
-from muxwire.shell.driver import LOOK_EVERY, LOOKS
 from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import line_status
+from muxwire.shell.watch import LOOK_EVERY, LOOKS
 from muxwire.tabs.waits import Watch, current_start
 
 if TYPE_CHECKING:

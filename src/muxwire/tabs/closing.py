@@ -10,7 +10,7 @@ import anyio
 from muxwire.errors import TabUnavailable
 from muxwire.shell.listener import may_be_read
 from muxwire.shell.look import strangers
-from muxwire.shell.request import LOOK_SECONDS
+from muxwire.shell.port import LOOK_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

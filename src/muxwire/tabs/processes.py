@@ -15,10 +15,10 @@ import anyio
 
 from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
-from muxwire.shell.driver import FORKS_WITHIN
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
-from muxwire.shell.request import LOOK_SECONDS, line_taken
+from muxwire.shell.port import LOOK_SECONDS, line_taken
+from muxwire.shell.stop import FORKS_WITHIN
 from muxwire.shell.tab_state import keys_ran_from, last_ran_from, prompt_due, ran_last
 from muxwire.tabs.attached import attached
 from muxwire.tabs.closing import asking_strangers, end_strangers
@@ -209,7 +209,7 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     if newest is not None and _back_from(pane, newest):
         await runner.settled()  # it has ended, and its shell is on its way to the prompt
         return _stopped(pane, True, "", newest.exit_code, newest), last_ran_from(pane.session, pane.first_pressed_at)
-    await runner.loop.run(line_taken(pane, pane.pressed_at + _TAKEN_WITHIN - pane.now))
+    await line_taken(runner.port, pane.pressed_at + _TAKEN_WITHIN - pane.now)
     await _forked(pane)
     since = keys_ran_from(pane.session, pane.first_pressed_at)
     if pane.is_back:

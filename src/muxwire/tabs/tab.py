@@ -163,7 +163,7 @@ class Tab:
                 noted.note_input(pane.stream.end)
 
         self._view = ScreenView(pane, server.client, server.version)
-        runner.loop.on_input, runner.loop.picture = on_input, self._view.picture
+        runner.port.on_input, runner.port.picture = on_input, self._view.picture
         self._keys = KeySender(runner)
 
     def __repr__(self) -> str:

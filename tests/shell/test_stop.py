@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, strategies
 
-from muxwire.shell.driver import (
+from muxwire.errors import ConnectionClosed
+from muxwire.shell.execution import Execution
+from muxwire.shell.look import Front, TtyModes
+from muxwire.shell.stop import (
     ANSWERS_WITHIN,
     BEGINS_WITHIN,
     ESCALATION_SECONDS,
     FORKS_WITHIN,
-    STOP_TABLE,
     WAIT_SIGNAL,
-    Action,
-    AskEnd,
-    Ended,
-    Look,
-    Sent,
     Stop,
-    StopInput,
-    StopState,
     StopTarget,
-    StopView,
     escalation,
 )
-from muxwire.shell.look import Front, TtyModes
-from muxwire.shell.request import Continue, Press, Signal, SignalJobs, Wait
+from tests.shell.world import by_hand
 
 LEADER, SHELL, PROGRAM, NEXT, NESTED = 10, 11, 20, 21, 30
 EDITS = TtyModes(icanon=False, echo=False, isig=True)
 LINES, RAW = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
 KEY = "C-c"
+NEVER = float("inf")
 # Of two waits for an action that never comes to pass.
 SLACK = 2.0
 
@@ -55,67 +51,107 @@ class World:
     gets_signals: bool = True
     jobs: bool = False
     prompts: bool = False  # it stands at a prompt
-    next_after: float = float("inf")  # from when on the shell runs another program
+    next_after: float = NEVER  # from when on the shell runs another program
     # Of a nested shell: from when on its prompt is seen again, and how long it takes to say how the command ended.
-    prompted_at: float = float("inf")
-    answer_takes: float = float("inf")
+    prompted_at: float = NEVER
+    answer_takes: float = NEVER
     now: float = 0.0
-    over_at: float = float("inf")
+    over_at: float = NEVER
     done: list[tuple[float, str]] = field(default_factory=list)
+    line: Execution | None = None
+    looks: int = 0
+    round_trip: float = 0.0
 
-    def view(self) -> StopView:
-        begun = self.now >= min(self.begins, self.over_at)
-        return StopView(self.now >= self.over_at, self.answers, begun, self.begins if begun else 0.0)
+    # -- what is known
 
-    def act(self, stop: Stop, action: Action) -> None:
-        match action:
-            case Wait():
-                assert action.seconds > 0, "it would be asked again at once, for ever"
-                # A mark wakes it, too.
-                marks = (at for at in (self.begins, self.over_at) if at > self.now)
-                self.now = min(self.now + action.seconds, *marks, float("inf"))
-            case Look():
-                group = NEXT if self.now >= self.next_after else self.front
-                takes = self.now >= self.takes_signals_at
-                stop.on_look(Front(group, self.modes, self.stopped, takes, prompts=self.prompts))
-            case AskEnd():
-                asked = self.now >= self.prompted_at
-                if asked:
-                    self._note("ask")
-                    self.over_at = min(self.over_at, self.now + self.answer_takes)
-                stop.on_asked(asked, self.now)
-            case Press():
-                self._note(KEY)
-                if self.begins_by_key and self.now < self.begins:
-                    self.over_at = min(self.over_at, self.now + self.takes)
-                stop.on_done(self.answers, self.now)
-            case Signal():
-                self._note(f"{action.name} {action.group}" + (" spared" if action.spare_leader else ""))
-                stop.on_done(self.gets_signals, self.now)
-            case SignalJobs():
-                if self.jobs:
-                    self._note(f"{action.name} jobs")
-                stop.on_done(self.jobs, self.now)
-            case Continue():
-                self.done.append((self.now, "continue"))
-                self.stopped = False
-            case Sent():
-                pass
+    @property
+    def pane(self) -> Any:
+        return self
+
+    @property
+    def session(self) -> Any:
+        return self
+
+    @property
+    def reachable(self) -> bool:
+        return self.answers
+
+    def signalled(self) -> None:
+        pass
+
+    def stop_target(self, spared: int) -> StopTarget:
+        return replace(self.target, spared=spared)
+
+    def front_for(self, _: str, __: int) -> Front:
+        group = NEXT if self.now >= self.next_after else self.front
+        takes = self.now >= self.takes_signals_at
+        return Front(group, self.modes, self.stopped, takes, prompts=self.prompts)
+
+    # -- what is done
+
+    async def wait(self, seconds: float) -> bool:
+        assert seconds > 0, "it would be asked again at once, for ever"
+        # A mark wakes it, too.
+        marks = [at for at in (self.begins, self.over_at) if self.now < at <= self.now + seconds]
+        self.now = min(self.now + seconds, *marks, NEVER)
+        if self.line is not None and self.now >= min(self.begins, self.over_at) and not self.line.started:
+            self.line.start(0, self.now)
+        return bool(marks)
+
+    async def refresh(self) -> None:
+        self.looks += 1
+        assert self.looks < 10_000, "it never ends"
+
+    async def ask_end(self, _: Execution) -> bool:
+        asked = self.now >= self.prompted_at
+        if asked:
+            self._note("ask")
+            self.over_at = min(self.over_at, self.now + self.answer_takes)
+        return asked
+
+    async def press(self, _: bytes) -> None:
+        self._note(KEY)
+        if self.begins_by_key and self.now < self.begins:
+            self.over_at = min(self.over_at, self.now + self.takes)
+        if not self.answers:
+            raise ConnectionClosed("it is reconnected in a moment")
+
+    async def signal(self, name: str, group: int, *, spare_leader: bool) -> bool:
+        self._note(f"{name} {group}" + (" spared" if spare_leader else ""))
+        return self.gets_signals
+
+    async def signal_jobs(self, name: str, _: float) -> bool:
+        if self.jobs:
+            self._note(f"{name} jobs")
+        return self.jobs
+
+    async def resume(self) -> None:
+        self.done.append((self.now, "continue"))
+        self.stopped = False
 
     def _note(self, what: str) -> None:
         self.done.append((round(self.now, 3), what))
         if what in self.ends_by and self.now >= self.begins:
             self.over_at = min(self.over_at, self.now + self.takes)
 
-    def run(self, **request: object) -> Stop:
-        stop = Stop(self.target, self.now, **request)  # type: ignore[arg-type]
-        for _ in range(10_000):
-            action = stop.next(self.view(), self.now)
-            if isinstance(action, Ended):
-                assert isinstance(stop.next(self.view(), self.now + 1), Ended)
-                return stop
-            self.act(stop, action)
-        raise AssertionError("it never ends")
+    def stop(self, **given: Any) -> Stop:
+        return Stop(cast("Any", self), lambda: self.now >= self.over_at, spared=self.target.spared, **given)
+
+    def run(self, *, typed: bool = True, level: int = 1, **given: Any) -> Stop:
+        """End what runs: a command that muxwire `typed`, or something else, which has just begun."""
+        if typed:
+            self.line = line(level)
+            if self.begins <= 0:
+                self.line.start(0, self.now)
+            given |= {"line": self.line, "ask_end": self.ask_end if level > 1 else None}
+        stop = self.stop(**given)
+        by_hand(stop.run())
+        return stop
+
+
+def line(level: int = 1) -> Execution:
+    """A command that is typed."""
+    return Execution(command_id="0" * 16, command=b"x", prompt_seq=1, typed_at=0, typed_time=0.0, level=level)
 
 
 def actions(world: World) -> list[str]:
@@ -201,7 +237,7 @@ ESCALATES = [KEY, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}", f"SIGHUP {PROG
         ),
     ],
 )  # fmt: skip
-def test_what_is_done_to(world: World, request_: dict[str, object], expected: list[str], sent: str) -> None:
+def test_what_is_done_to(world: World, request_: dict[str, Any], expected: list[str], sent: str) -> None:
     stop = world.run(**request_)
     assert actions(world) == expected
     assert stop.sent == sent
@@ -212,13 +248,13 @@ def test_what_is_done_to(world: World, request_: dict[str, object], expected: li
     [
         (World(begins=0.5), [(0.5 + FORKS_WITHIN, KEY)]),  # the program of its first signal has come by then
         (World(begins=0.5, takes_signals_at=0.52), [(0.52, KEY)]),
-        (World(begins=float("inf"), begins_by_key=True), [(BEGINS_WITHIN, KEY)]),
+        (World(begins=NEVER, begins_by_key=True), [(BEGINS_WITHIN, KEY)]),
         (World(begins=1.5, ends_by=(f"SIGTERM {PROGRAM}",)), [(1.0, KEY), (1.5, KEY), (2.1, KEY)]),
     ],
 )
 def test_when_a_line_that_is_typed_gets_its_first_signals(world: World, expected: list[tuple[float, str]]) -> None:
     if not world.takes_signals_at:
-        world.takes_signals_at = 0.0 if world.begins == 1.5 else float("inf")
+        world.takes_signals_at = 0.0 if world.begins == 1.5 else NEVER
     world.run()
     first = world.done[: len(expected)]
     assert [what for _, what in first] == [what for _, what in expected]
@@ -226,8 +262,8 @@ def test_when_a_line_that_is_typed_gets_its_first_signals(world: World, expected
 
 
 def test_a_line_in_a_nested_shell_is_not_thrown_away_while_it_may_begin() -> None:
-    world = World(target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, begins=float("inf"), ends_by=())
-    world.run(throws_away=False)
+    world = World(target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, begins=NEVER, ends_by=())
+    world.run(level=3)
     assert world.done[0][0] >= BEGINS_WITHIN
     assert actions(world) == [KEY, KEY]  # of the steps
 
@@ -237,8 +273,8 @@ def test_a_line_in_a_nested_shell_is_not_thrown_away_while_it_may_begin() -> Non
     [
         (0.5, 3.0, [(0.1, KEY), (0.7, "ask")]),  # no second key: it would throw the question away
         (0.9, 3.0, [(0.1, KEY), (0.7, KEY), (1.3, "ask")]),
-        (float("inf"), 0.0, [(0.1, KEY), (0.7, KEY)]),
-        (0.5, float("inf"), [(0.1, KEY), (0.7, "ask"), (5.7, KEY), (6.3, "ask")]),  # it was no prompt
+        (NEVER, 0.0, [(0.1, KEY), (0.7, KEY)]),
+        (0.5, NEVER, [(0.1, KEY), (0.7, "ask"), (5.7, KEY), (6.3, "ask")]),  # it was no prompt
     ],
 )
 def test_a_nested_shell_at_its_prompt_has_time_to_say_how_the_command_ended(
@@ -248,7 +284,7 @@ def test_a_nested_shell_at_its_prompt_has_time_to_say_how_the_command_ended(
         target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, ends_by=(), prompted_at=prompted_at,
         answer_takes=answer_takes,
     )  # fmt: skip
-    world.run(asks=True)
+    world.run(level=3)
     assert actions(world) == [what for _, what in expected]
     assert [when for when, _ in world.done] == pytest.approx([when for when, _ in expected], abs=0.01)
     assert world.now <= ESCALATION_SECONDS + 2 * ANSWERS_WITHIN
@@ -268,11 +304,17 @@ def test_c_c_is_pressed_again_for_the_next_program_of_a_loop() -> None:
 
 
 def test_the_group_that_the_first_signal_is_meant_for_is_known_before_it_is_sent() -> None:
-    world, stop = World(), Stop(StopTarget(LEADER, SHELL), 0.0, state=StopState.SENDING)
-    while not isinstance(action := stop.next(world.view(), world.now), Press):
-        assert stop.group is None
-        world.act(stop, action)
-    assert stop.group == PROGRAM
+    world, groups = World(), list[int | None]()
+
+    async def press(_: bytes) -> None:
+        groups.append(stop.group)
+        world.over_at = world.now
+
+    world.press = press  # type: ignore[method-assign]
+    stop = world.stop()
+    assert stop.group is None
+    by_hand(stop.run())
+    assert groups == [PROGRAM]
 
 
 @pytest.mark.parametrize("first", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"])
@@ -281,15 +323,6 @@ def test_every_escalation_ends_in_sigkill_or_in_what_ends_a_shells_loop(first: s
     assert names[0] == first
     assert "SIGKILL" in names
     assert first == "SIGINT" or names[-1] == "SIGINT"
-
-
-def test_no_input_leads_out_of_the_end_and_each_state_has_a_way_there() -> None:
-    for moves in STOP_TABLE.values():
-        assert moves[StopState.ENDED] is StopState.ENDED
-    assert set(STOP_TABLE) == set(StopInput)
-    assert all(STOP_TABLE[StopInput.OVER][state] is StopState.ENDED for state in StopState)
-    late = STOP_TABLE[StopInput.LATE]
-    assert all(late[state] is not state for state in StopState if state is not StopState.ENDED)
 
 
 GROUPS = strategies.sampled_from([None, LEADER, SHELL, PROGRAM, NEXT, NESTED])
@@ -303,48 +336,59 @@ EVENTS = strategies.lists(
 )  # fmt: skip
 
 
+class Chance(World):
+    """A pane in which anything may happen while something is waited for."""
+
+    left: Iterator[tuple[int | None, TtyModes | None, bool, bool, bool, bool, float]] = iter(())
+    takes_it = done_it = True
+    urged = 0
+
+    async def wait(self, seconds: float) -> bool:
+        assert seconds > 0
+        share = 1.0
+        if (event := next(self.left, None)) is not None:
+            self.front, self.modes, self.stopped, self.takes_it, self.done_it, begins, share = event
+            if begins and self.line is not None and not self.line.started:
+                self.line.start(0, self.now)
+        self.now += max(seconds * share, 1e-4)
+        return event is not None
+
+    def front_for(self, _: str, __: int) -> Front:
+        return Front(self.front, self.modes, self.stopped, self.takes_it)
+
+    async def press(self, _: bytes) -> None:
+        if not self.done_it:
+            raise ConnectionClosed("it is reconnected in a moment")
+
+    async def signal(self, name: str, group: int, *, spare_leader: bool) -> bool:
+        assert group == self.front != self.target.spared, "a nested shell gets keys only"
+        assert group != SHELL or name in ("SIGINT", WAIT_SIGNAL)
+        assert group != LEADER
+        self.urged += name == WAIT_SIGNAL
+        return self.done_it
+
+    async def signal_jobs(self, name: str, _: float) -> bool:
+        return self.done_it
+
+
 @given(
     EVENTS,
     strategies.sampled_from(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"]),
     strategies.sampled_from([0, NESTED]),
-    strategies.sampled_from(list(StopState)[:3]),
     strategies.booleans(),
+    strategies.sampled_from([1, 3]),
+    strategies.sampled_from([None, 0.0]),
 )
 def test_whatever_happens_it_ends_in_time_and_does_nothing_afterwards(
     events: list[tuple[int | None, TtyModes | None, bool, bool, bool, bool, float]],
     first: str,
     spared: int,
-    state: StopState,
-    throws_away: bool,
+    typed: bool,
+    level: int,
+    begun: float | None,
 ) -> None:
-    stop = Stop(StopTarget(LEADER, SHELL, spared), 0.0, first=first, state=state, throws_away=throws_away)
-    now, begun_at, left = 0.0, 0.0, iter(events)
-    group: int | None = PROGRAM
-    modes: TtyModes | None = LINES
-    stopped, takes, done, urged = False, True, True, 0
-    for _ in range(50_000):
-        action = stop.next(StopView(False, True, begun_at > 0, begun_at), now)
-        if isinstance(action, Ended):
-            break
-        match action:
-            case Wait():
-                assert action.seconds > 0
-                share = 1.0
-                if (event := next(left, None)) is not None:
-                    group, modes, stopped, takes, done, begins, share = event
-                    begun_at = begun_at or (now if begins else 0.0)
-                now += max(action.seconds * share, 1e-4)
-            case Look():
-                stop.on_look(Front(group, modes, stopped, takes))
-            case Press() | Signal() | SignalJobs():
-                if isinstance(action, Signal):
-                    assert action.group == group != spared, "a nested shell gets keys only"
-                    assert group != SHELL or action.name in ("SIGINT", WAIT_SIGNAL)
-                    urged += action.name == WAIT_SIGNAL
-                    assert group != LEADER
-                stop.on_done(done, now)
-    else:
-        raise AssertionError("it never ends")
-    assert urged <= 1, "a shell that does not wait for jobs gets nothing more"
-    assert now <= ESCALATION_SECONDS + BEGINS_WITHIN + SLACK
-    assert isinstance(stop.next(StopView(over=False), now + 100), Ended)
+    world = Chance(target=StopTarget(LEADER, SHELL, spared), begins=NEVER)
+    world.left = iter(events)
+    world.run(typed=typed, level=level, first=first, **({} if typed else {"begun": begun}))
+    assert world.urged <= 1, "a shell that does not wait for jobs gets nothing more"
+    assert world.now <= ESCALATION_SECONDS + BEGINS_WITHIN + SLACK

@@ -1,204 +1,114 @@
-"""What a request about a pane asks for: one action at a time, which `pane/loop.py` carries out.
+"""The port of a pane: all that may be done about it, and what is known of it. What decides about a shell is given one.
 
-A request is a generator. It yields an action and is resumed with the answer, or with the error that the action raised;
-what it returns is its result. Between two actions it decides by what is known of the pane (`Pane`), at `Pane.now`.
+Each decision is a plain async function that tells its story from beginning to end; between two calls of the port it
+decides by what is known of the pane (`Pane`), at `Pane.now`. `pane/port.py` carries out; tests drive a decision by
+hand, with a port that never suspends.
 
-1. No request waits, writes or reads a clock: it yields.
-2. Every wait has a time limit. So each request ends, whatever the pane does, and after its end nothing is done.
-3. What was decided before an action may be true no more after it: a request looks again.
+1. No decision waits, writes or reads a clock but by its port.
+2. Every wait has a time limit. So each decision ends, whatever the pane does, and after its end nothing is done.
+3. What was decided before a call of the port may be true no more after it: a decision looks again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar, final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from muxwire.shell.session_table import ShellState
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
     from muxwire.errors import State, TabUnavailable
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Foreground, Front, PaneLook, TtyModes, Waiting
     from muxwire.shell.session import ShellSession
     from muxwire.shell.shell import Shell
+    from muxwire.shell.stop import StopTarget
+    from muxwire.vt.drawn import Picture
     from muxwire.vt.ring import RingBuffer
 
 _Result = TypeVar("_Result")
 
-# -- what there is to do
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Go on after so many seconds, or as soon as something has changed: the answer says whether something has."""
-
-    seconds: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Poll:
-    """Read what tmux sends, for a fraction of a millisecond, until `holds` is true."""
-
-    holds: Callable[[], bool]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TakeReceived:
-    """Deal with what tmux has sent already: this process may have been stopped."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Within:
-    """Do another request, for so many seconds at most: its result, or None if it took longer."""
-
-    seconds: float
-    request: Generator[Action, Any, Any]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Press:
-    """Type these keys. The answer is an `Asked`, at once; with `taken` it is None, once tmux has typed them.
-
-    `bracketed`: as one paste. Raises ConnectionClosed.
-    """
-
-    keys: bytes
-    bracketed: bool = False
-    taken: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class TypeAgain:
-    """Type the line of this command once more; or, if it was typed again before, give it up: it never ran."""
-
-    execution: Execution
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Submit:
-    """Send a tmux command that only looks; the answer is an `Asked`, at once. Raises ConnectionClosed."""
-
-    words: tuple[str, ...]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class AnswerOf:
-    """Wait for tmux's answer, for so many seconds at most: its lines.
-
-    Raises TmuxSilent, ConnectionClosed, CommandError.
-    """
-
-    asked: Asked
-    seconds: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Pause:
-    """Go on after so many seconds, whatever changes."""
-
-    seconds: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Signal:
-    """Send a signal to a process group; the answer says whether anything got it.
-
-    `spare_leader`: the group is that of the pane's first process, a supervisor, which gets none.
-    """
-
-    name: str
-    group: int
-    spare_leader: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class SignalJobs:
-    """Send a signal to each process that the tab's shell has started since then; the answer as for `Signal`."""
-
-    name: str
-    since: float
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class NoteInput:
-    """Keys that are no command are about to be typed: those who record the pane's input learn of it."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Refresh:
-    """Bring what is known of the pane's processes and its terminal up to date."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LookAll:
-    """As `Refresh`, and look at all processes, if the leaders do not show what is waited for, or if `wide` is set."""
-
-    wide: bool = False
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class LookAtScreen:
-    """Ask tmux what is on the screen: the answer is a `vt.drawn.Picture`. Raises TmuxSilent, ConnectionClosed."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Settle:
-    """Wait until what was asked of the pane's machine, a write to its terminal for one, was carried out."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Continue:
-    """Let the tab's own shell continue, which is stopped (SIGCONT)."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Hide:
-    """Have what is typed from here on hidden, until T with this id; the answer says whether the terminal took that."""
-
-    hidden_id: str
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Unhide:
-    """What is hidden, if anything, was not taken by a shell."""
-
-
-Action: TypeAlias = (
-    Wait | Pause | Poll | TakeReceived | Within | Press | TypeAgain | Submit | AnswerOf | Refresh | LookAll
-    | LookAtScreen | Settle | Signal | SignalJobs | NoteInput | Continue  | Hide
-    | Unhide
-)  # fmt: skip
-Request: TypeAlias = Generator[Action, Any, _Result]
-
-# -- what is known
-
 
 class Asked(Protocol):
-    """A question that tmux was sent."""
+    """A command that tmux was sent."""
+
+    async def wait_within(self, seconds: float) -> tuple[bytes, ...]:
+        """Its answer; raises as `Port.answer`."""
+
+
+class Port(Protocol):
+    """What may be done about a pane. Times are seconds."""
 
     @property
-    def end(self) -> int:
-        """Where the stream ended when the answer came: all that was on the screen then is before it. -1 until then."""
+    def pane(self) -> Pane:
+        """What is known of it."""
+
+    def wait(self, seconds: float) -> Awaitable[bool]:
+        """Go on after that time, or as soon as something has changed; return whether something has."""
+
+    def ended(self, execution: Execution, seconds: float) -> Awaitable[None]:
+        """Go on after that time, or when the command has ended."""
+
+    def pause(self, seconds: float) -> Awaitable[None]:
+        """Go on after that time, whatever changes."""
+
+    def poll(self, holds: Callable[[], bool]) -> Awaitable[object]:
+        """Read what tmux sends, for a fraction of a millisecond, until `holds` is true."""
+
+    def take_received(self) -> Awaitable[None]:
+        """Deal with what tmux has sent already: this process may have been stopped."""
+
+    def within(self, seconds: float, request: Awaitable[_Result]) -> Awaitable[_Result | None]:
+        """Do that, for so long at most: its result, or None if it took longer."""
+
+    def press(self, keys: bytes, *, bracketed: bool = False) -> Awaitable[Sequence[Asked]]:
+        """Have tmux type these keys, `bracketed` as one paste; do not wait for it. ConnectionClosed."""
+
+    def type(self, keys: bytes) -> Awaitable[None]:
+        """Have tmux type these keys, and go on when it has. ConnectionClosed."""
+
+    def type_again(self, execution: Execution) -> Awaitable[None]:
+        """Type the line of this command once more; or, if it was typed again before, give it up: it never ran."""
+
+    def submit(self, words: tuple[str, ...]) -> Awaitable[Sequence[Asked]]:
+        """Send a tmux command that only looks; do not wait for its answer. ConnectionClosed."""
+
+    def answer(self, asked: Sequence[Asked], seconds: float) -> Awaitable[tuple[bytes, ...]]:
+        """Wait for tmux's answer, so long at most: its lines. Raises TmuxSilent, ConnectionClosed, CommandError."""
+
+    def refresh(self) -> Awaitable[None]:
+        """Bring what is known of the pane's processes and its terminal up to date."""
+
+    def look(self, *, wide: bool = False) -> Awaitable[None]:
+        """As `refresh`, and look at all processes, if the leaders do not show what is waited for, or if `wide`."""
+
+    def picture(self) -> Awaitable[Picture]:
+        """Ask tmux what is on the screen. Raises TmuxSilent, ConnectionClosed."""
+
+    def settle(self) -> Awaitable[None]:
+        """Wait until what was asked of the pane's machine, a write to its terminal for one, was carried out."""
+
+    def signal(self, name: str, group: int, *, spare_leader: bool = False) -> Awaitable[bool]:
+        """Send a signal to a process group; return whether anything got it.
+
+        `spare_leader`: the group is that of the pane's first process, a supervisor, which gets none.
+        """
+
+    def signal_jobs(self, name: str, since: float) -> Awaitable[bool]:
+        """Send a signal to each process that the tab's shell has started since then; return whether any got it."""
+
+    def note_input(self) -> Awaitable[None]:
+        """Keys that are no command are about to be typed: those who record the pane's input learn of it."""
+
+    def resume(self) -> Awaitable[None]:
+        """Let the tab's own shell continue, which is stopped (SIGCONT)."""
+
+    def hide(self, hidden_id: str) -> Awaitable[bool]:
+        """Hide what is typed from here on, until T with this id; return whether the terminal took that."""
+
+    def unhide(self) -> Awaitable[None]:
+        """What is hidden, if anything, was not taken by a shell."""
 
 
 class Stream(Protocol):
@@ -279,6 +189,9 @@ class Pane(Protocol):
 
     def is_program(self, group: int | None) -> bool: ...
 
+    def stop_target(self, spared: int = ...) -> StopTarget:
+        """Which of its process groups is what, for ending one; `spared` is one that gets C-c as a key only."""
+
     def front_for(self, name: str, spared: int) -> Front:
         """Who is in front, and would get the signal of that name; `spared` is a nested shell's group, or 0."""
 
@@ -341,7 +254,7 @@ class Pane(Protocol):
         """A new id of a mark of this pane."""
 
 
-# -- parts of requests
+# -- parts of decisions
 
 # Answers of tmux after which it has sent on what a pane wrote before: it may answer once before it reads the pane.
 CATCH_UP: Final = 2
@@ -351,33 +264,32 @@ SILENCE_WITHIN: Final = 2.0
 LOOK_SECONDS: Final = 0.001
 
 
-def ask(pane: Pane, *words: str) -> Request[tuple[bytes, ...]]:
+async def ask(port: Port, *words: str) -> tuple[bytes, ...]:
     """Tmux's answer to a command that only looks, for a call whose time may be over.
 
     Raises: TmuxSilent, ConnectionClosed.
     """
-    answer: tuple[bytes, ...] = yield AnswerOf((yield Submit(words)), pane.answer_seconds)
-    return answer
+    return await port.answer(await port.submit(words), port.pane.answer_seconds)
 
 
-def until(pane: Pane, holds: Callable[[], bool], seconds: float) -> Request[bool]:
+async def until(port: Port, holds: Callable[[], bool], seconds: float) -> bool:
     """Wait, for so long at most, until `holds` is true, which only a change may bring about; return whether it is."""
-    end = pane.now + seconds
+    end = port.pane.now + seconds
     while not holds():
-        if (left := end - pane.now) <= 0:
+        if (left := end - port.pane.now) <= 0:
             return False
-        yield Wait(left)
+        await port.wait(left)
     return True
 
 
-def silence(pane: Pane, seconds: float, enough: Callable[[], bool] = lambda: False) -> Request[None]:
+async def silence(port: Port, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
     """Wait until nothing was written for that long from now on, or `enough` is true."""
-    end = pane.now + SILENCE_WITHIN
-    while not enough() and (yield Wait(seconds)) and pane.now < end:
+    end = port.pane.now + SILENCE_WITHIN
+    while not enough() and await port.wait(seconds) and port.pane.now < end:
         pass
 
 
-def caught_up(pane: Pane) -> Request[bool]:
+async def caught_up(port: Port) -> bool:
     """Whether the stream has all that the pane wrote before: the kernel is ahead of it.
 
     Where another machine has examined the pane since it wrote, one of tmux's answers has come. Another is needed
@@ -385,35 +297,36 @@ def caught_up(pane: Pane) -> Request[bool]:
 
     Raises: TmuxSilent, ConnectionClosed.
     """
-    end = pane.stream.shown_end
+    pane, end = port.pane, port.pane.stream.shown_end
     for _ in range(CATCH_UP - pane.answered_whole):
-        yield from ask(pane, "display-message", "-p", "")
+        await ask(port, "display-message", "-p", "")
         if pane.stream.shown_end != end:
             return False
     return pane.stream.shown_end == end and not pane.stream.rejoining
 
 
-def reads_on(pane: Pane) -> Request[bool]:
+async def reads_on(port: Port) -> bool:
     """Whether the tab's own shell sleeps until more keys come: it has read what was typed, and all it wrote is here.
 
     One look at the shell is no proof: on a busy machine it may not have come to the keys, nor tmux to its output.
 
     Raises: TmuxSilent, ConnectionClosed.
     """
-    yield Refresh()
-    return bool(pane.shell_sleeps()) and (yield from caught_up(pane)) and bool(pane.shell_sleeps())
+    await port.refresh()
+    return bool(port.pane.shell_sleeps()) and await caught_up(port) and bool(port.pane.shell_sleeps())
 
 
-def line_taken(pane: Pane, seconds: float) -> Request[None]:
+async def line_taken(port: Port, seconds: float) -> None:
     """Wait, for so long at most, while a line that was entered at the prompt is on its way to the shell.
 
     A shell that does not say that it took it has done so when a program of it is in front.
     """
+    pane = port.pane
     session, end = pane.session, pane.now + seconds
     while session.state is ShellState.SUBMITTED and (left := end - pane.now) > 0:
         if session.has_preexec_mark:
-            yield Wait(left)
+            await port.wait(left)
         elif pane.is_program(pane.foreground_group()):
             return
         else:
-            yield Wait(min(left, LOOK_SECONDS))
+            await port.wait(min(left, LOOK_SECONDS))

@@ -1,0 +1,96 @@
+"""Waiting for the end of a command, which is looked at meanwhile: it may wait for input."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, final
+
+from muxwire.shell.listener import PROMPT_GRACE
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from muxwire.shell.examine import Examiner
+    from muxwire.shell.execution import Execution
+    from muxwire.shell.port import Port
+    from muxwire.shell.ready import Ready
+
+# Seconds after typing, or after its newest output, at which a silent command is examined; then every LOOK_EVERY. A
+# password prompt shows by 0.15. On a busy machine a program may begin to read seconds after it has written its
+# question: so the first intervals are at most the 2 s within which a question is to be noticed. What polls is known
+# to rest a second after a look (`STILL_SECONDS`): where the first was too early, soon after the next second.
+LOOKS = (0.15, 0.2, 0.4, 0.8, 1.05, 1.5, 2.0, 2.0, 2.0)
+LOOK_EVERY = 5.0
+# A question is to be noticed within 2 s, also one for which nothing is written: so often it is seen whether the leader
+# of the foreground group reads. That takes 0.1 ms.
+TICK_SECONDS = 1.0
+
+# How a wait for a command ended. `silent`: what runs may wait for input, where that cannot be seen.
+Outcome = Literal["ended", "timed_out", "interactive", "silent"]
+
+
+@final
+class Intervals:
+    """When a silent command is looked at next: at growing intervals."""
+
+    def __init__(self, now: float, delay: float) -> None:
+        """`delay`: seconds on top of the first interval, for another machine."""
+        self._delay = delay
+        self.restart()
+        self.next(now)
+
+    def next(self, now: float) -> None:
+        self.due = now + next(self._intervals, LOOK_EVERY)
+
+    def restart(self) -> None:
+        self._intervals = iter((LOOKS[0] + self._delay, *LOOKS[1:]))
+
+
+async def watched(
+    port: Port,
+    execution: Execution,
+    timeout: float,
+    examiner: Examiner,
+    ready: Ready,
+    report: Callable[[Execution], Awaitable[None]] | None = None,
+) -> Outcome:
+    """Wait for a command's end, and have it looked at while that does not come; `report` is called from time to time.
+
+    A line that has not begun is typed again, if it has to be (`Ready.unstick`).
+    """
+    pane = port.pane
+    deadline = pane.now + timeout
+    looks, reports = Intervals(pane.now, pane.round_trip), Intervals(pane.now, pane.round_trip)
+    examined = -1  # the end of what was written, at the newest look
+
+    def over() -> bool:
+        return not execution.running or pane.now >= deadline
+
+    def limit() -> float:
+        """A limit for a question to a machine, or a tmux, that may not answer."""
+        return deadline + PROMPT_GRACE - pane.now
+
+    while not over():
+        seconds = min(deadline - pane.now, max(looks.due - pane.now, 0.0), TICK_SECONDS)
+        if pane.stream.shown_end == examined:
+            await port.wait(seconds)
+        else:  # a question that is written now is to be looked at when it has stood there for the first interval
+            await port.ended(execution, seconds)
+        if not over() and report is not None and reports.due <= pane.now:
+            reports.next(pane.now)
+            await report(execution)
+        if over():
+            break
+        written = pane.stream.shown_end != examined
+        early = pane.now < looks.due and not written
+        if early and not (execution.started and examiner.begins_to_wait(execution)):
+            continue
+        if written:  # what asks has written something
+            looks.restart()
+        looks.next(pane.now)
+        if not execution.started:
+            await port.within(limit(), ready.unstick(execution))
+        elif pane.quiet():
+            examined = pane.stream.shown_end
+            if found := await port.within(limit(), examiner.examined(execution)):
+                return found
+    return "timed_out" if execution.running else "ended"
