@@ -9,17 +9,21 @@ import resource
 import shutil
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.lowlevel
 import pytest
 
+import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.tabs.waits import OVERLAP, SLICE, Wanted
 from muxwire.verbs.catalogue import Wait
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from types import FrameType
 
     from muxwire.library.terminals import Terminals
     from muxwire.results import WaitOutcome
@@ -324,6 +328,32 @@ async def test_a_waiting_call_costs_nothing(printer: Printer, monkeypatch: pytes
     assert waited.outcome == "timed_out"
     assert looks == 1
     assert used < 0.5  # a loop that looks again and again would need all of the second
+
+
+async def test_seven_bytes_that_meet_a_wait_take_few_calls(terminals: Terminals) -> None:
+    """However many marks lie before them: what was examined is not examined again."""
+    tab = await terminals.create_tab(shell=shutil.which("bash"))
+    for _ in range(20):
+        await tab.execute("true")
+    await tab.execute("stty -echo; while read -r word; do echo $word; done", async_=True)
+    folder, calls = str(Path(muxwire.__file__).parent), 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal calls
+        calls += event == "call" and frame.f_code.co_filename.startswith(folder)
+
+    with anyio.fail_after(DEADLINE):
+        for word in ("first!", "second"):  # the first may import something
+            start = tab.next_byte
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(functools.partial(terminals.wait_for, [tab.window_id], until=word, from_byte=start))
+                await anyio.wait_all_tasks_blocked()
+                tab.runner.keyboard.press(word.encode() + b"\n")
+                await anyio.lowlevel.checkpoint()
+                calls = 0
+                sys.setprofile(count)
+            sys.setprofile(None)
+    assert calls <= 500
 
 
 async def test_a_wait_for_several_tabs_wakes_nobody_until_its_end(terminals: Terminals) -> None:

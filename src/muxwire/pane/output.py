@@ -24,7 +24,7 @@ from muxwire.results import ExecutionResult
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
 from muxwire.shell.stop import ESCALATION_SECONDS
-from muxwire.shell.visible import LOOKBEHIND, SEQUENCE_END, alternate_at, visible_range
+from muxwire.shell.visible import LOOKBEHIND, SEQUENCE_END, alternate_at, known_from, visible_range
 from muxwire.vt.readable import (
     PLAYED_MAX,
     SIZE,
@@ -280,6 +280,8 @@ async def shown_text(stream: PaneStream, begin: int, end: int, size: Size) -> Re
         on_alternate(data[line : start - base]) and screens.at(start) is False
     ):  # a killed program left the alternate screen on, and the shell's prompt came after it
         line = start - base
+    known = known_from(data, line, 0)
+    data, base, line = data[known:], base + known, line - known
     before, seen = (
         visible_range(data, base, at, to, grows=True, joint=SEQUENCE_END).decode("utf-8", "replace")
         for at, to in ((base + line, start), (start, end))

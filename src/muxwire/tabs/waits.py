@@ -36,7 +36,7 @@ from muxwire.results import WaitOutcome
 from muxwire.shell.marks import INTRODUCER
 from muxwire.shell.session import echo_end
 from muxwire.shell.tab_state import typed_behind
-from muxwire.shell.visible import LOOKAHEAD, LOOKBEHIND, visible_range, visible_slice
+from muxwire.shell.visible import LOOKAHEAD, LOOKBEHIND, known_from, visible_range, visible_slice
 from muxwire.tabs.attached import attached
 from muxwire.verbs.catalogue import Wait
 from muxwire.vt.bells import BellScanner
@@ -158,9 +158,11 @@ class TextSearch:
             stop = min(self._stream.end, self._settled + SLICE + LOOKAHEAD)
             begin = max(0, self._settled - LOOKBEHIND)
             data, lost = await self._stream.read(begin, stop)
-            self._settled = max(self._settled, begin + lost)
+            base = begin + lost
+            self._settled = max(self._settled, base)
+            known = known_from(data, self._settled - base, 0)
             at_end = stop == self._stream.end
-            found = await self._examine(data, begin + lost, stop, last=at_end, final=final and at_end)
+            found = await self._examine(data[known:], base + known, stop, last=at_end, final=final and at_end)
             if found or at_end:
                 return found
             await anyio.lowlevel.checkpoint()
