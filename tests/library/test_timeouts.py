@@ -10,11 +10,11 @@ import pytest
 
 from muxwire import ConnectionClosed, InvalidArgument, TabUnavailable
 from muxwire.pane import output as execution_result
-from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from muxwire.shell.prompt_line import BUSY_GRACE
+from muxwire.shell.stop import Stop
 from tests.library.opened import known_prompt, seen, tab_for
 from tests.processes import stopped
 
@@ -312,7 +312,7 @@ async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
         await anyio.lowlevel.checkpoint()
         return ""
 
-    monkeypatch.setattr(Interrupter, "carry_out", given_up)
+    monkeypatch.setattr(Stop, "run", given_up)
     with scope:
         await tab.execute("sleep 100", timeout=0.1)
     running = tab.pane.session.current
