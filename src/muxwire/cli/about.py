@@ -6,7 +6,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.cli.options import add_no_colours, add_parser
+from muxwire.cli.options import AS_JSON, NO_COLOURS, add_parser, flag, option
 from muxwire.cli.printing import FAILED, Colours, shown, spoken
 from muxwire.errors import MuxwireError
 
@@ -22,26 +22,27 @@ _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
 
 
 def add(verbs: Verbs) -> None:
-    doctor = add_parser(
+    add_parser(
         verbs,
         "doctor",
         _doctor,
+        flag("--clean", help="only remove what ended instances have left, and list it"),
+        option("--host", metavar="HOST", action="append", default=[], help="only check that machine; may be repeated"),
+        NO_COLOURS,
+        AS_JSON,
         summary="say what is wrong with this machine, and what to do about it",
         example="muxwire doctor",
         details="It checks tmux, shells, directories, limits and leftovers; nothing is changed without --clean. "
         "Every shell is tried in an instance of its own. Exit code 1: something is broken.",
     )
-    doctor.add_argument("--clean", action="store_true", help="only remove what ended instances have left, and list it")
-    doctor.add_argument(
-        "--host", metavar="HOST", action="append", default=[], help="only check that machine; may be repeated"
+    add_parser(
+        verbs,
+        "help",
+        _help,
+        option("about", metavar="VERB", nargs="?", default="", help="default: a list of all"),
+        summary="list the verbs, or show what one takes",
+        example="muxwire help run",
     )
-    add_no_colours(doctor)
-    doctor.add_argument("--json", action="store_true", help="print one JSON document")
-
-    shown = add_parser(
-        verbs, "help", _help, summary="list the verbs, or show what one takes", example="muxwire help run"
-    )
-    shown.add_argument("about", metavar="VERB", nargs="?", default="", help="default: a list of all")
     add_parser(
         verbs,
         "skill",
@@ -49,14 +50,14 @@ def add(verbs: Verbs) -> None:
         summary="print how an agent that has a shell uses muxwire",
         example="muxwire skill",
     )
-    version = add_parser(
+    add_parser(
         verbs,
         "version",
         _version,
+        AS_JSON,
         summary="print the versions of muxwire, Python and tmux",
         example="muxwire version --json",
     )
-    version.add_argument("--json", action="store_true", help="print one JSON document")
 
 
 def _clean(console: Console, arguments: argparse.Namespace) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from muxwire.cli.connect import choose_instance, chosen_host
 from muxwire.cli.console import STDIN, STDOUT
 from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, terminals_of, tmux_of
-from muxwire.cli.options import add_host, add_target, add_verb
+from muxwire.cli.options import add_verb, flag, names_host, names_tab, option
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
 from muxwire.tmux.status_line import PREFIX_KEY, PREFIX_OPTION, doing_format, prefix_bindings
 from muxwire.verbs.types import ACTIVE
@@ -34,26 +34,21 @@ _GONE_REMEDY = "muxwire new starts one"
 
 
 def add(verbs: Verbs) -> None:
-    attach = add_verb(
+    add_verb(
         verbs,
         "attach",
         _attach,
+        names_tab(),
+        names_host("the tabs that running muxwire processes have on that machine"),
+        flag("-r", "--read-only", help="only watch: no key does anything but C-b d"),
+        flag("--ignore-size", help="leave every tab its size, also if it is larger than this terminal"),
+        option("--prefix", metavar="KEY", default=PREFIX_KEY, help="in place of C-b, e.g. C-a"),
+        flag("--mouse", help="the wheel scrolls, a click selects a pane"),
+        flag("--clipboard", help="what is copied here, or by a program in a tab, goes to your clipboard"),
         summary="show the tabs in this terminal",
         example="muxwire attach build",
         details="The status line marks the tab that was used last. C-b n and C-b p go to the next and the previous "
         "tab, C-b d leaves.",
-        document=False,
-    )
-    add_target(attach)
-    add_host(attach, "the tabs that running muxwire processes have on that machine")
-    attach.add_argument("-r", "--read-only", action="store_true", help="only watch: no key does anything but C-b d")
-    attach.add_argument(
-        "--ignore-size", action="store_true", help="leave every tab its size, also if it is larger than this terminal"
-    )
-    attach.add_argument("--prefix", metavar="KEY", default=PREFIX_KEY, help="in place of C-b, e.g. C-a")
-    attach.add_argument("--mouse", action="store_true", help="the wheel scrolls, a click selects a pane")
-    attach.add_argument(
-        "--clipboard", action="store_true", help="what is copied here, or by a program in a tab, goes to your clipboard"
     )
 
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from muxwire.cli.options import add_parser, words_after
+from muxwire.cli.options import add_parser, option, words_after
 from muxwire.errors import MuxwireError
 from muxwire.verbs.types import EventKind
 
@@ -33,14 +33,14 @@ def add(verbs: Verbs) -> None:
         verbs,
         "completion",
         _run,
+        option("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS)),
+        option("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS),
         summary="print the completion script of a shell",
         example="source <(muxwire completion bash)",
         details="Put the line of the example into ~/.bashrc; for zsh the same with zsh into ~/.zshrc; for fish "
         "muxwire completion fish | source into config.fish.",
     )
-    completion.add_argument("shell", metavar="SHELL", choices=SHELLS, help=", ".join(SHELLS))
-    words = completion.add_argument("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    words.required = False  # else argparse's message for a missing SHELL would name WORD too
+    completion.taken[-1].required = False  # else argparse's message for a missing SHELL would name WORD too
 
 
 async def _run(console: Console, arguments: argparse.Namespace) -> int:

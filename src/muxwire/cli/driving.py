@@ -8,7 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_no_colours, add_target, add_verb, named_tabs, positive, words_of
+from muxwire.cli.options import (
+    AS_JSON,
+    NO_COLOURS,
+    add_verb,
+    flag,
+    named_tabs,
+    names_tab,
+    of,
+    option,
+    positive,
+    words_of,
+)
 from muxwire.cli.printing import FAILED, Colours, packed, shown, spoken
 from muxwire.cli.sentences import sentence
 from muxwire.verbs.catalogue import Conditions, SendKeys, Typing, Wait, WaitFor, WatchEvents
@@ -33,69 +44,76 @@ _EVENTS = 1000
 
 
 def add(verbs: Verbs) -> None:
-    send = add_verb(
+    add_verb(
         verbs,
         "send-keys",
         on_terminals(_send_keys),
+        names_tab(word=False),
+        of(
+            SendKeys,
+            without=("paste",),  # `muxwire paste`
+            literal={"flags": ("-l", "--literal")},
+            answers={
+                "flags": ("--answer",),
+                "help": "then enter that line when the program waits for input again; may be repeated",
+            },
+            keys={"flags": ("keys",), "nargs": "*"},
+        ),
+        AS_JSON,
         summary="type into whatever runs in a tab",
         example="muxwire send-keys -t build y Enter",
         details="Each KEY is tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text. With --until, --regex, "
         "--stable, --idle or --wait the new output is printed; exit codes are then those of wait.",
     )
-    add_target(send, word=False)
-    send.option(SendKeys, "literal", "-l", "--literal")
-    line = "then enter that line when the program waits for input again; may be repeated"
-    send.option(SendKeys, "answers", "--answer", dest="answers", help=line)
-    for name in ("until", "regex", "gone", "stable", "idle", "wait"):
-        send.option(SendKeys, name)
-    send.option(SendKeys, "keys", "keys", nargs="*")
-
-    paste = add_verb(
+    add_verb(
         verbs,
         "paste",
         on_terminals(_paste),
+        names_tab(word=False),
+        flag("--enter", help="press Enter after it"),
+        option("text", metavar="TEXT", nargs="?", help="default: all of stdin"),
+        AS_JSON,
         summary="paste a text into whatever runs in a tab",
         example="muxwire paste -t build --enter < commands.txt",
         details="It is a bracketed paste where the program asked for that, so no line of it is run by accident.",
     )
-    add_target(paste, word=False)
-    paste.add_argument("--enter", action="store_true", help="press Enter after it")
-    paste.add_argument("text", metavar="TEXT", nargs="?", help="default: all of stdin")
-
-    wait = add_verb(
+    add_verb(
         verbs,
         "wait",
         on_terminals(_wait),
+        names_tab(many=True),
+        of(WaitFor, timeout={"default": math.inf}),
+        AS_JSON,
         summary="wait until a tab shows or does something",
         example="muxwire wait build --until passed --timeout 60",
         details="Without a condition: for half a second without output. Exit codes: 0 if a condition was met, 124 if "
         "none was met in time, 1 if none can be met any more.",
     )
-    add_target(wait, many=True)
-    for name in ("until", "regex", "gone", "stable", "idle", "exit", "prompt", "bell", "from_byte"):
-        wait.option(WaitFor, name)
-    wait.option(WaitFor, "timeout", default=math.inf)
-
-    watch = add_verb(
+    add_verb(
         verbs,
         "watch",
         on_terminals(_watch, looks=True),
+        names_tab(many=True),
+        flag("-a", "--all", help="of every tab, those that are opened later too"),
+        of(
+            WatchEvents,
+            without=("since", "max_events"),  # it begins now, and shows all
+            kinds={"flags": ("--kind",), "help": "only events of that kind; may be repeated"},
+            timeout={"default": math.inf},
+        ),
+        NO_COLOURS,
+        option("--count", metavar="N", type=positive, default=math.inf, help="end after N events"),
+        option(
+            "--on-ask",
+            default="",
+            metavar="COMMAND",
+            help="run that by sh when a program in a tab begins to wait for a line or a password; $MUXWIRE_TAB, "
+            "$MUXWIRE_TAB_NAME, $MUXWIRE_ASKS and $MUXWIRE_QUESTION say which and for what",
+        ),
+        AS_JSON,
         summary="print what happens in the tabs, as it happens",
         example="muxwire watch --all --kind bell --count 1",
         details="With --json each event is one document on one line.",
-    )
-    add_target(watch, many=True)
-    watch.add_argument("-a", "--all", action="store_true", help="of every tab, those that are opened later too")
-    watch.option(WatchEvents, "kinds", "--kind", dest="kind", help="only events of that kind; may be repeated")
-    add_no_colours(watch)
-    watch.add_argument("--count", metavar="N", type=positive, default=math.inf, help="end after N events")
-    watch.option(WatchEvents, "timeout", default=math.inf)
-    watch.add_argument(
-        "--on-ask",
-        default="",
-        metavar="COMMAND",
-        help="run that by sh when a program in a tab begins to wait for a line or a password; $MUXWIRE_TAB, "
-        "$MUXWIRE_TAB_NAME, $MUXWIRE_ASKS and $MUXWIRE_QUESTION say which and for what",
     )
 
 
@@ -161,7 +179,7 @@ async def _print_events(
 ) -> int:
     import anyio
 
-    kinds, still_open, colours = arguments.kind, set(targets), Colours.of(console, arguments)
+    kinds, still_open, colours = arguments.kinds, set(targets), Colours.of(console, arguments)
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_verb, words_of
+from muxwire.cli.options import AS_JSON, add_verb, of, words_of
 from muxwire.cli.printing import FAILED, shown, spoken
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import RunTmuxOperations
@@ -24,21 +24,22 @@ _MOST = 64 << 20
 
 
 def add(verbs: Verbs) -> None:
-    ops = add_verb(
+    add_verb(
         verbs,
         "ops",
         on_terminals(_ops),
+        of(
+            RunTmuxOperations,
+            operations={"flags": ("file",), "metavar": "FILE", "help": "the list, as JSON"},
+            on_error={"help": "what to do after a step that fails; default: stop"},
+            rollback_on_error={"flags": ("--rollback",)},
+        ),
+        AS_JSON,
         summary="run a list of tmux operations, checked before anything is sent, with a result for each",
         example="""echo '[{"kind": "new_window"}]' | muxwire ops -""",
         details="FILE holds the list that the tool run_tmux_operations takes, or an object with it as "
         '"operations"; - reads stdin. The exit code is 1 if a step did not succeed.',
     )
-    ops.option(RunTmuxOperations, "operations", "file", metavar="FILE", help="the list, as JSON")
-    ops.option(RunTmuxOperations, "dry_run")
-    ops.option(RunTmuxOperations, "on_error", help="what to do after a step that fails; default: stop")
-    ops.option(RunTmuxOperations, "rollback_on_error", "--rollback")
-    ops.option(RunTmuxOperations, "dispatch_timeout")
-    ops.option(RunTmuxOperations, "timeout")
 
 
 async def _ops(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:

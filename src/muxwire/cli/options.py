@@ -28,6 +28,8 @@ if TYPE_CHECKING:
         def add_parser(self, *names: Any, **options: Any) -> Parser:  # noqa: ANN401 (as argparse)
             """Add such a word, and return the parser of what follows it."""
 
+    # What adds to a parser.
+    Takes = Callable[["Parser"], object]
     # What a parser has as `run`. A verb that needs an event loop is a coroutine function.
     Verb = Callable[[Console, argparse.Namespace], "int | Coroutine[Any, Any, int]"]
 
@@ -64,36 +66,14 @@ class Parser(argparse.ArgumentParser):
         self.described: dict[type[Described], set[str]] = {}
         self.verbs: dict[str, Parser] = {}
         self.summary = ""
+        self.group: Any = None  # where arguments are added now, if not here
         super().__init__(*args, **options)
 
     def add_argument(self, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
-        return self.add_to(super(), *names, **options)
-
-    def add_to(self, group: Any, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
-        """Add to a group of this parser."""
-        action: argparse.Action = group.add_argument(*names, **options)
+        here: Any = super()
+        action: argparse.Action = (self.group or here).add_argument(*names, **options)
         self.taken.append(action)
         return action
-
-    def option(
-        self,
-        verb: type[Described],
-        name: str,
-        *flags: str,
-        group: Any = None,  # noqa: ANN401 (argparse's)
-        **options: Any,  # noqa: ANN401
-    ) -> argparse.Action:
-        """Add an option (or a word, if `flags` is one that has no dash) made of a parameter of a verb.
-
-        Without `flags` it is called as the parameter. `options` are argparse's; they go before the parameter's.
-        """
-        (one,) = (one for one in parameters(verb) if one.name == name)
-        self.described.setdefault(verb, set()).add(name)
-        given = {"help": one.help.replace("%", "%%"), **_reading(one), **options}
-        if not flags or flags[0].startswith("-"):
-            flags = flags or (f"--{one.name.strip('_').replace('_', '-')}",)
-            given.setdefault("dest", one.name)
-        return self.add_to(super() if group is None else group, *flags, **given)
 
     def parse_known_args(  # type: ignore[override]  # typeshed's overloads for namespaces of one's own
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -160,18 +140,17 @@ def _nearest(word: str, known: list[str], alike: float = _ALIKE) -> str:
 
 
 def add_verb(
-    verbs: Verbs, name: str, run: Verb, *, summary: str, example: str, details: str = "", document: bool = True
+    verbs: Verbs, name: str, run: Verb, *takes: Takes, summary: str, example: str, details: str = ""
 ) -> Parser:
     """Add a verb that acts on an instance; `run` gets the parsed arguments and returns the exit code."""
-    parser = add_parser(verbs, name, run, summary=summary, example=example, details=details)
-    add_instance(parser, default="$MUXWIRE_NAME, else main, else the only one")
-    if document:
-        parser.add_argument("--json", action="store_true", help="print one JSON document")
-    return parser
+    which = instance("$MUXWIRE_NAME, else main, else the only one")
+    return add_parser(verbs, name, run, which, *takes, summary=summary, example=example, details=details)
 
 
-def add_parser(verbs: Verbs, name: str, run: Verb, *, summary: str, example: str, details: str = "") -> Parser:
-    """Add a verb; `example` is a command line that works as it stands."""
+def add_parser(
+    verbs: Verbs, name: str, run: Verb, *takes: Takes, summary: str, example: str, details: str = ""
+) -> Parser:
+    """Add a verb and what it takes; `example` is a command line that works as it stands."""
     parser: Parser = verbs.add_parser(
         name,
         help=summary,
@@ -180,21 +159,74 @@ def add_parser(verbs: Verbs, name: str, run: Verb, *, summary: str, example: str
     )
     parser.set_defaults(run=run)
     parser.summary = summary
+    for take in takes:
+        take(parser)
     return parser
 
 
-def add_instance(parser: Parser, *, default: str) -> None:
-    one = parser.add_argument_group(f"which instance (default: {default})").add_mutually_exclusive_group()
-    parser.add_to(one, "--name", metavar="NAME", help="the instance of that name, whose tabs stay")
-    parser.add_to(one, "--socket", metavar="PATH", help="the tmux server at that socket")
-    parser.add_to(one, "--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
+def option(*names: str, **options: Any) -> Takes:  # noqa: ANN401 (argparse's)
+    """An option, or a word, as argparse's `add_argument` has it."""
+    return lambda parser: parser.add_argument(*names, **options)
 
 
+def flag(*names: str, help: str, **options: Any) -> Takes:  # noqa: A002, ANN401 (as argparse)
+    """An option without a value."""
+    return option(*names, action="store_true", help=help, **options)
+
+
+def of(verb: type[Described], *only: str, without: Sequence[str] = (), **spelled: Mapping[str, Any]) -> Takes:
+    """An option for every parameter of a verb but its tab, or for those that are named.
+
+    An option is called as its parameter. `spelled` says by a parameter's name what is else than the parameter has it:
+    argparse's options, and `flags`, which is one word without a dash for a word of the command line.
+    """
+
+    def add(parser: Parser) -> None:
+        for one in parameters(verb):
+            if one.name in (only or {one.name} - _TABS) and one.name not in without:
+                given = {"flags": (f"--{one.name.strip('_').replace('_', '-')}",), **spelled.get(one.name, {})}
+                flags = given.pop("flags")
+                dest = {"dest": one.name} if flags[0].startswith("-") else {}
+                parser.described.setdefault(verb, set()).add(one.name)
+                parser.add_argument(*flags, **{"help": one.help.replace("%", "%%"), **_reading(one), **dest, **given})
+
+    return add
+
+
+def one_of(*takes: Takes, title: str = "") -> Takes:
+    """Options of which one may be given; with a title they are a part of the help."""
+
+    def add(parser: Parser) -> None:
+        parser.group = (parser.add_argument_group(title) if title else parser).add_mutually_exclusive_group()
+        for take in takes:
+            take(parser)
+        parser.group = None
+
+    return add
+
+
+def instance(default: str) -> Takes:
+    return one_of(
+        option("--name", metavar="NAME", help="the instance of that name, whose tabs stay"),
+        *SERVERS,
+        title=f"which instance (default: {default})",
+    )
+
+
+SERVERS = (
+    option("--socket", metavar="PATH", help="the tmux server at that socket"),
+    option("--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L"),
+)
+AS_JSON = flag("--json", help="print one JSON document")
+NO_COLOURS = flag("--plain", dest="no_colours", help="no colours, as with $NO_COLOR")
+# How the tools' strip_ansi is spelled; without it the tab's own default holds.
+PLAIN = {"flags": ("--plain", "--strip-ansi")}
+_TABS = {"window_id", "window_ids"}
 _DEFAULT = " (the default)"
 
 
-def add_target(parser: Parser, *, many: bool = False, word: bool = True, needed: bool = False) -> None:
-    """Add TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`.
+def names_tab(*, many: bool = False, word: bool = True, needed: bool = False) -> Takes:
+    """TAB, as `-t TAB` and, for a verb that takes no other words, as a word: `target`, or with `many` `targets`.
 
     `needed`: TAB has no default.
     """
@@ -202,18 +234,26 @@ def add_target(parser: Parser, *, many: bool = False, word: bool = True, needed:
     text = text.removesuffix(_DEFAULT) if needed else text
     dest, nargs = ("targets", "*") if many else ("target", "?")
     text += "; may be repeated" if many else ""
-    parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else _Tab, help=text)
-    parser.set_defaults(**{dest: [] if many else ACTIVE})
-    if word:
-        # SUPPRESS: if no word is given, the value of -t stays.
-        parser.add_argument(
-            dest,
-            metavar="TAB",
-            nargs=nargs,
-            action="extend" if many else _Tab,
-            default=argparse.SUPPRESS,
-            help="the same as -t TAB",
-        )
+
+    def add(parser: Parser) -> None:
+        parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else _Tab, help=text)
+        parser.set_defaults(**{dest: [] if many else ACTIVE})
+        if word:
+            # SUPPRESS: if no word is given, the value of -t stays.
+            parser.add_argument(
+                dest,
+                metavar="TAB",
+                nargs=nargs,
+                action="extend" if many else _Tab,
+                default=argparse.SUPPRESS,
+                help="the same as -t TAB",
+            )
+
+    return add
+
+
+def names_host(text: str) -> Takes:
+    return option("--host", metavar="HOST", default="", help=text)
 
 
 def named_tabs(arguments: argparse.Namespace) -> list[str]:
@@ -234,19 +274,6 @@ class _Tab(argparse.Action):
         if before != ACTIVE:
             setattr(namespace, _TWICE, (before, str(values)))
         setattr(namespace, self.dest, values)
-
-
-def add_host(parser: Parser, text: str) -> None:
-    parser.add_argument("--host", metavar="HOST", default="", help=text)
-
-
-def add_plain(parser: Parser, verb: type[Described]) -> None:
-    """Add `--plain`, which the tools call strip_ansi; without it the tab's own default holds."""
-    parser.option(verb, "strip_ansi", "--plain", "--strip-ansi")
-
-
-def add_no_colours(parser: Parser) -> None:
-    parser.add_argument("--plain", action="store_true", dest="no_colours", help="no colours, as with $NO_COLOR")
 
 
 def words_of(verb: type[Described], arguments: argparse.Namespace) -> dict[str, Any]:

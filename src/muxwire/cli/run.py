@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
-from muxwire.cli.options import add_host, add_plain, add_verb, words_after, words_of
+from muxwire.cli.options import AS_JSON, PLAIN, add_verb, names_host, of, option, words_after, words_of
 from muxwire.cli.printing import spoken
 from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.shell.quoting import fish_quote, os_bytes
@@ -52,6 +52,25 @@ def add(verbs: Verbs) -> None:
         verbs,
         "run",
         on_terminals(_run),
+        option("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one"),
+        names_host("on another machine, in a tab of its own"),
+        option(
+            "--leave",
+            dest="on_timeout",
+            action="store_const",
+            const="leave",
+            default="interrupt",
+            help="at the timeout leave it running",
+        ),
+        of(
+            ExecuteCommand,
+            # The output is printed as it comes, and whole; C-c and a shell's & are there already.
+            without=("async_", "idle", "max_chars", "on_timeout"),
+            timeout={"default": math.inf},
+            strip_ansi=PLAIN,
+            command={"flags": ("command",), "nargs": argparse.REMAINDER},
+        ),
+        AS_JSON,
         summary="run a command in a tab; print its output as it comes, exit with its exit code",
         example="muxwire run -t build make -j4",
         details="One quoted COMMAND is a line for the tab's shell, which knows its aliases and functions; options may "
@@ -59,15 +78,6 @@ def add(verbs: Verbs) -> None:
         "- reads the line from stdin. Exit codes of muxwire itself: 125 if the command did not end in time, 126 if it "
         "could not be run.",
     )
-    run.add_argument("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one")
-    add_host(run, "on another machine, in a tab of its own")
-    run.option(ExecuteCommand, "timeout", default=math.inf)
-    text = "at the timeout leave it running"
-    run.add_argument("--leave", dest="on_timeout", action="store_const", const="leave", default="interrupt", help=text)
-    run.option(ExecuteCommand, "cwd")
-    run.option(ExecuteCommand, "env")
-    add_plain(run, ExecuteCommand)
-    run.option(ExecuteCommand, "command", "command", nargs=argparse.REMAINDER)
     opened: Verb = run.get_default("run")
 
     def with_command(console: Console, arguments: argparse.Namespace) -> int | Coroutine[Any, Any, int]:

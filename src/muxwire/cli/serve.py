@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import choose_instance, given_instance
-from muxwire.cli.options import add_instance, add_parser, duration
+from muxwire.cli.options import SERVERS, add_parser, duration, flag, instance, one_of, option
 from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -18,33 +18,32 @@ if TYPE_CHECKING:
 
 
 def add(verbs: Verbs) -> None:
-    serve = add_parser(
+    add_parser(
         verbs,
         "serve",
         _serve,
+        instance("an instance of its own, which ends with it"),
+        option("--toolsets", metavar="LIST", help="only these of core, screen, scripts, ops; e.g. core,scripts"),
+        option(
+            "--close-idle",
+            metavar="TIME",
+            type=duration,
+            help="close tabs that were not used for that long: 90s, 30m, 2h",
+        ),
+        flag(
+            "--channel",
+            help="send the end of a command left running into the session (claude/channel; experimental)",
+        ),
+        option(
+            "--profile",
+            choices=("codex", "claude"),
+            default="",
+            help="in place of all these, tools named and shaped like the command tools of Codex or Claude Code",
+        ),
+        flag("--read-only", help="only tools that change nothing"),
         summary="serve MCP on stdin and stdout",
         example="claude mcp add muxwire -- muxwire serve",
     )
-    add_instance(serve, default="an instance of its own, which ends with it")
-    serve.add_argument("--toolsets", metavar="LIST", help="only these of core, screen, scripts, ops; e.g. core,scripts")
-    serve.add_argument(
-        "--close-idle",
-        metavar="TIME",
-        type=duration,
-        help="close tabs that were not used for that long: 90s, 30m, 2h",
-    )
-    serve.add_argument(
-        "--channel",
-        action="store_true",
-        help="send the end of a command left running into the session (claude/channel; experimental)",
-    )
-    serve.add_argument(
-        "--profile",
-        choices=("codex", "claude"),
-        default="",
-        help="in place of all these, tools named and shaped like the command tools of Codex or Claude Code",
-    )
-    serve.add_argument("--read-only", action="store_true", help="only tools that change nothing")
     add_parser(
         verbs,
         "demo",
@@ -52,7 +51,22 @@ def add(verbs: Verbs) -> None:
         summary="show the main job on this machine: a tab, a command, a process, a log",
         example="muxwire demo",
     )
-    _add_repl(verbs)
+    add_parser(
+        verbs,
+        "repl",
+        _repl,
+        one_of(
+            option("--name", metavar="NAME", help="the instance of that name; its server stays when you leave"),
+            flag("--ephemeral", help="an instance of its own, which ends with the REPL"),
+            *SERVERS,
+            option("--replay", metavar="FILE", help="a recorded transcript"),
+            title="on what (default: the instance $MUXWIRE_NAME, else main)",
+        ),
+        summary="debug a control connection: tmux commands in, answers and notifications out",
+        example="echo list-windows | muxwire repl --name main",
+        details="A prompt on an instance's control connection, or a script for it on standard input. "
+        "Exit code 1: a line of the script failed.",
+    )
 
 
 def offered_options(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -101,25 +115,6 @@ def _demo(console: Console, arguments: argparse.Namespace) -> int:
     from muxwire.demo import main as demo
 
     return demo()
-
-
-def _add_repl(verbs: Verbs) -> None:
-    repl = add_parser(
-        verbs,
-        "repl",
-        _repl,
-        summary="debug a control connection: tmux commands in, answers and notifications out",
-        example="echo list-windows | muxwire repl --name main",
-        details="A prompt on an instance's control connection, or a script for it on standard input. "
-        "Exit code 1: a line of the script failed.",
-    )
-    which = repl.add_argument_group("on what (default: the instance $MUXWIRE_NAME, else main)")
-    one = which.add_mutually_exclusive_group()
-    repl.add_to(one, "--name", metavar="NAME", help="the instance of that name; its server stays when you leave")
-    repl.add_to(one, "--ephemeral", action="store_true", help="an instance of its own, which ends with the REPL")
-    repl.add_to(one, "--socket", metavar="PATH", help="the tmux server at that socket")
-    repl.add_to(one, "--socket-name", metavar="NAME", help="the tmux server of that name, as in tmux -L")
-    repl.add_to(one, "--replay", metavar="FILE", help="a recorded transcript")
 
 
 def _repl(console: Console, arguments: argparse.Namespace) -> int:

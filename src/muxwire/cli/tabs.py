@@ -18,7 +18,7 @@ from muxwire.cli.connect import (
     only_one,
 )
 from muxwire.cli.instances import rows_of
-from muxwire.cli.options import add_host, add_no_colours, add_target, add_verb, words_after, words_of
+from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_host, names_tab, of, words_after, words_of
 from muxwire.cli.printing import Colours, shown, table
 from muxwire.errors import (
     ConnectionClosed,
@@ -46,41 +46,49 @@ _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
 
 
 def add(verbs: Verbs) -> None:
-    ls = add_verb(
+    add_verb(
         verbs,
         "ls",
         _list,
+        names_host("the tabs that running muxwire processes have on that machine"),
+        of(ListTabs, closed={"flags": ("-a", "--all")}),
+        NO_COLOURS,
+        AS_JSON,
         summary="list the instances that run, and the tabs of one",
         example="muxwire ls --all",
         details="The tabs are those of the instance that is named, of main, or of the only one that runs.",
     )
-    add_host(ls, "the tabs that running muxwire processes have on that machine")
-    ls.option(ListTabs, "closed", "-a", "--all", dest="all")
-    ls.option(ListTabs, "session")
-    add_no_colours(ls)
-
-    new = add_verb(
+    add_verb(
         verbs,
         "new",
         on_terminals(_new, makes=True),
+        of(
+            CreateTab,
+            name={"flags": ("-n", "--tab-name"), "metavar": "TAB_NAME", "dest": "tab_name"},
+            env={"help": "an environment variable; may be repeated"},
+            command={
+                "flags": ("command",),
+                "action": "store",
+                "default": None,
+                "nargs": argparse.REMAINDER,
+                "help": "a program and its arguments, in place of a shell",
+            },
+        ),
+        AS_JSON,
         summary="open a tab and print its id",
         example="muxwire new -n build --cwd /srv/app",
     )
-    new.option(CreateTab, "host")
-    new.option(CreateTab, "name", "-n", "--tab-name", metavar="TAB_NAME", dest="tab_name")
-    new.option(CreateTab, "env", help="an environment variable; may be repeated")
-    for name in ("cwd", "shell", "login", "session", "size", "strip_ansi", "idle_timeout"):
-        new.option(CreateTab, name)
-    text = "a program and its arguments, in place of a shell"
-    new.option(CreateTab, "command", "command", action="store", default=None, nargs=argparse.REMAINDER, help=text)
-
-    kill = add_verb(
-        verbs, "kill", _kill, summary="close tabs and end what runs in them", example="muxwire kill build --force"
+    add_verb(
+        verbs,
+        "kill",
+        _kill,
+        names_tab(many=True, needed=True),
+        flag("--all", help="every tab, and then the instance's tmux server"),
+        of(CloseTab, force={"flags": ("-f", "--force")}),
+        AS_JSON,
+        summary="close tabs and end what runs in them",
+        example="muxwire kill build --force",
     )
-    add_target(kill, many=True, needed=True)
-    kill.add_argument("--all", action="store_true", help="every tab, and then the instance's tmux server")
-    kill.option(CloseTab, "force", "-f", "--force")
-    kill.option(CloseTab, "session")
 
 
 async def _list(console: Console, arguments: argparse.Namespace) -> int:
@@ -142,8 +150,8 @@ def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> i
 
 async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     listed = await terminals.list_tabs(session=arguments.session)
-    tabs = [tab for tab in listed.tabs if arguments.all or not tab.closed]
-    if arguments.all and not arguments.session and terminals.role != "adopted":
+    tabs = [tab for tab in listed.tabs if arguments.closed or not tab.closed]
+    if arguments.closed and not arguments.session and terminals.role != "adopted":
         tabs += await terminals.ended_tabs()
     if arguments.json:
         instances = {} if arguments.faces is None else {"instances": arguments.faces}

@@ -10,13 +10,18 @@ from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
 from muxwire.cli.options import (
-    add_no_colours,
-    add_plain,
-    add_target,
+    AS_JSON,
+    NO_COLOURS,
+    PLAIN,
     add_verb,
     duration,
+    flag,
     named_tabs,
+    names_tab,
     natural,
+    of,
+    one_of,
+    option,
     positive,
     seconds,
     words_of,
@@ -35,80 +40,84 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
 
 _CHUNK = 1 << 20
-_LIGHT = "draw on a light background; else on a dark one"
+_LIGHT = flag("--light", help="draw on a light background; else on a dark one")
+_COMMAND = {"flags": ("--command",)}
 _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
 
 
 def add(verbs: Verbs) -> None:
-    snapshot = add_verb(
+    add_verb(
         verbs,
         "snapshot",
         on_terminals(_snapshot, looks=True),
+        names_tab(),
+        one_of(
+            of(TakeSnapshot, "at_byte", "command_id", at_byte={"flags": ("--at",)}, command_id=_COMMAND),
+            # Over MCP it is a number.
+            option("--ago", metavar="TIME", type=duration, help="as it was that long ago: 10s, 5m"),
+        ),
+        of(
+            TakeSnapshot,
+            without=("at_byte", "command_id", "ago", "image"),  # --image has a file
+            cells={"help": "with --json: colours and other styles too"},
+        ),
+        option("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output"),
+        option("--image", metavar="FILE", help="the same as PNG; needs Pillow"),
+        _LIGHT,
+        AS_JSON,
         summary="print what a tab's screen shows, or has shown",
         example="muxwire snapshot build --scrollback 0",
     )
-    add_target(snapshot)
-    moment = snapshot.add_mutually_exclusive_group()
-    snapshot.option(TakeSnapshot, "at_byte", "--at", group=moment, dest="at")
-    snapshot.option(TakeSnapshot, "command_id", "--command", group=moment, dest="command")
-    snapshot.add_to(moment, "--ago", metavar="TIME", type=duration, help="as it was that long ago: 10s, 5m")
-    snapshot.option(TakeSnapshot, "scrollback")
-    snapshot.option(TakeSnapshot, "unwrap")
-    snapshot.option(TakeSnapshot, "cells", help="with --json: colours and other styles too")
-    snapshot.add_argument("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output")
-    snapshot.add_argument("--image", metavar="FILE", help="the same as PNG; needs Pillow")
-    snapshot.add_argument("--light", action="store_true", help=_LIGHT)
-
-    logs = add_verb(
+    add_verb(
         verbs,
         "logs",
         on_terminals(_logs, looks=True),
+        names_tab(),
+        flag("-f", "--follow", help="continue as more comes, until the tab is closed"),
+        of(StreamLogs, "from_byte", from_byte={"default": None, "help": "all from that offset on, in place of lines"}),
+        of(
+            ReadLogs,
+            lines={"flags": ("-n", "--lines")},
+            command_id=_COMMAND,
+            after={"flags": ("-A", "--after")},
+            before={"flags": ("-B", "--before")},
+            strip_ansi=PLAIN,
+        ),
+        AS_JSON,
         summary="print what a tab has shown, a closed one too",
         example="muxwire logs build --follow",
     )
-    add_target(logs)
-    logs.option(ReadLogs, "lines", "-n", "--lines")
-    logs.add_argument("-f", "--follow", action="store_true", help="continue as more comes, until the tab is closed")
-    logs.option(StreamLogs, "from_byte", default=None, help="all from that offset on, in place of lines")
-    logs.option(ReadLogs, "command_id", "--command", dest="command")
-    logs.option(ReadLogs, "grep")
-    logs.option(ReadLogs, "after", "-A", "--after")
-    logs.option(ReadLogs, "before", "-B", "--before")
-    add_plain(logs, ReadLogs)
-
-    history = add_verb(
+    add_verb(
         verbs,
         "history",
         on_terminals(_history, looks=True),
+        names_tab(many=True),
+        flag("-a", "--all", help="of every tab, closed ones too"),
+        NO_COLOURS,
+        option("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N"),
+        AS_JSON,
         summary="list the commands that ran: when, where, by whom, how long, exit code, offsets",
         example="muxwire history build -n 20",
         details="MUXWIRE_HISTORY=off keeps none.",
     )
-    add_target(history, many=True)
-    history.add_argument("-a", "--all", action="store_true", help="of every tab, closed ones too")
-    add_no_colours(history)
-    history.add_argument("-n", "--lines", metavar="N", type=positive, default=DEFAULT_LINES, help="the last N")
-    _add_rec(verbs)
-
-
-def _add_rec(verbs: Verbs) -> None:
-    rec = add_verb(
+    add_verb(
         verbs,
         "rec",
         on_terminals(_rec),
+        names_tab(),
+        flag("--svg", help="a still picture in place of a recording"),
+        _LIGHT,
+        option("--at", metavar="N", type=natural, help="a picture of the screen at that offset of its output"),
+        option("--duration", metavar="SECONDS", type=seconds, default=math.inf, help="end after that time"),
+        option("--idle-limit", metavar="SECONDS", type=seconds, help="players shorten longer pauses to this"),
+        option("--title", metavar="TEXT", default="", help="default: the tab's name"),
+        flag("--overwrite", help="FILE may exist already"),
+        option("file", metavar="FILE", help="where it goes; - is stdout"),
+        AS_JSON,
         summary="record what a tab shows, as an asciicast",
         example="muxwire rec build build.cast",
         details="It ends with the tab, at the time given, or by C-c. `asciinema play FILE` shows it.",
     )
-    add_target(rec)
-    rec.add_argument("--svg", action="store_true", help="a still picture in place of a recording")
-    rec.add_argument("--light", action="store_true", help=_LIGHT)
-    rec.add_argument("--at", metavar="N", type=natural, help="a picture of the screen at that offset of its output")
-    rec.add_argument("--duration", metavar="SECONDS", type=seconds, default=math.inf, help="end after that time")
-    rec.add_argument("--idle-limit", metavar="SECONDS", type=seconds, help="players shorten longer pauses to this")
-    rec.add_argument("--title", metavar="TEXT", default="", help="default: the tab's name")
-    rec.add_argument("--overwrite", action="store_true", help="FILE may exist already")
-    rec.add_argument("file", metavar="FILE", help="where it goes; - is stdout")
 
 
 async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -119,8 +128,7 @@ async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.
         from muxwire.library.pictures import check_can_draw, png  # late: only a picture needs them
 
         check_can_draw()
-    other = {"at_byte": arguments.at, "command_id": arguments.command}
-    other |= {} if drawn is None else {"cells": True, "unwrap": False}
+    other = {} if drawn is None else {"cells": True, "unwrap": False}
     taken = await terminals.snapshot(arguments.target, **words_of(Screenshot, arguments) | other)
     if drawn is not None:
         svg = arguments.svg is not None
@@ -142,11 +150,10 @@ async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.
 async def _logs(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     display = Display() if console.sizes[STDOUT] is not None and not arguments.json else None
     next_byte = arguments.from_byte
-    if arguments.command and (arguments.follow or next_byte is not None):
+    if arguments.command_id and (arguments.follow or next_byte is not None):
         raise InvalidArgument("--command goes with --lines and --grep", remedy="leave --follow and --from-byte out")
     if next_byte is None:
-        of = {"command_id": arguments.command}
-        tail = await terminals.read_logs(arguments.target, **words_of(Tail, arguments) | of)
+        tail = await terminals.read_logs(arguments.target, **words_of(Tail, arguments))
         next_byte = tail.next_byte
         if arguments.json:
             console.document(tail)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import on_terminals
-from muxwire.cli.options import add_instance, add_parser, add_target, add_verb, natural
+from muxwire.cli.options import add_parser, add_verb, flag, instance, names_tab, natural, option
 from muxwire.cli.printing import spoken
 from muxwire.errors import MuxwireError
 
@@ -25,40 +25,38 @@ _FRAMES = "The first line has the whole screen, each other line what has changed
 
 
 def add(verbs: Verbs) -> None:
-    web = add_parser(
+    add_parser(
         verbs,
         "web",
         on_terminals(_web, looks=True),
+        instance("$MUXWIRE_NAME, else the only one that runs"),
+        flag("--control", help="those who open a link may type and answer, not only watch"),
+        option("--port", metavar="N", type=natural, default=0, help="listen on 127.0.0.1:N; default: a free port"),
+        option("--host-name", metavar="NAME", action="append", default=[], help=_HOST_NAME),
+        option("--on-ask", metavar="COMMAND", default="", help="as for watch"),
         summary="show the tabs in a browser",
         example="muxwire web --control",
         details="It prints a link that opens one browser of this machine, once, within 10 minutes; Enter prints "
         "another. For a phone, lead a tunnel here: see the page on security.",
     )
-    add_instance(web, default="$MUXWIRE_NAME, else the only one that runs")
-    web.add_argument("--control", action="store_true", help="those who open a link may type and answer, not only watch")
-    web.add_argument("--port", metavar="N", type=natural, default=0, help="listen on 127.0.0.1:N; default: a free port")
-    web.add_argument("--host-name", metavar="NAME", action="append", default=[], help=_HOST_NAME)
-    web.add_argument("--on-ask", metavar="COMMAND", default="", help="as for watch")
-    observe = add_verb(
+    add_verb(
         verbs,
         "observe",
         on_terminals(_observe, looks=True),
+        names_tab(),
         summary="print what a tab shows as lines of JSON, as it changes",
         example="muxwire observe build",
         details=_FRAMES,
-        document=False,
     )
-    add_target(observe)
-    control = add_verb(
+    add_verb(
         verbs,
         "control",
         on_terminals(_control, looks=True),
+        names_tab(),
         summary="as observe, and type what lines of JSON on stdin say",
         example="""echo '{"text": "make", "enter": true}' | muxwire control build""",
         details='Lines: {"keys": ["C-c"]}, {"text": "ls", "enter": true}, {"paste": "..."}. ' + _FRAMES,
-        document=False,
     )
-    add_target(control)
 
 
 async def _web(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
