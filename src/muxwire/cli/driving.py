@@ -121,8 +121,10 @@ async def _send_keys(console: Console, terminals: Terminals, arguments: argparse
     given = words_of(Typing, arguments)
     tab = await terminals.tab(arguments.target)
     sent = await tab.send_keys(**given)
-    if sent.output and not arguments.json:
-        await console.write_soon(sent.output.encode("utf-8", "surrogateescape"))
+    # What stood there before the call was printed by the one before it.
+    said = "\n".join(sent.asked if arguments.keys else sent.asked[1:]) + sent.output
+    if said and not arguments.json:
+        await console.write_soon(said.encode("utf-8", "surrogateescape"))
     _report(console, sent, arguments)
     if sent.outcome == "timed_out":
         if not arguments.json:
@@ -134,9 +136,8 @@ async def _send_keys(console: Console, terminals: Terminals, arguments: argparse
 
 
 async def _paste(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    text = arguments.text
-    if text is None:
-        text = (await console.piped(_PASTE_MAX)).decode("utf-8", "surrogateescape")
+    given = b"" if arguments.text is not None else await console.piped(_PASTE_MAX)
+    text = arguments.text or given.decode("utf-8", "surrogateescape")
     tab = await terminals.tab(arguments.target)
     return _report(console, await tab.send_keys([text], paste=True, literal=True, enter=arguments.enter), arguments)
 

@@ -60,7 +60,7 @@ def add(verbs: Verbs) -> None:
             action="store_const",
             const="leave",
             default="interrupt",
-            help="at the timeout leave it running",
+            help="leave it running at the timeout, and as soon as it waits for input",
         ),
         of(
             ExecuteCommand,
@@ -75,8 +75,8 @@ def add(verbs: Verbs) -> None:
         example="muxwire run -t build make -j4",
         details="One quoted COMMAND is a line for the tab's shell, which knows its aliases and functions; options may "
         "follow it if it has several words. Several COMMAND words are a program and its arguments, passed as they are. "
-        "- reads the line from stdin. Exit codes of muxwire itself: 125 if the command did not end in time, 126 if it "
-        "could not be run.",
+        "- reads the line from stdin. Exit codes of muxwire itself: 125 if the command is not over or did not end in "
+        "time, 126 if it could not be run.",
     )
     opened: Verb = run.get_default("run")
 
@@ -156,7 +156,7 @@ async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argpa
             **words_of(Execution, arguments) | {"strip_ansi": as_read},
             on_start=signals.started,
             on_output=None if arguments.json else plain.take if as_read else exact,
-            on_input=say_it_waits,
+            on_input=None if arguments.on_timeout == "leave" else say_it_waits,
         )
         await plain.flush()
         await console.write_soon(display.end())
@@ -215,21 +215,19 @@ class _Signals:
 
 
 def _report(console: Console, tab: str, result: ExecutionResult, arguments: argparse.Namespace) -> int:
+    still = (
+        f"it runs on, and {tab} is {result.state}: muxwire wait {tab} --prompt waits for its end, "
+        f"muxwire logs {tab} --command {result.command_id} prints its output"
+    )
+    end = still if result.running else f"it was ended by {result.signal_sent}"
+    late = (f"the command did not end within {arguments.timeout:g} s",) if result.timed_out else ()
+    not_over = (end,) if result.running or result.timed_out else ()
+    said = "; ".join((*late, *filter(None, (spoken(result.note),)), *not_over))
     if arguments.json:
         console.document(result)
-    elif result.note:
-        console.warn(f"muxwire: {spoken(result.note)}")
-    if result.timed_out:
-        if not arguments.json:
-            what = (
-                f"it runs on, and {tab} is {result.state}: muxwire wait {tab} --prompt waits for its end, "
-                f"muxwire logs {tab} --command {result.command_id} prints its output"
-                if result.running
-                else f"it was ended by {result.signal_sent}"
-            )
-            console.warn(f"muxwire: the command did not end within {arguments.timeout:g} s; {what}")
-        return TIMED_OUT
-    return NOT_RUN if result.exit_code is None else result.exit_code
+    elif said:
+        console.warn(f"muxwire: {said}")
+    return TIMED_OUT if not_over else NOT_RUN if result.exit_code is None else result.exit_code
 
 
 @final
