@@ -265,25 +265,25 @@ def ways(folder: Path | None) -> tuple[list[Way], list[str]]:
 INTRODUCTION = """\
 # Public recordings, done again
 
-Made by `python -m bench trajectories --from CLONE --docs`; CLONE is a clone of the
+Agents of others have left recordings. `python -m bench trajectories --from CLONE --docs` does again what they did,
+without a model, and makes this page. CLONE is a clone of the
 [leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1. It has no
-licence, so only counts are published. No model runs.
+licence, so only counts are published.
 
-**Screens.** A trial has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
-played as screens of the past are, and the rows compared. Where the agent was cut off by its limit, or the tests ran in
-the same pane, tmux was asked at another moment than the log's end.
+**Screens.** A recording has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
+played, and the rows are compared. Where the agent was cut off, or tests ran in the same pane, tmux was asked at another
+moment than the log's end.
 
-**Commands.** Those of mini-swe-agent that need no network are run in turn, in a throw-away root for each task and way:
-this machine's files without network, devices and home; what is written is lost. An output is *exact* if it is what the
-command writes under `bash -c`, to a terminal or a pipe, but for blanks at the ends of rows, clocks, sizes of
-directories and `line N`. A screen cannot be exact; the output may stand in it whole. *Hung*: not seen to end within the
-limit, although half of it suffices alone. The imitation types `CMD; tmux wait -S done` and waits for `done`, as the
-first Terminal-Bench did; it is ours, not its code.
+**Commands.** Those of mini-swe-agent that need no network are run in turn, by each way in a throw-away copy of this
+machine's files. An output is *exact* if it is what the command writes under `bash -c`, but for clocks, sizes of
+directories and blanks at the ends of rows. *Hung* means not seen to end within the limit, although half of it suffices
+alone. The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours,
+not its code.
 """
 LIMITS = """\
 ## What this does not say
 
-- It is no score: a model that meets a hang does something else then. Here every way gets the same commands.
+- It is no score: a model that meets a hang does something else then.
 - The tasks' files are not in the recordings: many commands fail quickly, in the same words by each way.
 - What a persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact.
 - One agent, one model, one machine, which did other things too: compare the ratios.
