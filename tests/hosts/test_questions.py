@@ -208,7 +208,7 @@ async def test_a_shell_there_that_was_seen_right_after_its_prompts_mark_is_at_it
         host.feed("".join("\t".join((number, *row)) + "\n" for row in rows).encode())
 
     async with LogStore() as store, anyio.create_task_group() as tasks:
-        pane.stream = PaneStream(store.open(folder / "log"), pane.on_mark)
+        pane.stream = PaneStream(store.open(folder / "log"), pane.session.on_mark)
         pane.stream.feed(b"\x1b]7770;P;%s;1;7;0;/;%s\x07$ " % (2 * (b"0" * 16,)))
         tasks.start_soon(answer)
         await pane.refresh()
@@ -253,7 +253,7 @@ async def test_all_processes_there_are_looked_at_only_if_those_in_front_do_not_w
             await anyio.sleep(0)
 
     async with LogStore() as store, anyio.create_task_group() as tasks:
-        pane.stream = PaneStream(store.open(folder / "log"), pane.on_mark)
+        pane.stream = PaneStream(store.open(folder / "log"), pane.session.on_mark)
         tasks.start_soon(answer)
         for _ in range(2):
             await pane.look(wide=wide)

@@ -33,7 +33,7 @@ def pane(folder: Path, store: LogStore, shell: str) -> tuple[PaneState, Executio
         tty="",
         cwd="/",
     )
-    state.stream = PaneStream(store.open(folder / "pane.log"), state.on_mark)
+    state.stream = PaneStream(store.open(folder / "pane.log"), state.session.on_mark)
     execution = Execution(command_id=ID, command=b"x", prompt_seq=1, typed_at=0, typed_time=0.0)
     state.session.typed(execution)
     return state, execution

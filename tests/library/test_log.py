@@ -39,7 +39,6 @@ async def test_every_byte_is_in_the_file(path: Path) -> None:
         log = store.open(path)
         for chunk in chunks:
             log.append(chunk)
-            store.flush_soon()
         assert log.end == len(b"".join(chunks))
         assert await log.flushed()
         assert path.read_bytes() == b"".join(chunks)
@@ -52,7 +51,6 @@ async def test_a_small_batch_is_written_without_being_asked_for(path: Path) -> N
         log = store.open(path)
         for text in (b"one", b"two"):
             log.append(text)
-            store.flush_soon()
             await until(lambda text=text: path.read_bytes().endswith(text))  # type: ignore[misc]
 
 
@@ -60,7 +58,6 @@ async def test_a_large_batch_goes_at_once(path: Path) -> None:
     async with LogStore() as store:
         log = store.open(path)
         log.append(b"x" * BATCH_BYTES)
-        store.flush_soon()
         deadline = threading.Event()
         while path.stat().st_size < BATCH_BYTES:  # the event loop has not run: no timer could
             assert not deadline.wait(0.001)
@@ -70,10 +67,8 @@ async def test_nothing_wakes_an_idle_store(path: Path) -> None:
     async with LogStore() as store:
         log = store.open(path)
         log.append(b"x")
-        store.flush_soon()
         await log.flushed()
         await until(lambda: store._armed is not None)
-        store.flush_soon()
         assert store._armed is not None
         assert store._queue.empty()
 
@@ -280,7 +275,6 @@ async def test_a_disk_that_stands_still_makes_a_hole_of_what_is_too_much(
         log = store.open(path)
         for number in range(20):
             log.append(b"%02d" % number * 50)
-            store.flush_soon()
         standing.set()
         assert await log.flushed()
         log.append(b"after")
@@ -338,7 +332,6 @@ async def test_many_logs_share_one_thread(tmp_path: Path) -> None:
         for turn in range(20):
             for log in logs:
                 log.append(b"%d " % turn)
-            store.flush_soon()
         assert sum("muxwire-log" in thread.name for thread in threading.enumerate()) == 1
     assert threading.active_count() <= before + 2  # anyio's own idle workers
     expected = b"".join(b"%d " % turn for turn in range(20))

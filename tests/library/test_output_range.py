@@ -34,7 +34,7 @@ async def test_the_output_of_a_command_in_every_phase(
     tmp_path: Path, begun: bool, written: bytes, ending: Ending, found: bytes
 ) -> None:
     async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda _: None)
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
         stream.feed(b"before" + ECHO)
         command = Execution(command_id="", command=b"", prompt_seq=1, typed_at=len(b"before"), typed_time=1.0)
         if begun:
@@ -90,7 +90,7 @@ ID = b"0123456789abcdef"
 )
 async def test_what_shows_nothing_breaks_no_silence(tmp_path: Path, written: bytes, shows: bool) -> None:
     async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda _: None)
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
         stream.feed(b"> ")
         end, spoken = stream.shown_end, stream.last_output
         stream.feed(written)
@@ -106,7 +106,7 @@ async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn
 ) -> None:
     """Up to the next change of screens all was left out: the end of a wait began later than it should."""
     async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda _: None)
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
         stream.feed(b"$ ls\r\n" + HIDDEN % (ID, ID, ID))
         begin = stream.end
         stream.feed(b"one\r\n" + drawn + b"two\r\n")
@@ -128,7 +128,7 @@ async def test_a_large_output_is_read_in_parts_as_in_one(tmp_path: Path, kept: i
     for switch, drawn in ((b"\x1b[?1049h", b"~"), (b"\x1b[1;31;40m", b"red")):
         output = lines[: PART - split] + switch + drawn + lines
         async with LogStore() as store:
-            stream = PaneStream(store.open(tmp_path / f"{split}{drawn!r}.log"), lambda _: None, capacity=kept)
+            stream = PaneStream(store.open(tmp_path / f"{split}{drawn!r}.log"), lambda *_: None, capacity=kept)
             stream.feed(b"before")
             stream.feed(output)
             for drawing in (True, False):
@@ -157,7 +157,7 @@ def test_equal_lines_are_told_once_where_a_text_is_too_long(text: str, most: int
 async def test_what_is_lost_is_not_said_to_be_all_that_is_lost_where_the_middle_was_left_out(tmp_path: Path) -> None:
     lines = b"line\r\n" * 1000
     async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda _: None)
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
         stream.lose(50_000)
         stream.feed(lines)
         how = Reading(readable=False, drawing=True, since=0)

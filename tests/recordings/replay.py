@@ -243,7 +243,11 @@ class Replay(Noted):
         self.pane = pane = state.PaneState(**given | {"host": machine, "shell": shell})
         replaced(pane, "new_id", self._new_id)
         made = stream.PaneStream(
-            cast("Any", Log()), pane.on_mark, nonce=given["nonce"], start=self.header["start"], owns=pane.session.owns
+            cast("Any", Log()),
+            pane.session.on_mark,
+            nonce=given["nonce"],
+            start=self.header["start"],
+            owns=pane.session.owns,
         )
         made.last_output, made.listener = self.header["last_output"], Facts(self)
         pane.stream = made

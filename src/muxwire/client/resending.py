@@ -128,7 +128,6 @@ class ResendingClient(ControlClient):
         instead: Callable[[Command], Command | None],
         *,
         on_notification: Callable[[Event], None],
-        on_chunk: Callable[[], None],
         reconnect: Callable[[str], Awaitable[str]],
         on_reconnected: Callable[[], None],
     ) -> None:
@@ -136,7 +135,6 @@ class ResendingClient(ControlClient):
         super().__init__(
             transport,
             on_notification=on_notification,
-            on_chunk=on_chunk,
             reconnect=reconnect,
             on_reconnected=on_reconnected,
             attaches=True,

@@ -200,7 +200,6 @@ class Adopted:
         client = ControlClient(
             self._wrap_transport(process) if self._wrap_transport else process,
             on_notification=self._on_notification,
-            on_chunk=self._store.flush_soon,
             attaches=True,
         )
         client.undoes_dollars = self._version == DOLLAR_VERSION

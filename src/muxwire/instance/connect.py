@@ -78,7 +78,6 @@ async def open_server(
         client = reconnect.client = ControlClient(
             wrap(process) if wrap else process,
             on_notification=on_notification,
-            on_chunk=store.flush_soon,
             # A server that outlives us is opened anew: the output until then is read from the spools.
             reconnect=None if access.persistent else reconnect.reconnect,
             on_reconnected=reconnect.on_reconnected,

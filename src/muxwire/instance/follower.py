@@ -60,7 +60,9 @@ async def follow_owner(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], l
 def begin_stream(tab: Tab, start: int) -> None:
     """Give a tab that has no stream yet a stream from that offset on."""
     log, pane = FollowerLog(tab.log_path, start), tab.pane
-    pane.stream = PaneStream(log, pane.on_mark, start=start, capacity=pane.stream.capacity, owns=pane.session.owns)
+    pane.stream = PaneStream(
+        log, pane.session.on_mark, start=start, capacity=pane.stream.capacity, owns=pane.session.owns
+    )
 
 
 async def become_owner(server: TmuxServer, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:

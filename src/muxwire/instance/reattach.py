@@ -239,7 +239,7 @@ async def restore(tab: Tab, book: TabBook) -> None:
     marks = await anyio.to_thread.run_sync(_read_again, tab, min(start, pane.stream.end))
     with book.reading_again(tab):
         for mark in marks:
-            pane.on_mark(mark)
+            pane.session.on_mark(mark, time.monotonic(), pane.stream.whole_from)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 

@@ -349,7 +349,6 @@ async def open_remote(
             wrap(process) if wrap else process,
             asked_later,
             on_notification=on_notification,
-            on_chunk=store.flush_soon,
             reconnect=rejoin.reconnect,
             on_reconnected=reconnected,
         )

@@ -163,6 +163,7 @@ class PaneLog:
         else:
             self._store.admit_gap(PIECE_COST)
             pending.append(Gap(offset, len(data)))
+        self._store.hand_over_batch()
 
     def lose(self, size: int, **details: object) -> None:
         """Record that the pane's next `size` bytes are not here, and why.
@@ -327,7 +328,11 @@ class LogStore:
         self._home, self._held = home, hold(home)
 
     def note_pending(self, log: PaneLog) -> None:
+        """See to it that what is appended to that log is written."""
         self._dirty.append(log)
+        if self._armed is not None:
+            self._armed.set()
+            self._armed = None
 
     def note_time(self, log: PaneLog) -> None:
         """All that comes next comes after this moment."""
@@ -348,18 +353,13 @@ class LogStore:
             self._taken += cost
         return not self._overrun
 
-    def admit_gap(self, cost: int) -> None:
-        self._taken += cost
-
-    def flush_soon(self) -> None:
-        """Called after each chunk of tmux's output: see to it that what was appended is written."""
-        if not self._dirty:
-            return
+    def hand_over_batch(self) -> None:
+        """Give the writer what was appended, if it is much."""
         if self._taken - self._handed >= BATCH_BYTES:
             self.hand_over()
-        elif self._armed is not None:
-            self._armed.set()
-            self._armed = None
+
+    def admit_gap(self, cost: int) -> None:
+        self._taken += cost
 
     async def _flush_in_time(self) -> None:
         while True:

@@ -47,7 +47,7 @@ from muxwire.shell.look import (
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, readable, shown_again
 from muxwire.shell.session import ShellSession
-from muxwire.shell.session_table import CommandEnded, Fact, PromptBegan, ShellGone, ShellState
+from muxwire.shell.session_table import CommandEnded, Fact, ShellGone, ShellState
 from muxwire.shell.stop import StopTarget
 from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
 from muxwire.vt.screens import on_alternate
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.shell.listener import ForegroundShell
     from muxwire.shell.look import Foreground, TtyModes, Waiting
-    from muxwire.shell.marks import Mark
 
 
 # Since when a pane is unused. Each use sets a number and a time, and wakes no task.
@@ -279,16 +278,11 @@ class PaneState:
         """Whether all is here that was written since the command was typed, whatever connection it came by."""
         return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from
 
-    def on_mark(self, mark: Mark) -> None:
-        self.session.on_mark(mark, time.monotonic(), self.stream.whole_from)
-
     def _read(self, begin: int, end: int) -> bytes:
         return self.stream.ring.read(begin, end)
 
     def _on_fact(self, fact: Fact) -> None:
-        if isinstance(fact, PromptBegan):
-            self.stream.screens.left(fact.end)
-        elif isinstance(fact, CommandEnded):
+        if isinstance(fact, CommandEnded):
             execution = fact.execution
             if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
                 execution.explain(self.short_of_files())  # the code may be that of muxwire's own hook, which failed

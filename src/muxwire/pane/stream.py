@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, final
 import anyio
 
 from muxwire.shell.marks import JOIN_LENGTH, MarkScanner, is_join_mark, without_join_marks
-from muxwire.shell.session_table import LineTaken
+from muxwire.shell.session_table import LineTaken, PromptBegan
 from muxwire.vt.ring import RingBuffer
 from muxwire.vt.screens import ScreenSwitches
 
@@ -35,35 +35,43 @@ class StreamObserver(Protocol):
     """What is informed of everything that a pane writes. It must not wait."""
 
     def on_output(self, begin: int, data: bytes) -> None:
-        """Bytes came, from that offset on."""
-
-    def on_reached(self, offset: int) -> None:
-        """Every mark before that offset was reported; called at the end of what came."""
+        """Bytes came, from that offset on; what the marks in them say comes next."""
 
     def on_fact(self, fact: Fact, offset: int) -> None:
         """What a mark, or an action of muxwire, says of the shell; every mark before that offset was reported."""
 
+    def on_reached(self, offset: int) -> None:
+        """Every mark before that offset was reported; called at the end of what came."""
+
 
 @final
 class PaneStream:
-    """Where the bytes of one pane go. `feed` is called by the client's reader and never waits."""
+    """Where the bytes of one pane go. `feed` is called by the client's reader and never waits.
+
+    Memory and the marks have the bytes at once, for a caller who waits. The log, the switches of the screen and the
+    listener get all that came since the event loop's last turn as one piece (`settle`): tmux sends the output of a
+    short command in three.
+    """
 
     def __init__(
         self,
         log: PaneLog | FollowerLog,
-        on_mark: Callable[[Mark], None],
+        on_mark: Callable[[Mark, float, int], None],
         *,
         nonce: str = "",
         start: int = 0,
         capacity: int = RING_CAPACITY,
         owns: Callable[[str], bool] | None = None,
     ) -> None:
-        """`nonce` is in the pane's own marks; `owns`: whether a mark with that id may be the pane's (None: any may)."""
+        """`on_mark` gets each mark, when it came, and `whole_from`.
+
+        `nonce` is in the pane's own marks; `owns`: whether a mark with that id may be the pane's (None: any may).
+        """
         self.nonce = nonce
         self.capacity = capacity  # of the ring, while the pane lives
         self.ring = RingBuffer(capacity, start=start)
-        self.screens = ScreenSwitches(start)
-        self.log = log
+        self._screens = ScreenSwitches(start)
+        self._log = log
         # When a program last wrote what shows, and the offset after it; a new pane has not been silent yet.
         self.last_output, self._shown_end = time.monotonic(), start
         self.whole_from = 0  # the offset after what was lost last
@@ -76,13 +84,32 @@ class PaneStream:
         self._changed: anyio.Event | None = None
         self._once: dict[Callable[[], None], None] = {}  # called at the next change, in order
         self._reached = start  # every mark before that offset was reported
-        # Gets what has the listener hear of what happened: at once, which takes 5 % of `true`, until it is set.
+        # Has `settle` called in the event loop's next turn; at once until it is set.
         self.later: Callable[[Callable[[], None]], None] = lambda call: call()
-        self._untold: list[tuple[Callable[..., None], tuple[object, ...]]] = []  # what the listener is to hear
+        self._unsettled: list[bytes] = []  # what came since `settle`, in order
+        self._due = False  # whether `settle` will be called
+        self._facts: list[tuple[Fact, int]] = []  # the same of what happened, each with the offset before it
 
     @property
     def end(self) -> int:
         return self.ring.end
+
+    @property
+    def log(self) -> PaneLog | FollowerLog:
+        """The log, with all that came."""
+        self.settle()
+        return self._log
+
+    @log.setter
+    def log(self, log: PaneLog | FollowerLog) -> None:
+        self.settle()
+        self._log = log
+
+    @property
+    def screens(self) -> ScreenSwitches:
+        """The switches of the screen in all that came."""
+        self.settle()
+        return self._screens
 
     @property
     def written_end(self) -> int:
@@ -111,20 +138,19 @@ class PaneStream:
         return self._scanner.pending
 
     def feed(self, data: bytes) -> None:
-        self.screens.feed(self.ring.end, data)
+        now = time.monotonic()
         self.ring.append(data)
-        self.log.append(data)
         end = self.ring.end
-        if (listener := self.listener) is not None:
-            self._tell(listener.on_output, end - len(data), data)
+        self._unsettled.append(data)
         for mark in self._scanner.feed(data):
             self._reached = mark.begin
-            self._on_mark(mark)
+            self._on_mark(mark, now, self.whole_from)
         self._reached = end
-        if listener is not None:
-            self._tell(listener.on_reached, end)
         if not (is_join_mark(data, self.nonce) or _SHOWS_NOTHING.fullmatch(data)):
-            self.last_output, self._shown_end = time.monotonic(), end
+            self.last_output, self._shown_end = now, end
+        if not self._due:
+            self._due = True
+            self.later(self.settle)
         self.wake()
 
     def goes_live(self, data: bytes) -> None:
@@ -136,38 +162,49 @@ class PaneStream:
 
     def tell(self, fact: Fact) -> None:
         """Report a fact about the shell to the listener."""
-        if self.listener is not None:
-            self._tell(self.listener.on_fact, fact, self._reached)
+        self._facts.append((fact, self._reached))
         if isinstance(fact, LineTaken) and not fact.ours:  # by the time of its call the listener judges who typed it
             self.settle()
-
-    def _tell(self, hears: Callable[..., None], *what: object) -> None:
-        """Have the listener hear of something."""
-        self._untold.append((hears, what))
-        if len(self._untold) == 1:
+        elif not self._due:
+            self._due = True
             self.later(self.settle)
 
     def settle(self) -> None:
-        """Have the listener hear now of all that happened."""
-        untold, self._untold = self._untold, []
-        for hears, what in untold:
-            hears(*what)
+        """Hand on all that came and happened, now."""
+        if not self._due:
+            return
+        self._due = False
+        if self._unsettled:
+            data, self._unsettled = b"".join(self._unsettled), []
+            begin = self.ring.end - len(data)
+            self._log.append(data)
+            self._screens.feed(begin, data)
+            if self.listener is not None:
+                self.listener.on_output(begin, data)
+        facts, self._facts = self._facts, []
+        for fact, offset in facts:
+            if isinstance(fact, PromptBegan):
+                self._screens.left(fact.end)
+            if self.listener is not None:
+                self.listener.on_fact(fact, offset)
+        if self.listener is not None:
+            self.listener.on_reached(self._reached)
 
     def lose(self, size: int, **details: object) -> None:
         """What the pane wrote next is lost: continue after a hole of that size, whose record says why."""
         self.settle()
-        self.log.lose(size, **details)
+        self._log.lose(size, **details)
         # Nothing before the hole is joined to what comes after it: not a mark, not a screen.
         self.ring = RingBuffer(self.capacity, start=self.ring.end + size)
         self._scanner = MarkScanner(self.ring.end, self._owns)
-        self.screens.lose()
+        self._screens.lose()
         self.whole_from = self._shown_end = self.ring.end
         self.wake()
 
     def close(self, *, ended: bool = False) -> None:
         """Nothing more will come, to this process or, with `ended`, to any: what is in memory goes, the log has it."""
         self.settle()
-        self.log.close(ended=ended)
+        self._log.close(ended=ended)
         self.ring = RingBuffer(1, start=self.ring.end)
 
     def wake(self) -> None:

@@ -337,7 +337,7 @@ class TabMaker:
         )
         log = server.open_log(log_path)
         state.stream = PaneStream(
-            log, state.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring, owns=state.session.owns
+            log, state.session.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring, owns=state.session.owns
         )
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
