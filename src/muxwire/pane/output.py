@@ -328,8 +328,8 @@ async def result_of(
             what, remedy = f"{what}: {few}", "create a new tab"
         raise TabUnavailable(what, state=pane.tab_state(), remedy=remedy)
     running = None
-    while running != execution.running:  # again if the command has ended while its output was read from the log
-        running = execution.running
+    while running != (not execution.ending):  # again if the command has ended while its output was read from the log
+        running = not execution.ending
         begin, end = output_range(execution, stream, pane.shell)
         begin = min(max(begin, execution.read_up_to), end)
         if running and not waited:
@@ -390,7 +390,7 @@ def lost_words(text: OutputText) -> str:
 
 
 def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str, list[str]]:
-    if not (execution.note or execution.running or text.lost_bytes or text.note):
+    if execution.ending and not (execution.note or text.lost_bytes or text.note):
         return "", []
 
     def after() -> str:

@@ -161,7 +161,7 @@ class Runner:
         self._client.waiters += 1
         try:
             await self._client.poll(lambda: execution.ending != "")
-            if not execution.running:
+            if execution.ending:
                 return "ended"
             return await watched(self.port, execution, timeout, self._examiner, self.ready, progress)
         finally:

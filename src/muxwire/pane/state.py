@@ -338,14 +338,16 @@ class PaneState:
 
     def state_after(self, execution: Execution) -> State:
         """The state for a result of `execution`. After its end the prompt may be some microseconds away."""
-        if execution.running:
+        if not execution.ending:
             if self.session.dead or execution.waits_at(self.stream.shown_end):
                 return "dead" if self.session.dead else "interactive"
             state = self.tab_state()  # without a proof nothing waits (`Runner.examine`)
             return "running" if state == "interactive" or execution.level == 3 else state
         running = self.session.running
-        if self.session.dead or running is None:
-            return "dead" if self.session.dead else "prompt"
+        if self.session.dead:
+            return "dead"
+        if running is None:
+            return "prompt"
         return "interactive" if running.typed_at < execution.typed_at else "running"
 
     def short_of_files(self) -> str:

@@ -137,7 +137,7 @@ class ControlProtocol:
 
     def send_command(self, command: Command) -> bytes:
         """Expect the answer to `command` and return its bytes, which must now be written in this order."""
-        if self._stopped():
+        if self._ended or self.failure is not None:
             raise LocalProtocolError("the connection has ended")
         self._correlation.sent(command)
         return command.line + b"\n"
@@ -148,7 +148,9 @@ class ControlProtocol:
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from tmux. After a failure they are ignored."""
-        if self._stopped() or self._received_output(data):
+        if self._ended or self.failure is not None:
+            return
+        if data.startswith(_OUTPUT) and self._block is None and self._received_output(data):
             return
         # Nearly all lines of a busy connection are %output, of one pane or of many in turn. The payloads of each pane
         # are joined up to the next other line, so that unescaping and everything after the parser runs once per read
@@ -170,23 +172,26 @@ class ControlProtocol:
                     self._close_block(block, error=lines[end].startswith(b"%error"))
                 taken = end + 1
                 continue
-            pane, start = self._output_line(line)
-            if pane is not None:
-                prefix, payloads = line[:start], gathered.setdefault(pane, [])
-                payloads.append(line[start:])
-                continue
-            self._tell_output(gathered)
-            prefix, gathered = _NO_PREFIX, {}
+            if line.startswith(_OUTPUT):
+                pane, start = self._output_line(line)
+                if pane is not None:
+                    prefix, payloads = line[:start], gathered.setdefault(pane, [])
+                    payloads.append(line[start:])
+                    continue
+            if gathered:
+                self._tell_output(gathered)
+                prefix, gathered = _NO_PREFIX, {}
             self._receive_line(line)
             if self.failure is not None:
                 return
-        self._tell_output(gathered)
+        if gathered:
+            self._tell_output(gathered)
         if self._lines.too_long:
             self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
 
     def _received_output(self, data: bytes) -> bool:
         """Take whole %output lines of one pane, as most reads are, without splitting them."""
-        if self._block is not None or not self._lines.at_line_start or not data.startswith(_OUTPUT):
+        if self._lines.open_line:
             return False
         start = data.find(b" ", len(_OUTPUT)) + 1
         pane, prefix = self._panes.get(data[len(_OUTPUT) : start - 1]), b"\n" + data[:start]
@@ -204,9 +209,6 @@ class ControlProtocol:
         self._ended = True
         if not self._exited:
             self._events.append(ConnectionLost())
-
-    def _stopped(self) -> bool:
-        return self._ended or self.failure is not None
 
     def _tell_output(self, gathered: dict[PaneId, list[bytes]]) -> None:
         for pane, payloads in gathered.items():

@@ -373,39 +373,30 @@ class MarkScanner:
 
     def _take_tokens(self, held: bytes, marks: list[Mark]) -> int:
         """Handle every whole head and close; return the index from which one may still be unfinished."""
-        scan, size = self._scan - self._held_base, len(held)
+        base, scan, size = self._held_base, self._scan - self._held_base, len(held)
         while scan < size and (token := (_HEAD_OR_CLOSE_RE if self._open else _HEAD_RE).search(held, scan)):
+            scan = token.end()
             if token.lastindex == 3:
                 self._close(held, token, marks)
-                scan = token.end()
-            else:
-                scan = self._begin(held, token, marks)
+                continue
+            head = token[1] or token[2]
+            if self._owns is not None and head[2:_ID_END] not in self._mine:
+                continue
+            kind, mark_id, *fields = head.split(b";")
+            if token.lastindex == 2:  # a directory follows
+                close = -1 if self._open else held.find(b";" + mark_id + b"\x07", scan)
+                if not 0 <= close - scan <= CWD_MAX or held.find(b"\x1b", scan, close) >= 0:
+                    self._open.pop(mark_id, None)  # so that the new one is the youngest
+                    self._open[mark_id] = _Open(kind, fields, base + token.start(), base + scan)
+                    continue
+                # Nearly always the mark is whole, and nothing else is in it.
+                fields.append(held[scan:close])
+                scan = close + _CLOSE_LENGTH
+            marks.append(_TYPED[kind](base + token.start(), base + scan, mark_id.decode(), fields))
         limit = _unfinished_head(held) if scan < size else size
         if self._open:
             limit = min(limit, max(scan, size - _CLOSE_LENGTH + 1))
         return limit
-
-    def _begin(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> int:
-        """Handle a head; return the index from which to look on."""
-        base, end = self._held_base, token.end()
-        begin = base + token.start()
-        if self._owns is not None and (token[1] or token[2])[2:_ID_END] not in self._mine:
-            return end
-        if token.lastindex == 1:
-            kind, mark_id, *fields = token[1].split(b";")
-            marks.append(_TYPED[kind](begin, base + end, mark_id.decode(), fields))
-            return end
-        kind, mark_id, *fields = token[2].split(b";")
-        if not self._open:  # nearly always: then the mark is whole, and nothing else is in it
-            close = held.find(b";" + mark_id + b"\x07", end)
-            if 0 <= close - end <= CWD_MAX and held.find(b"\x1b", end, close) < 0:
-                fields.append(held[end:close])
-                end = close + _CLOSE_LENGTH
-                marks.append(_TYPED[kind](begin, base + end, mark_id.decode(), fields))
-                return end
-        self._open.pop(mark_id, None)  # so that the new one is the youngest
-        self._open[mark_id] = _Open(kind, fields, begin, base + end)
-        return end
 
     def _close(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
         mark_id = token[3]

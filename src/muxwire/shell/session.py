@@ -232,6 +232,7 @@ class ShellSession:
         self.exit_status: int | None = None
         self.repair_tty = False  # whether a signal may have left the terminal raw
         self.current: Execution | None = None  # the newest that was typed
+        self.running: Execution | None = None  # the innermost command of muxwire that has not ended
         self.last_input = NOTHING  # the newest that is no command
         self.left: LeftShell | None = None  # a nested shell that is gone, of which no caller was told yet
         self._left_after: Execution | None = None  # the newest command when that was found out
@@ -275,27 +276,23 @@ class ShellSession:
     def dead(self) -> bool:
         return self.state in GONE
 
-    @property
-    def running(self) -> Execution | None:
-        """The innermost command of muxwire that has not ended."""
-        newest = self.current
-        if newest is None or not newest.ending:
-            return newest
-        for execution in reversed(self._open.values()):  # no generator: this is asked several times a command
+    def _find_running(self) -> None:
+        """See which command runs: one was typed, or has ended."""
+        self.running = None
+        for execution in self._open.values():  # the innermost was typed last
             if not execution.ending:
-                return execution
-        return None
+                self.running = execution
 
     def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
         """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""
         if self.state in GONE and not isinstance(mark, (EchoStart, EchoEnd, Rejoined)):  # rule 7
             return
-        if not self._is_of_this_tab(mark):
-            return
         match mark:  # those of every command first
             case OutputStart():
                 self._on_start(mark, now)
             case CommandFinished():
+                if mark.command_id not in self._open and not self._may_be_ours(mark.command_id):
+                    return
                 self._on_end(mark, now)
                 if mark.seq:
                     self._on_prompt(mark, self.shell_pid, now, whole_from)
@@ -306,9 +303,11 @@ class ShellSession:
             case LineAccepted():
                 self._on_accepted(mark, now)
             case EchoStart() | EchoEnd():
-                self._on_echo(mark)
+                if mark.command_id in self._open or self._may_be_ours(mark.command_id):
+                    self._on_echo(mark)
             case Rejoined():
-                self._is_ours(mark)
+                if is_own_id(mark.nonce, self.nonce):
+                    self._is_ours(mark)
             case PostExec():
                 self._on_postexec(mark)
             case ShellExited():
@@ -316,28 +315,22 @@ class ShellSession:
             case ShellNote():
                 self._on_note(mark)
             case ProbeReply():
-                self._on_reply(mark, now)
+                if self._may_be_ours(mark.probe_id):
+                    self._on_reply(mark, now)
 
     def owns(self, mark_id: str) -> bool:
         """Whether a mark that begins with that id may be of this tab: its nonce, or an id made from it or noted."""
-        known = mark_id == self.nonce or mark_id in self._open or mark_id in self._noted
-        return known or is_own_id(mark_id, self.nonce)
+        return mark_id == self.nonce or self._may_be_ours(mark_id)
 
-    def _is_of_this_tab(self, mark: Mark) -> bool:
-        """Whether nothing but muxwire can have written it here; where it holds the nonce, that is compared later."""
-        match mark:
-            case OutputStart() | CommandFinished() | EchoStart() | EchoEnd():
-                known = mark.command_id in self._open or mark.command_id in self._noted
-                return known or is_own_id(mark.command_id, self.nonce)
-            case ProbeReply():
-                return mark.probe_id in self._open or is_own_id(mark.probe_id, self.nonce)
-            case Rejoined():
-                return is_own_id(mark.nonce, self.nonce)
-        return True
+    def _may_be_ours(self, mark_id: str) -> bool:
+        """Whether that is the id of a command that was typed into this tab: nothing but muxwire can have written it."""
+        return mark_id in self._open or mark_id in self._noted or is_own_id(mark_id, self.nonce)
 
     def _on_start(self, mark: OutputStart, now: float) -> None:
         execution = self._open.get(mark.command_id)
-        if execution is None or execution.phase != "typed":
+        if execution is None or execution.ending or execution.begin >= 0:
+            if not self._may_be_ours(mark.command_id):
+                return
             self._is_recalled(mark.command_id, mark)
             self.runs_others = self.runs_others or (execution is None and self.running is None)
             self._tell(OutputBegan(None, mark.begin))
@@ -432,7 +425,7 @@ class ShellSession:
         if mark.seq:
             self._move(Input.LINE_ACCEPTED)
             typed = self.running
-            self._tell(LineTaken(ours=typed is not None and typed.phase == "typed"))
+            self._tell(LineTaken(ours=typed is not None and typed.begin < 0))
 
     def _on_postexec(self, mark: PostExec) -> None:
         running = self.running
@@ -524,7 +517,9 @@ class ShellSession:
         That is no news to a caller who has typed something else since, or whose command was to end it.
         """
         newest = self.current
-        if newest is None or newest.running or newest is self._left_after or self._is_own(newest):
+        if newest is None or newest.level == 1:  # nearly always
+            return
+        if not newest.ending or newest is self._left_after or self._is_own(newest):
             return
         # A prompt that is older than the newest command says nothing of its shell.
         if newest.typed_at <= since or (outer is None and newest.prompt_seq >= self.prompt_seq):
@@ -568,13 +563,13 @@ class ShellSession:
             self.hidden_begin = mark.begin if self.hidden_since >= 0 or recalled else -1
         self._hidden_anew = self._hidden_anew and over
         for outer in self._open.values():
-            if outer.phase == "running":
+            if outer.begin >= 0 and not outer.ending:
                 outer.held = self.hidden_begin
                 outer.ours += found
 
     def typed(self, execution: Execution) -> None:
         self._open = {key: other for key, other in self._open.items() if not other.ending}
-        self._open[execution.command_id] = self.current = execution
+        self._open[execution.command_id] = self.current = self.running = execution
         if execution.level < 3:  # its wrapper repairs the terminal's modes
             self.repair_tty = False
         self._move(Input.LINE_TYPED)
@@ -698,6 +693,7 @@ class ShellSession:
         self._open = {execution.command_id: execution for execution in executions if not execution.ending}
         self._recalled = {execution.command_id: execution for execution in executions if execution.level > 1}
         self.current = next(reversed(self._open.values()), executions[-1])
+        self._find_running()
         self.cwd, self.prompt_seq = executions[-1].cwd, first.prompt_seq
         self.state = ShellState.SUBMITTED if self.prompt_seq else ShellState.STARTING
         return first.typed_at
@@ -725,6 +721,7 @@ class ShellSession:
                 execution.start(end, execution.typed_time)
             note = note or (HUNG_UP if self.hung_up else "")
             execution.finish(ending, now, end=end, exit_code=exit_code, cwd=cwd, note=note, took=took)
+            self._find_running()
             self._tell(CommandEnded(execution))
 
     def _give_up(self, what: Input, note: str, before: int, now: float, end: int) -> None:

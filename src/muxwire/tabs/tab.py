@@ -393,7 +393,7 @@ class Tab:
         waited: bool = True, drawing: bool = True,
     ) -> ExecutionResult:  # fmt: skip
         """What `execution` has to say since it was last asked, as `result_of`; TabUnavailable if it never ran."""
-        if waited and execution.running:
+        if waited and not execution.ending:
             await self.runner.examine(execution)
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
         result = await result_of(

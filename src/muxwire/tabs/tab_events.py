@@ -170,7 +170,8 @@ class TabEvents:
                 self._log.title(key, title)
 
     def on_fact(self, fact: Fact, offset: int) -> None:
-        self.on_reached(offset)
+        if self._due:
+            self.on_reached(offset)
         match fact:
             case OutputBegan():
                 self._on_start(fact)
