@@ -137,7 +137,7 @@ class ControlProtocol:
 
     def send_command(self, command: Command) -> bytes:
         """Expect the answer to `command` and return its bytes, which must now be written in this order."""
-        if self._ended or self.failure is not None:
+        if self._stopped():
             raise LocalProtocolError("the connection has ended")
         self._correlation.sent(command)
         return command.line + b"\n"
@@ -148,7 +148,7 @@ class ControlProtocol:
 
     def receive_data(self, data: bytes) -> None:
         """Take bytes from tmux. After a failure they are ignored."""
-        if self._ended or self.failure is not None:
+        if self._stopped():
             return
         if data.startswith(_OUTPUT) and self._block is None and self._received_output(data):
             return
@@ -209,6 +209,9 @@ class ControlProtocol:
         self._ended = True
         if not self._exited:
             self._events.append(ConnectionLost())
+
+    def _stopped(self) -> bool:
+        return self._ended or self.failure is not None
 
     def _tell_output(self, gathered: dict[PaneId, list[bytes]]) -> None:
         for pane, payloads in gathered.items():
