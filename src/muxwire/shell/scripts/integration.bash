@@ -253,7 +253,7 @@ __muxwire_k() {
     \builtin bind -m "$map" "\"\\e[}\": \"\\e[{$insert$quoted\\C-m\""
     \builtin bind -m "$map" '"\e[y": "\e[~"'
     \builtin bind -m "$map" '"\e[u": vi-movement-mode'
-    \builtin bind -m "$map" -x '"\e[s": { __muxwire_take "$_"; } &>/dev/null'
+    \builtin bind -m "$map" -x '"\e[s": { __muxwire_take "$_"; } >&"${__muxwire_o:-1}"'
     \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null'
     \builtin bind -m "$map" -x '"\e[r": { __muxwire_back "$_"; READLINE_POINT=$((READLINE_POINT + 1)); } &>/dev/null'
     for key in '\e[q' '\e\e[q' '\e\e\e[q' '\C-x\e[q' '\C-x\e\e[q'; do
