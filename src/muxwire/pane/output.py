@@ -330,7 +330,7 @@ async def result_of(
     running = None
     while running != (not execution.ending):  # again if the command has ended while its output was read from the log
         running = not execution.ending
-        begin, end = output_range(execution, stream, pane.shell)
+        begin, end = output_range(execution, stream, pane.session.shell)
         begin = min(max(begin, execution.read_up_to), end)
         if running and not waited:
             end = begin

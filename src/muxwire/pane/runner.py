@@ -310,7 +310,8 @@ class Runner:
             cwd=cwd,
             repair_tty=session.repair_tty,
         )
-        wrapped = wrap(redraw=drawn, nested=listener.level > 1, others=session.shells_behind(listener.pgrp))
+        others = session.shells_behind(listener.pgrp) if listener.level > 1 else ()
+        wrapped = wrap(redraw=drawn, nested=listener.level > 1, others=others)
         typed = wrapped.typed
         if listener.level == 1 and shell.private_key:
             if not self._has_key(listener):

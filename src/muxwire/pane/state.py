@@ -85,7 +85,7 @@ class Use:
 
     def __exit__(self, *_: object) -> None:
         self._calls -= 1
-        self.note()
+        self._last = time.monotonic()
 
     def note(self) -> None:
         """It was used just now: by a short call, by a person, by what runs in it."""

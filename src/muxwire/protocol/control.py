@@ -57,33 +57,29 @@ class Correlation:
        wrong callers, so the connection is given up.
     """
 
-    __slots__ = ("_answered", "_expected")
+    __slots__ = ("blocks_had", "expected")
 
     def __init__(self) -> None:
-        self._expected: deque[Command] = deque()
-        self._answered = 0  # blocks that the first expected line already has
+        self.expected: deque[Command] = deque()
+        self.blocks_had = 0  # blocks that the first expected line already has
 
     def __len__(self) -> int:
-        return len(self._expected)
+        return len(self.expected)
 
     def sent(self, command: Command) -> None:
-        self._expected.append(command)
-
-    def next_block(self) -> tuple[Command, int] | None:
-        """Return the line that the next block with flag 1 answers, and which of its blocks that is."""
-        return (self._expected[0], self._answered) if self._expected else None
+        self.expected.append(command)
 
     def answered(self, lines: list[bytes], *, error: bool) -> bool:
         """Count one block; return whether its line is now answered whole."""
-        self._answered += 1
-        expected = self._expected[0]
+        self.blocks_had += 1
+        expected = self.expected[0]
         if expected.sentinel:
             if error or lines != [expected.sentinel]:
                 return False
-        elif not error and self._answered < expected.blocks:
+        elif not error and self.blocks_had < expected.blocks:
             return False
-        self._expected.popleft()
-        self._answered = 0
+        self.expected.popleft()
+        self.blocks_had = 0
         return True
 
 
@@ -186,7 +182,7 @@ class ControlProtocol:
                 return
         if gathered:
             self._tell_output(gathered)
-        if self._lines.too_long:
+        if self._lines.open_line and self._lines.too_long:
             self._fail(f"tmux sent a line of more than {self._lines.max_line_bytes} bytes")
 
     def _received_output(self, data: bytes) -> bool:
@@ -248,11 +244,11 @@ class ControlProtocol:
         if not int(begin[3]) & OWN_COMMAND:
             self._block = OpenBlock(begin, None, 0)
             return
-        expected = self._correlation.next_block()
-        if expected is None:
+        if not self._correlation.expected:
             self._fail(f"tmux answered a command that was not sent ({begin[0].decode()})")
             return
-        self._block = OpenBlock(begin, *expected)
+        # The line that the next block with flag 1 answers, and which of its blocks that is.
+        self._block = OpenBlock(begin, self._correlation.expected[0], self._correlation.blocks_had)
 
     def _close_block(self, block: OpenBlock, *, error: bool) -> None:
         self._block = None

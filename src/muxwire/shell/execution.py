@@ -192,7 +192,8 @@ class Execution:
         self.ending, self.end, self.exit_code = ending, max(end, self.begin), exit_code
         self.end_time, self.took = now, took
         self.cwd = cwd or self.cwd
-        self.explain(note)
+        if note:
+            self.explain(note)
 
     def explain(self, note: str) -> None:
         if note and note not in self.note:

@@ -135,7 +135,9 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
 
 def before_start(request: Request, words: Words, heads: Sequence[bytes]) -> bytes:
     """What comes before S: the repair of the terminal, and of a long redraw all that is not in the write of S."""
-    prints = b"".join(words.builtin + b'printf "' + head + b'"' + TO_TTY for head in heads)
+    prints = b""
+    for head in heads:
+        prints += words.builtin + b'printf "' + head + b'"' + TO_TTY
     return (REPAIR if request.repair_tty else b"") + prints
 
 
