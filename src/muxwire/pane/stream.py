@@ -163,11 +163,11 @@ class PaneStream:
     def tell(self, fact: Fact) -> None:
         """Report a fact about the shell to the listener."""
         self._facts.append((fact, self._reached))
-        if isinstance(fact, LineTaken) and not fact.ours:  # by the time of its call the listener judges who typed it
-            self.settle()
-        elif not self._due:
+        if not self._due:
             self._due = True
             self.later(self.settle)
+        if isinstance(fact, LineTaken) and not fact.ours:  # by the time of its call the listener judges who typed it
+            self.settle()
 
     def settle(self) -> None:
         """Hand on all that came and happened, now."""
