@@ -19,7 +19,7 @@ from muxwire.host.locks import InstanceLock, holder
 from muxwire.host.processes import started
 from muxwire.instance import notifications, reattach
 from muxwire.library import lifetime
-from muxwire.tabs import listing
+from muxwire.tabs import tab as tabs_tab
 from muxwire.tabs.book import TabBook
 from tests.library.opened import begun, known_prompt
 from tests.library.test_hidden_lines import OURS
@@ -38,7 +38,7 @@ async def test_tabs_are_found_again(instance: Instance, monkeypatch: pytest.Monk
         await tab.execute("cd /usr/bin; WORD=kept; f() { echo called; }")
         done = await tab.execute("echo before; (exit 5)")
         window, log = tab.window_id, tab.log_path
-    monkeypatch.setattr(listing, "time", SimpleNamespace(time=lambda: time.time() + 99, monotonic=time.monotonic))
+    monkeypatch.setattr(tabs_tab, "time", SimpleNamespace(time=lambda: time.time() + 99, monotonic=time.monotonic))
     async with instance.open() as second:
         (row,) = (await second.list_tabs()).tabs
         assert row.created is not None
