@@ -14,6 +14,7 @@ import pytest
 
 import muxwire
 from muxwire.mcp.tools import TOOLS
+from tests.every_tool import EVERY_TOOL
 from tests.sshd import ssh_server
 from tests.tools import Tools, named_after_tools
 
@@ -72,77 +73,13 @@ async def close_tab(tools: Tools, tab: str) -> None:
     assert [row["closed"] for row in rows if row["window_id"] == tab] == [True]
 
 
-async def execute_command(tools: Tools, tab: str) -> None:
-    result = await tools("execute_command", window_id=tab, command="echo 'it works'; (exit 3)")
-    assert (result["output"], result["exit_code"]) == ("it works\n", 3)
-    late = await tools("execute_command", window_id=tab, command="sleep 60", timeout_ms=2000)
-    assert (late["timed_out"], late["exit_code"]) == (True, 130)
-
-
-async def command_result(tools: Tools, tab: str) -> None:
-    begun = await tools("execute_command", window_id=tab, command="sleep 0.5; echo done", **{"async": True})
-    result = await tools("command_result", command_id=begun["command_id"], wait_ms=20_000)
-    assert (result["output"], result["exit_code"]) == ("done\n", 0)
-
-
-async def execute_script(tools: Tools, tab: str) -> None:
-    result = await tools("execute_script", window_id=tab, language="shell", code="echo from a script; exit 4")
-    assert (result["output"], result["exit_code"]) == ("from a script\n", 4)
-
-
-async def start_process(tools: Tools, tab: str) -> None:
-    started = await tools("start_process", window_id=tab, command="echo ready; sleep 100", ready="ready")
-    assert started["ready"]
-
-
-async def stop_process(tools: Tools, tab: str) -> None:
-    await start_process(tools, tab)
-    stopped = await tools("stop_process", window_id=tab)
-    assert (stopped["success"], stopped["signal_sent"], stopped["exit_code"]) == (True, "SIGINT", 130)
-
-
-async def read_logs_from_tab(tools: Tools, tab: str) -> None:
-    await tools("execute_command", window_id=tab, command="echo one; echo two")
-    found = await tools("read_logs_from_tab", window_id=tab, strip_ansi=True, grep="^two")
-    assert found["content"] == "two\n"
-
-
-async def stream_logs_from_tab(tools: Tools, tab: str) -> None:
-    await tools("execute_command", window_id=tab, command="echo streamed")
-    piece = await tools("stream_logs_from_tab", window_id=tab)
-    assert "streamed" in piece["chunk"]
-    assert piece["next_byte"] > 0
-
-
 async def set_history_limit(tools: Tools, tab: str) -> None:
     assert (await tools("set_history_limit", limit=5000))["success"]
 
 
 async def snapshot(tools: Tools, tab: str) -> None:
-    await tools("execute_command", window_id=tab, command="echo shown")
-    screen = await tools("snapshot", window_id=tab)
-    assert "shown" in screen["lines"]
-    assert screen["pane"].startswith("box/%")
-    past = await tools("snapshot", window_id=tab, at_byte=0)
-    assert past["pane"] == screen["pane"]
-
-
-async def send_keys(tools: Tools, tab: str) -> None:
-    sent = await tools("send_keys", window_id=tab, keys=["echo typed", "Enter"], regex="^typed", wait_ms=20_000)
-    assert sent["outcome"] == "met", sent
-
-
-async def wait_for(tools: Tools, tab: str) -> None:
-    await tools("execute_command", window_id=tab, command="sleep 0.2; echo now", **{"async": True})
-    met = await tools("wait_for", window_ids=[tab], regex="^now", timeout_ms=20_000)
-    assert (met["outcome"], met["which"]) == ("met", tab)
-
-
-async def watch_events(tools: Tools, tab: str) -> None:
-    since = (await tools("watch_events", timeout_ms=1))["next"]
-    await tools("execute_command", window_id=tab, command="true")
-    told = await tools("watch_events", window_ids=[tab], since=since, kinds=["command_finished"], timeout_ms=20_000)
-    assert [event["window_id"] for event in told["events"]] == [tab]
+    await EVERY_TOOL["snapshot"](tools, tab)
+    assert (await tools("snapshot", window_id=tab))["pane"].startswith("box/%")
 
 
 async def show_terminal(tools: Tools, tab: str) -> None:
@@ -196,7 +133,7 @@ async def run_tmux_operations(tools: Tools, tab: str) -> None:
     assert row["name"] == "renamed"
 
 
-CALLS: dict[str, Callable[[Tools, str], Awaitable[None]]] = named_after_tools(globals())
+CALLS: dict[str, Callable[[Tools, str], Awaitable[None]]] = EVERY_TOOL | named_after_tools(globals())
 
 
 def test_every_kind_of_operation_is_among_the_steps() -> None:

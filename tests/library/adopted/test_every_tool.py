@@ -10,6 +10,7 @@ import pytest
 
 import muxwire
 from muxwire.mcp.tools import TOOLS
+from tests.every_tool import EVERY_TOOL
 from tests.library.adopted.person import Person, differences, theirs
 from tests.tools import Tools, named_after_tools
 
@@ -43,7 +44,7 @@ HARMLESS: list[dict[str, object]] = [
 ]
 
 
-async def create_tab(tools: Tools) -> None:
+async def create_tab(tools: Tools, tab: str) -> None:
     made = await tools("create_tab", name="ours")
     assert made["session"] == "work"  # where the person is
     assert (await tools("execute_command", window_id=made["window_id"], command="echo here"))["output"] == "here\n"
@@ -53,7 +54,7 @@ async def create_tab(tools: Tools) -> None:
         await tools("create_tab", session="hub")
 
 
-async def list_tabs(tools: Tools) -> None:
+async def list_tabs(tools: Tools, tab: str) -> None:
     listed = await tools("list_tabs")
     assert {(row["name"], row["session"]) for row in listed["tabs"]} == {
         ("one", "work"), ("two", "work"), ("three", "other"),
@@ -61,7 +62,7 @@ async def list_tabs(tools: Tools) -> None:
     assert {(one["name"], one["attached_client_count"]) for one in listed["sessions"]} == {("work", 1), ("other", 0)}
 
 
-async def close_tab(tools: Tools) -> None:
+async def close_tab(tools: Tools, tab: str) -> None:
     for target in ("one", "two", "three", "other:1", "."):
         await tools.refuses("close_tab", window_id=target)
         await tools.refuses("close_tab", window_id=target, force=True)
@@ -76,84 +77,37 @@ async def at_prompt(tools: Tools) -> None:
         await anyio.sleep(0.02)
 
 
-async def execute_command(tools: Tools) -> None:
-    result = await tools("execute_command", window_id="one", command="echo 'it works'; (exit 3)")
-    assert (result["output"], result["exit_code"]) == ("it works\n", 3)
-    late = await tools("execute_command", window_id="one", command="sleep 60", timeout_ms=2000)
-    assert late["timed_out"]
-
-
-async def command_result(tools: Tools) -> None:
-    begun = await tools("execute_command", window_id="one", command="sleep 0.5; echo done", **{"async": True})
-    result = await tools("command_result", command_id=begun["command_id"], wait_ms=20_000)
-    assert (result["output"], result["exit_code"]) == ("done\n", 0)
-
-
-async def execute_script(tools: Tools) -> None:
-    result = await tools("execute_script", window_id="one", language="shell", code="echo from a script")
-    assert result["output"] == "from a script\n"
-
-
-async def start_process(tools: Tools) -> None:
-    assert (await tools("start_process", window_id="one", command="echo up; sleep 1", ready="up"))["ready"]
-    await tools("wait_for", window_ids=["one"], idle_ms=1500, timeout_ms=20_000)
-
-
-async def stop_process(tools: Tools) -> None:
-    await tools("start_process", window_id="one", command="echo up; sleep 60", ready="up")
-    assert (await tools("stop_process", window_id="one"))["success"]
+async def stop_process(tools: Tools, tab: str) -> None:
+    await EVERY_TOOL["stop_process"](tools, tab)
     # What the person started is the person's.
-    await tools("send_keys", window_id="one", keys=["echo up again; cat", "Enter"])
-    seen = await tools("wait_for", window_ids=["one"], until="\nup again", timeout_ms=20_000)
+    await tools("send_keys", window_id=tab, keys=["echo up again; cat", "Enter"])
+    seen = await tools("wait_for", window_ids=[tab], until="\nup again", timeout_ms=20_000)
     assert seen["outcome"] == "met"
     for signal in ("SIGINT", "SIGKILL"):
-        await tools.refuses("stop_process", window_id="one", signal=signal)
-    await tools("send_keys", window_id="one", keys=["C-d"])
+        await tools.refuses("stop_process", window_id=tab, signal=signal)
+    await tools("send_keys", window_id=tab, keys=["C-d"])
     await at_prompt(tools)
-    assert (await tools("stop_process", window_id="one"))["success"]  # nothing runs: nothing is to be done
+    assert (await tools("stop_process", window_id=tab))["success"]  # nothing runs: nothing is to be done
 
 
-async def read_logs_from_tab(tools: Tools) -> None:
-    assert "content" in await tools("read_logs_from_tab", window_id="two")
-
-
-async def stream_logs_from_tab(tools: Tools) -> None:
-    assert "closed" not in await tools("stream_logs_from_tab", window_id="two", wait_ms=100)
-
-
-async def set_history_limit(tools: Tools) -> None:
+async def set_history_limit(tools: Tools, tab: str) -> None:
     await tools.refuses("set_history_limit", limit=7)
 
 
-async def snapshot(tools: Tools) -> None:
-    for options in ({}, {"scrollback": 0, "cells": True}, {"unwrap": True}):
-        assert "lines" in await tools("snapshot", window_id="two", **options)
-
-
-async def send_keys(tools: Tools) -> None:
-    await tools("send_keys", window_id="one", keys=["echo 'typed by'", " keys", "Enter"])
-    met = await tools("wait_for", window_ids=["one"], until="typed by keys", timeout_ms=20_000)
-    assert met["outcome"] == "met"
+async def send_keys(tools: Tools, tab: str) -> None:
+    await EVERY_TOOL["send_keys"](tools, tab)
     await at_prompt(tools)  # until then the shell reads by lines, and so long a line is refused
-    await tools("send_keys", window_id="one", keys=["x" * 40_000], paste=True)
-    await tools("send_keys", window_id="one", keys=["C-c"])
-    await tools("wait_for", window_ids=["one"], idle_ms=300, timeout_ms=20_000)
+    await tools("send_keys", window_id=tab, keys=["x" * 40_000], paste=True)
+    await tools("send_keys", window_id=tab, keys=["C-c"])
+    await tools("wait_for", window_ids=[tab], idle_ms=300, timeout_ms=20_000)
 
 
-async def wait_for(tools: Tools) -> None:
-    assert (await tools("wait_for", window_ids=["one", "two", "three"], idle_ms=100))["outcome"] == "met"
-
-
-async def watch_events(tools: Tools) -> None:
-    assert "events" in await tools("watch_events", timeout_ms=300)
-
-
-async def show_terminal(tools: Tools) -> None:
+async def show_terminal(tools: Tools, tab: str) -> None:
     shown = await tools("show_terminal", why="to look")
     assert shown["attach"].startswith("tmux -S ")
 
 
-async def run_tmux_operations(tools: Tools) -> None:
+async def run_tmux_operations(tools: Tools, tab: str) -> None:
     result = await tools("run_tmux_operations", operations=HARMLESS)
     assert result["succeeded"], result
     for step in CHANGING:
@@ -163,7 +117,7 @@ async def run_tmux_operations(tools: Tools) -> None:
             assert refused.value.remedy
 
 
-CALLS: dict[str, Callable[[Tools], Awaitable[None]]] = named_after_tools(globals())
+CALLS: dict[str, Callable[[Tools, str], Awaitable[None]]] = EVERY_TOOL | named_after_tools(globals())
 
 
 def test_every_kind_of_operation_is_harmless_or_refused() -> None:
@@ -181,7 +135,7 @@ async def test_nothing_of_a_person_changes(person: Person, environ: dict[str, st
     panes = set(person.ids("list-panes", "pane_id"))
     async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
         assert adopted.role == "adopted"
-        await CALLS[tool](Tools(adopted))
+        await CALLS[tool](Tools(adopted), "one")
         ours = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
         assert differences(theirs(before, ours), theirs(person.everything(used), ours)) == []
         assert tool in ELSEWHERE or person.alerts("other") == alerts
