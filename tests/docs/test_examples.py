@@ -162,26 +162,3 @@ def test_json_can_be_read(path: Path) -> None:
     for found in FENCE.finditer(path.read_text()):
         if found["info"].strip() == "json":
             json.loads(found["body"])
-
-
-def test_the_reader_of_examples_reads() -> None:
-    python = "```python run\nprint(1)\n```\n\n```text output\n1\n```\n"
-    text = f"{python}```sh\nrm\n```\n```console run\n$ a \\\n> b\nout\n$ c\n```\n"
-    first, console = examples_in("text", text)
-    assert (first.where, first.language, first.body, first.expected) == ("text:1", "python", "print(1)\n", "1\n")
-    assert dialogue(console.body) == [("a \\\nb\n", "out\n"), ("c\n", "")]
-
-
-def test_a_wrong_output_is_seen(place: Path) -> None:
-    assert agrees("a\n...\nc\n", "a\nb\nc\n")
-    assert not agrees("a\n", "b\n")
-    assert run(["bash", "-c", "echo $HOME"], place) == f"{place}\n"
-    with pytest.raises(AssertionError, match="exit code 3"):
-        run(["bash", "-c", "exit 3"], place)
-
-
-def test_a_server_left_running_is_seen(place: Path) -> None:
-    socket = place / "run" / "left.sock"
-    subprocess.run(["tmux", "-f", "/dev/null", "-S", socket, "new-session", "-d", "cat"], check=True)
-    assert ends_server(socket)
-    assert not ends_server(socket)

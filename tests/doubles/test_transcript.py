@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import anyio
 import pytest
 from hypothesis import given, strategies as st
 
 from muxwire.repl.recording import RecordingTransport
 from muxwire.repl.transcript import Ended, Passed, Received, Record, Sent, Transcript
-from tests.doubles.transports import MemoryTransport, ScriptedTmux, said
+from tests.doubles.transports import MemoryTransport, ScriptedTmux
 
 LINES = st.binary().map(lambda data: data.replace(b"\n", b""))
 RECORDS = st.one_of(
@@ -27,25 +25,10 @@ def test_a_file_gives_its_records_back(records: list[Sent | Received | Passed | 
     assert Transcript.parse(transcript.format()) == transcript
 
 
-def test_an_example() -> None:
-    transcript = Transcript.parse(b"# by hand\n> list-windows\n+ 0.012\n< %begin 1 1 1\n<\n< %end 1 1 1\n>\n=\n")
-    assert transcript.comments == ("by hand",)
-    assert said(transcript, Sent) == b"list-windows\n\n"
-    assert said(transcript, Received) == b"%begin 1 1 1\n\n%end 1 1 1\n"
-    assert transcript.records[1] == Passed(0.012)
-    assert transcript.records[-1] == Ended("")
-
-
 @pytest.mark.parametrize("line", ["no record", "", ">no space", "+ soon"])
 def test_another_line_is_refused(line: str) -> None:
     with pytest.raises(ValueError, match=r"line 2|could not convert"):
         Transcript.parse(f"> x\n{line}\n> y\n".encode())
-
-
-def test_a_file_is_loaded(tmp_path: Path) -> None:
-    path = tmp_path / "x.ctl"
-    path.write_bytes(b"< \xff\n")
-    assert Transcript.load(path).records == (Received(b"\xff"),)
 
 
 async def test_each_part_waits_for_what_was_sent_before_it() -> None:
@@ -61,28 +44,6 @@ async def test_each_part_waits_for_what_was_sent_before_it() -> None:
     assert await tmux.receive() == b""
     assert tmux.finished
     assert tmux.ending() == "over"
-
-
-async def test_another_line_than_the_recorded_one_ends_the_stream() -> None:
-    tmux = ScriptedTmux(Transcript((Sent(b"one"), Received(b"a"))))
-    tmux.send_nowait(b"other\n")
-    assert await tmux.receive() == b""
-    assert tmux.ending() == "the transcript has b'one' here, and b'other' was sent"
-    assert not tmux.finished
-
-
-async def test_closing_ends_a_player_that_waits() -> None:
-    tmux = ScriptedTmux(Transcript((Sent(b"one"),)))
-    heard: list[bytes] = []
-
-    async def hear() -> None:
-        heard.append(await tmux.receive())
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(hear)
-        await anyio.wait_all_tasks_blocked()
-        await tmux.aclose()
-    assert heard == [b""]
 
 
 async def test_a_recording_has_lines_of_both_directions() -> None:

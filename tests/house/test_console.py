@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.house.test_host import breaches
 
 CLI = Path(__file__).resolve().parents[2] / "src" / "muxwire" / "cli"
@@ -25,21 +23,3 @@ ALLOWED = {"__init__.py", "own_console.py", "serve.py"}
 def test_verbs_reach_their_caller_by_the_console_alone() -> None:
     files = {path.name: path.read_text() for path in CLI.glob("*.py")}
     assert {name for name, source in files.items() if list(breaches(source, OF_THE_PROCESS))} == ALLOWED
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "sys.argv[1:]",
-        "os.environ.get('HOME')",
-        "os.isatty(1)",
-        "from os import environ",
-        "from signal import signal",
-        "print('x')",
-        "Path.cwd()",
-        "sys.stdin.readline()",
-        "with anyio.open_signal_receiver(2) as received: ...",
-    ],
-)
-def test_a_breach_is_seen(line: str) -> None:
-    assert list(breaches(line, OF_THE_PROCESS))

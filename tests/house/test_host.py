@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 SOURCE = Path(__file__).resolve().parent.parent.parent / "src" / "muxwire"
 
 ASKED = re.compile(
@@ -45,26 +43,3 @@ def test_the_panes_machine_is_asked_by_host_alone() -> None:
         for breach in breaches(path.read_text())
     ]
     assert not found, "\n".join(found)
-
-
-def test_no_exception_is_left_over() -> None:
-    def asks(name: str) -> bool:
-        files = [SOURCE / name, *(SOURCE / name).rglob("*.py")]
-        return any(list(breaches(path.read_text())) for path in files if path.is_file())
-
-    assert not [name for name in HERE if not asks(name)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        'open(f"/proc/{pid}/stat")',
-        "import termios",
-        "os.kill(pid, 9)",
-        "from muxwire.host.processes import foreground_pgrp",
-        "from muxwire.host.folders import private_folder, write_private",
-        'shutil.which("zsh")',
-    ],
-)
-def test_a_breach_is_seen(line: str) -> None:
-    assert list(breaches(line))
