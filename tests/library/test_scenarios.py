@@ -13,7 +13,7 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.pane.runner import KEY_LOST
-from tests.library.opened import seen, tab_for
+from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
     from muxwire import Terminals
@@ -25,15 +25,6 @@ a_tab = partial(tab_for, DEADLINE)
 
 async def tmux(terminals: Terminals, *words: str) -> tuple[bytes, ...]:
     return await (await terminals.server()).client.command(*words)
-
-
-async def test_the_last_bytes_of_a_shell_that_exits_are_all_there(terminals: Terminals) -> None:
-    wanted = "".join(f"{n}\n" for n in range(1, 50001)) + "LAST\n"
-    for _ in range(8):
-        async with a_tab(terminals) as tab:
-            result = await tab.execute("seq 1 50000; echo LAST; exit 3")
-            assert result.output.removesuffix("exit\n") == wanted
-            assert (result.exit_code, result.state) == (3, "dead")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -81,12 +72,6 @@ async def test_tabs_in_parallel_keep_apart(terminals: Terminals, shell: str) -> 
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_a_command_given_before_the_first_prompt_waits_for_it(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        assert (await tab.execute("echo hi")).output == "hi\n"
-
-
-@pytest.mark.parametrize("shell", SHELLS)
 async def test_answers_of_the_terminal_do_not_reach_the_next_command(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell) as tab:
         for _ in range(5):
@@ -118,22 +103,6 @@ async def test_with_an_empty_prompt_nothing_of_ours_goes_to_the_scrollback(
         assert (taken.scrollback, [line for line in taken.lines if line]) == ((), ["echo one", "one"])
 
 
-_KSH_KEEPS = pytest.mark.xfail(reason="ksh keeps every line it reads in its history", strict=True)
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", pytest.param("ksh", marks=_KSH_KEEPS)])
-async def test_nothing_of_ours_is_in_the_history(terminals: Terminals, shell: str, tmp_path: Path) -> None:
-    # A file of its own: shells nested without our hooks, which other tests start, write what they read into the usual.
-    async with a_tab(terminals, shell, HISTFILE=str(tmp_path / "history")) as tab:
-        await tab.execute("echo a1")
-        await tab.runner.keyboard.type(b"echo THE''IRS\r")
-        await seen(tab, b"THEIRS")
-        listed = (await tab.execute("hist -l -100 2>/dev/null" if shell == "ksh" else "history")).output
-        assert "echo THE''IRS" in listed
-        assert "a1" not in listed
-        assert "_mux" not in listed
-
-
 @pytest.mark.parametrize(
     ("shell", "lost"),
     [
@@ -151,29 +120,6 @@ async def test_commands_are_exact_without_our_key(terminals: Terminals, shell: s
         assert tab.runner._retyped == KEY_LOST  # later commands do not wait for a key that nobody hears
         shown = "\n".join((await tab.snapshot()).lines)
         assert "_mux" not in shown, shown  # nor of the line that names a file, which is longer
-
-
-async def test_a_closed_tab_leaves_no_process(terminals: Terminals) -> None:
-    async with a_tab(terminals) as tab:
-        pid = (await tab.execute("sh -c 'while :; do sleep 1; done' & echo $!")).output.split()[-1]
-    async with a_tab(terminals) as tab:
-        left = (await tab.execute(f"ps -o stat= -p {pid}")).output.strip()
-        assert not left or left.startswith("Z"), left  # dead, if perhaps not yet buried
-
-
-async def test_an_editor_is_stopped_and_its_screen_left(terminals: Terminals) -> None:
-    async with a_tab(terminals) as tab:
-        assert (await tab.execute("vim -n -u NONE", timeout=10)).state == "interactive"
-        assert (await tab.stop_process(grace=0.2)).success
-        assert (await tab.execute("echo ok")).output == "ok\n"
-        assert await tmux(terminals, "display-message", "-p", "-t", tab.pane_id, "#{alternate_on}") == (b"0",)
-
-
-async def test_ten_megabytes_are_exact(terminals: Terminals) -> None:
-    async with a_tab(terminals) as tab:
-        result = await tab.execute("seq 1 1300000", timeout=30)
-        assert result.output == "".join(f"{n}\n" for n in range(1, 1300001))
-        assert not result.truncated
 
 
 async def test_a_full_screen_program_refuses_commands_at_once(terminals: Terminals) -> None:

@@ -124,19 +124,6 @@ def test_zsh_heals_hooks_that_a_command_took_away(start: Opener) -> None:
     assert session.execute(b"echo hi").output == b"hi\n"
 
 
-def test_bash_with_a_readonly_prompt_command_works_without_prompt_marks(start: Opener, folder: Path) -> None:
-    (folder / "home/.bashrc").write_text("readonly PROMPT_COMMAND\nPS1='ready> '\n")
-    session = start("bash", first_prompt=False)
-    end = time.monotonic() + DEADLINE
-    while b"ready> " not in session.data:
-        assert session.read(end)
-
-    command_id, first = session.start(b"echo hi; false", nested=True)
-    end_mark = session.wait_mark(first, end, lambda mark: mark.kind == "E")
-
-    assert end_mark.fields.startswith(command_id.encode() + b";1;")
-
-
 def remembered(session: PtyShell, name: str) -> bytes:
     """What the shell's own history files hold after the shell has ended."""
     session.type(b"exit\r")

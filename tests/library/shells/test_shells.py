@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import time
 from pathlib import Path
 
 import pytest
 
 from muxwire import shell as shell_package
-from muxwire.host import shells
-from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Deadline, Opener
+from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Opener
 
 STATUS = {"fish": b"$status"}
 # The id of another probe, and the token of another shell.
@@ -98,67 +96,6 @@ def test_the_redraw_is_printed_verbatim_before_the_start_mark(start: Opener, nam
     assert outcome.output == b"hi\n"
 
 
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_a_tty_left_raw_is_repaired_on_request(start: Opener, name: str) -> None:
-    session = start(name)
-    session.execute(b"stty -isig; false")
-
-    outcome = session.execute(b"echo " + STATUS.get(name, b"$?") + b"; stty -a", repair_tty=True)
-
-    assert outcome.output.startswith(b"1\n")
-    assert re.search(rb"\sisig icanon", outcome.output)
-
-
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_a_nested_shell_is_reached_without_integration(start: Opener, name: str) -> None:
-    session = start("bash")
-    nested = {"bash": "bash --norc", "zsh": "zsh -f", "busybox": "busybox sh"}.get(name, name)
-    outer_id, outer_first = session.start(nested.encode())
-    session.wait_mark(outer_first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "S")
-    session.until_quiet(2.0)
-    outer, session.shell = session.shell, shells.shell_for(shutil.which(name) or name) or session.shell
-
-    for status in (0, 3):
-        command_id, first = session.start(b"echo 'it''s'; sh -c 'exit %d'" % status, nested=True)
-        deadline = time.monotonic() + DEADLINE
-        begin = session.wait_mark(first, deadline, lambda mark: mark.kind == "S")
-        end = session.wait_mark(first, deadline, lambda mark: mark.kind in "ED")
-        assert bytes(session.data[begin.end : end.start]) == b"its\r\n"
-        assert end.fields.startswith(b"%b;%d;" % (command_id.encode(), status))
-        session.until_quiet(1.0)
-    session.type(b"exit 9\r")
-    session.shell = outer
-
-    assert session.finish(outer_id, outer_first, time.monotonic() + DEADLINE).exit_code == 9
-
-
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_what_a_person_types_is_marked_as_accepted(start: Opener, name: str) -> None:
-    session = start(name)
-    first = len(session.marks)
-
-    session.typed(b"echo human")
-
-    kinds = [mark.kind for mark in session.marks[first:]]
-    assert ("C" in kinds) == session.shell.has_accept_mark
-    assert "S" not in kinds
-
-
-def test_zsh_gives_half_typed_text_back(start: Opener) -> None:
-    session = start("zsh")
-    session.type(b"echo half")
-    session.until_quiet(1.0)
-
-    outcome = session.execute(b"echo hi")
-    session.drain(0.1)
-    first = len(session.marks)
-    session.type(b" typed\r")
-    session.prompt(first)
-
-    assert outcome.output == b"hi\n"
-    assert b"\r\nhalf typed\r\n" in re.sub(rb"\x1b\]7770;[^\x07]*\x07", b"", bytes(session.data))
-
-
 def test_an_unfinished_line_in_zsh_is_left_and_comes_back(start: Opener) -> None:
     session = start("zsh")
     session.type(b"echo 'open\r")
@@ -170,17 +107,6 @@ def test_an_unfinished_line_in_zsh_is_left_and_comes_back(start: Opener) -> None
 
     assert (first.output, second.output) == (b"hi\n", b"hi\n")
     assert b"open\r\n" in seen
-
-
-@pytest.mark.parametrize("name", ["bash", "zsh"])
-def test_the_private_key_works_in_vi_command_mode(start: Opener, name: str) -> None:
-    session = start(name)
-    session.execute(b"set -o vi" if name == "bash" else b"bindkey -v")
-    session.type(b"echo junk\x1b")
-    session.drain(0.6)  # the line editor must have taken the ESC for a key of its own
-
-    assert session.execute(b"echo hi").output == b"hi\n"
-    assert session.execute(b"echo hi").output == b"hi\n"
 
 
 @pytest.mark.parametrize(("mode", "keys"), [("emacs", (b"\x1b#", b"\x18c")), ("vi", (b"\x1b#",))])
@@ -228,29 +154,6 @@ def test_a_directory_name_may_hold_anything(start: Opener, name: str) -> None:
     outcome = session.execute(b"cd " + bytes(odd.parent) + b"/a*")
 
     assert outcome.cwd == bytes(odd)
-
-
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_marks_are_not_torn_by_other_writers(start: Opener, name: str) -> None:
-    session = start(name)
-    noise = b"sh -c 'while :; do echo noise; done' &"
-
-    session.execute(noise)
-    for _ in range(3 if session.shell.settle_after_prompt else 10):
-        command_id, first = session.start(b"sh -c 'exit 3'")
-        end = session.wait_mark(first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "E")
-        session.prompt(first)
-        assert end.fields.startswith(command_id.encode() + b";3;")
-
-
-def test_a_debug_trap_survives(start: Opener) -> None:
-    session = start("bash")
-
-    session.execute(b"trap 'traced=1' DEBUG")
-    session.drain(0.05)
-    seen = session.typed(b"trap -p DEBUG")  # bash hides it from a sourced file, so a person asks
-
-    assert b"traced=1\r\n;; esac' DEBUG\r\n" in seen  # behind the condition that keeps our words from it
 
 
 @pytest.mark.parametrize("name", EXECUTABLES)
@@ -302,13 +205,6 @@ def test_a_foreign_shell_takes_typed_lines(start: Opener, name: str) -> None:
     assert (end.kind, end.fields[:19]) == ("E", b"0123456789abcdef;6;")
 
 
-def test_a_deadline_tells_what_came(start: Opener) -> None:
-    session = start("bash")
-
-    with pytest.raises(Deadline, match="no mark"):
-        session.wait_mark(len(session.marks), time.monotonic(), lambda mark: mark.kind == "X")
-
-
 def test_zsh_fails_in_the_words_of_its_prompt(start: Opener) -> None:
     session = start("zsh")
 
@@ -327,12 +223,3 @@ def test_zsh_may_be_told_to_be_another_shell(start: Opener, option: bytes) -> No
 
     assert session.execute(b"echo hi").output == b"hi\n"
     assert session.execute(b"echo hi; false").exit_code == 1
-
-
-@pytest.mark.parametrize("command", [b"return 5", b"(exit 5); return", b"{ return 5 } always { : }"])
-def test_zsh_returns_with_an_end_mark(start: Opener, command: bytes) -> None:
-    session = start("zsh")
-
-    outcome = session.execute(command)
-
-    assert (outcome.status, outcome.exit_code) == ("completed", 5)
