@@ -132,46 +132,6 @@ async def test_no_journal_for_who_wants_none(tmp_path: Path, environ: dict[str, 
     assert not list((tmp_path / "off").rglob("history*"))
 
 
-async def test_two_processes_write_one_journal(tmp_path: Path, environ: dict[str, str]) -> None:
-    async with muxwire.open_terminals("journal", state_dir=tmp_path / "two", environ=environ) as owner:
-        mine = await owner.create_tab()
-        async with muxwire.open_terminals("journal", state_dir=tmp_path / "two", environ=environ) as follower:
-            theirs = await follower.create_tab()
-
-            async def many(tab: muxwire.Tab) -> None:
-                for number in range(30):
-                    await tab.execute(f": {number}")
-
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(many, mine)
-                tasks.start_soon(many, theirs)
-            left = await theirs.execute("sleep 2", async_=True)
-        found = await owner.history()
-        assert sorted(one.command for one in found if one.command[:1] == ":") == sorted(
-            f": {number}" for number in range(30) for _ in "12"
-        )
-        assert left.running
-        lines = (tmp_path / "two" / "journal" / HISTORY_FILE).read_bytes().splitlines()
-        assert len([json.loads(line) for line in lines]) >= len(found)
-        await owner.close_tab(mine.key, force=True)
-        await owner.close_tab(theirs.key, force=True)
-    end(owner)
-
-
-async def test_a_command_that_outlives_its_process_is_in_the_journal(tmp_path: Path, environ: dict[str, str]) -> None:
-    async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as first:
-        tab = await first.create_tab()
-        left = await tab.execute("read x; (exit 4)", async_=True)
-    async with muxwire.open_terminals("later", state_dir=tmp_path / "later", environ=environ) as second:
-        again = await second.tab(tab.key)
-        await again.send_keys(["Enter"])
-        done = await second.command_result(left.command_id, wait=DEADLINE)
-        assert done.exit_code == 4
-        assert [(one.command_id, one.exit_code) for one in await second.history()] == [(left.command_id, 4)]
-        await second.close_tab(tab.key, force=True)
-    end(second)
-
-
 def end(terminals: muxwire.Terminals) -> None:
     """End the tmux server of a named instance, which outlives us."""
     socket = str(terminals.folders.socket_path)

@@ -13,7 +13,7 @@ import pytest
 
 from muxwire.logs import store as log_module
 from muxwire.logs.read import View, last_lines, read_range, read_raw
-from muxwire.logs.segments import PIECE_COST, LogFile, spools_beside
+from muxwire.logs.segments import PIECE_COST, LogFile
 from muxwire.logs.store import BATCH_BYTES, LogStore
 
 if TYPE_CHECKING:
@@ -63,22 +63,6 @@ async def test_a_large_batch_goes_at_once(path: Path) -> None:
             assert not deadline.wait(0.001)
 
 
-async def test_nothing_wakes_an_idle_store(path: Path) -> None:
-    async with LogStore() as store:
-        log = store.open(path)
-        log.append(b"x")
-        await log.flushed()
-        await until(lambda: store._armed is not None)
-        assert store._armed is not None
-        assert store._queue.empty()
-
-
-async def test_what_was_appended_is_written_at_the_end(path: Path) -> None:
-    async with LogStore() as store:
-        store.open(path).append(b"last words")
-    assert path.read_bytes() == b"last words"
-
-
 async def test_what_was_appended_is_written_when_cancelled(path: Path) -> None:
     with anyio.CancelScope() as scope:
         async with LogStore() as store:
@@ -86,25 +70,6 @@ async def test_what_was_appended_is_written_when_cancelled(path: Path) -> None:
             scope.cancel()
             await anyio.sleep_forever()
     assert path.read_bytes() == b"last words"
-
-
-async def test_a_log_goes_on_where_its_file_ends(path: Path) -> None:
-    for text in (b"first", b"second"):
-        async with LogStore() as store:
-            log = store.open(path)
-            log.append(text)
-    assert log.end == len(b"firstsecond")
-    assert path.read_bytes() == b"firstsecond"
-
-
-async def test_a_closed_log_is_whole_and_lets_go_of_its_file(path: Path) -> None:
-    async with LogStore() as store:
-        log = store.open(path)
-        log.append(b"text")
-        log.close()
-        await store.written()
-        assert path.read_bytes() == b"text"
-        assert log.file._descriptor is None
 
 
 async def test_a_link_is_not_followed(path: Path, tmp_path: Path) -> None:
@@ -162,53 +127,6 @@ async def test_whoever_waits_for_the_file_has_it_tried_again(tmp_path: Path) -> 
     assert log.path.read_bytes() == b"text"
 
 
-async def test_a_log_that_fails_is_tried_again_while_others_are_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "RETRY_SECONDS", 0.05)
-    async with LogStore() as store:
-        (tmp_path / "later").write_bytes(b"")
-        log, other = store.open(tmp_path / "later" / "pane-@1.log"), store.open(tmp_path / "pane-@2.log")
-        log.append(b"text")
-        assert not await log.flushed()
-        (tmp_path / "later").unlink()
-
-        def written() -> bool:
-            other.append(b"x")
-            store.hand_over()
-            return log.path.exists()
-
-        await until(written)
-
-
-async def test_an_error_in_on_error_costs_no_log(tmp_path: Path, path: Path) -> None:
-    def fail(_path: Path, _error: OSError) -> None:
-        raise RuntimeError
-
-    async with LogStore(fail) as store:
-        store.open(tmp_path / "never" / "pane-@1.log").append(b"text")
-        log = store.open(path)
-        log.append(b"text")
-        assert await log.flushed()
-
-
-async def test_a_spool_that_cannot_be_removed_or_read_costs_no_log(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "PRUNE_BYTES", 1)
-    logs, spools = tmp_path / "logs", spools_beside(tmp_path / "logs")
-    (spools / "pane-@1.base").mkdir(parents=True)  # unlink(2) refuses it, also for root
-    (spools / "pane-@2" / "no number").mkdir(parents=True)
-    async with LogStore() as store:
-        ended, unread, other = (store.open(logs / "pane-@1.log"), store.open(logs / "pane-@2.log"), store.open(path))
-        ended.close(ended=True)
-        await store.written()
-        for log in (unread, other):
-            log.append(b"text")
-            assert await log.flushed()
-        assert path.read_bytes() == b"text"
-
-
 async def test_whatever_one_log_raises_the_others_are_written(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,30 +151,6 @@ async def test_whatever_one_log_raises_the_others_are_written(
         broken = False
         assert await log.flushed()
         assert (path.read_bytes(), await log.trouble()) == (b"text", "")
-
-
-async def test_a_close_that_fails_is_said_and_not_done_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After close(2) has failed the number is free, and may soon be that of somebody else's file."""
-    failures = [OSError(errno.EIO, "Input/output error")]
-    real, errors = os.close, list[int | None]()
-
-    def close(descriptor: int) -> None:
-        real(descriptor)  # EBADF if this is the second time
-        if descriptor == opened and failures:
-            raise failures.pop()
-
-    async with LogStore(lambda _path, error: errors.append(error.errno)) as store:
-        log, other = store.open(path), store.open(path.with_name("pane-@2.log"))
-        log.append(b"text")
-        assert await log.flushed()
-        opened = log.file._descriptor
-        monkeypatch.setattr(os, "close", close)
-        log.close()
-        other.append(b"text")
-        assert await other.flushed()
-        await store.written()
-        assert (log.file.error, log.file._descriptor) == (None, None)
-    assert errors == [errno.EIO]
 
 
 async def test_a_disk_that_stands_still_makes_a_hole_of_what_is_too_much(
@@ -323,16 +217,3 @@ async def test_what_was_written_takes_no_room_any_more(path: Path, monkeypatch: 
                 log.append(b"x")
             assert await log.flushed()
     assert path.read_bytes() == b"x" * 1000
-
-
-async def test_many_logs_share_one_thread(tmp_path: Path) -> None:
-    before = threading.active_count()
-    async with LogStore() as store:
-        logs = [store.open(tmp_path / f"pane-@{n}.log") for n in range(50)]
-        for turn in range(20):
-            for log in logs:
-                log.append(b"%d " % turn)
-        assert sum("muxwire-log" in thread.name for thread in threading.enumerate()) == 1
-    assert threading.active_count() <= before + 2  # anyio's own idle workers
-    expected = b"".join(b"%d " % turn for turn in range(20))
-    assert all(log.path.read_bytes() == expected for log in logs)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import time
 import tracemalloc
 from functools import partial
 from pathlib import Path
@@ -362,27 +360,6 @@ def test_a_bad_pattern(path: Path, pattern: str) -> None:
     path.write_bytes(b"x\n")
     with pytest.raises(InvalidArgument, match="not a valid regular expression"):
         last_matches(path, Search(Pattern(pattern)), 5, VIEW)
-
-
-def test_the_end_of_a_large_log_costs_no_more_than_that_of_a_small_one(path: Path) -> None:
-    line = b"x" * 99 + b"\n"
-    path.write_bytes(line * 1000)
-    small = cheapest(path)
-    with path.open("r+b") as file:
-        os.truncate(file.fileno(), 2 * 1024**3)
-        file.seek(0, os.SEEK_END)
-        file.write(line * 1000)
-    assert last_lines(path, 500, VIEW).content == (line * 500).decode()
-    assert cheapest(path) < 20 * small
-
-
-def cheapest(path: Path) -> float:
-    def once() -> float:
-        begin = time.process_time()
-        last_lines(path, 500, VIEW)
-        return time.process_time() - begin
-
-    return min(once() for _ in range(5))
 
 
 @pytest.mark.parametrize("read", [last_lines, partial(last_readable_lines, played=False)], ids=["raw", "as seen"])

@@ -138,19 +138,6 @@ async def test_a_reader_keeps_what_is_retired_under_it(path: Path) -> None:
         assert log.pread(0, len(LINES)) == LINES
 
 
-async def test_a_folder_that_lets_nothing_be_renamed_costs_no_byte(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_given: object) -> Path:
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "rename", refuse)
-    await write(path, LINES[:5000])
-    assert path.read_bytes() == LINES[:5000]
-    monkeypatch.undo()
-    await write(path, LINES[5000:])
-    assert [segment.first for segment in layout_of(path).older] == [0, 5000, 6000, 7000, 8000, 9000, 10000][:-1]
-    assert read_raw(path, 0, len(LINES)) == LINES
-
-
 async def test_holes_in_segments_are_where_they_were(path: Path) -> None:
     async with LogStore(limits=SMALL) as store:
         log = store.open(path)

@@ -10,13 +10,6 @@ from tests.library.opened import known_prompt, tab_for
 DEADLINE = 60
 
 
-async def test_what_was_overwritten_is_not_read(terminals: muxwire.Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        # As man(1) prints bold letters.
-        result = await tab.execute(r"printf 'N\bNA\bA\n'", strip_ansi=True)
-        assert result.output == "NA\n"
-
-
 async def test_a_line_that_readline_drew_again_is_read_once(terminals: muxwire.Terminals) -> None:
     async with tab_for(DEADLINE, terminals) as tab:
         await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
@@ -52,30 +45,6 @@ async def test_every_reader_reads_the_same(terminals: muxwire.Terminals) -> None
         assert found.content == "300 of 300\n"
         waited = await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
         assert READ in waited.tail
-
-
-# A screen full of lines; then a bar in the last row, below a region in which the lines scroll, as apt draws it.
-BAR = (
-    r"""seq 30; printf '\n\0337\033[0;23r\0338\033[1A'; for i in $(seq 40); do """
-    r"""printf '\0337\033[24;0f%d of 40\0338step %d\n' $i $i; done; printf '\n\0337\033[0;24r\0338\033[1A\033[J'"""
-)
-
-
-async def test_a_scroll_region_has_the_rows_of_the_tab(terminals: muxwire.Terminals) -> None:
-    steps = [f"step {n}" for n in range(1, 41)]
-    tab = await terminals.create_tab(shell="bash", size=(80, 24))
-    begin = tab.next_byte
-    result = await tab.execute(BAR, strip_ansi=True)
-    assert [line for line in result.output.split("\n") if line][30:] == steps
-    chunk = await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)
-    assert [line for line in chunk.chunk.split("\n") if line in steps] == steps
-    found = await terminals.read_logs(tab.window_id, strip_ansi=True, grep="^step")
-    assert found.content.split("\n")[:-1] == steps
-    tail = await terminals.read_logs(tab.window_id, lines=20, strip_ansi=True)
-    shown = [line for line in tail.content.split("\n") if line in steps]
-    assert shown == steps[-len(shown) :]
-    assert len(shown) > 10
-    await tab.close(force=True)
 
 
 async def test_the_default_is_what_the_program_wrote(terminals: muxwire.Terminals) -> None:
@@ -158,13 +127,3 @@ async def test_an_answer_that_begins_after_a_prompt_is_read_there(terminals: mux
             assert sent.outcome == "ended", sent
             assert sent.output.startswith("echo typed, and a good deal of it\ntyped, and a good deal of it\n"), sent
             await known_prompt(tab)
-
-
-async def test_an_output_too_long_to_be_played_is_said_to_be(
-    terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("muxwire.vt.readable.PLAYED_MAX", 1000)  # a whole MiB takes a processor ten seconds
-    async with tab_for(DEADLINE, terminals) as tab:
-        result = await tab.execute(r"yes 'ab\bc' | head -c 3000 | sed 's/\\b/\x08/'", timeout=DEADLINE, strip_ansi=True)
-        assert result.output.startswith("ac\nac\n")
-        assert "too many to be played on a screen" in result.note

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import signal
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -15,108 +12,11 @@ import anyio.from_thread
 import pytest
 
 import muxwire
-from muxwire.logs.read import LogPiece, View, read_range
-from muxwire.logs.store import RETRY_SECONDS
+from muxwire.logs.read import LogPiece, read_range
 from muxwire.tabs.log_access import LogSource
-from tests.library.opened import begun, closed, seen
+from tests.library.opened import closed, seen
 
 DEADLINE = 60
-PIECES = (1, 7, 64, 1000, 65536)
-# Of a log that was read so before, by another name: a piece that cuts a character, and one of some lines.
-PIECES_AGAIN = (7, 1000)
-# Output that a cut could harm: wide characters, escape sequences, long lines, a line without its end.
-COMMANDS = (
-    "seq 10",
-    r"printf '\033[31mred\033[0m 漢字✨ é\r\nx\033]0;title\007\n'",
-    "printf '%0150d\\n' 7",
-    "cat <<'E'\n  two\n\n\tlines\nE",
-    "printf 'no end'",
-)
-
-
-async def whole(terminals: muxwire.Terminals, target: str) -> bytes:
-    """What was seen of the whole log, read in one piece from the file that the library names."""
-    path = {row.window_id: row.log_path for row in (await terminals.list_tabs()).tabs}[target]
-    await terminals.read_logs(target)  # has everything written
-    return read_range(Path(path), 0, Path(path).stat().st_size + 1, View(final=True)).data
-
-
-async def pieces(
-    terminals: muxwire.Terminals, target: str, size: int, start: int = 0
-) -> tuple[str, list[tuple[int, int]]]:
-    """The log from an offset on, in pieces of a size; and where each begins: its raw offset, what was seen before."""
-    text, offset, marks = "", start, []
-    while True:
-        marks.append((offset, len(text)))
-        chunk = await terminals.stream_logs(target, from_byte=offset, max_bytes=size)
-        assert chunk.dropped == 0
-        assert chunk.next_byte > offset or chunk.eof
-        text += chunk.chunk
-        if chunk.eof:
-            return text, marks
-        offset = chunk.next_byte
-
-
-async def check_pieces(terminals: muxwire.Terminals, target: str, sizes: tuple[int, ...]) -> None:
-    seen = (await whole(terminals, target)).decode()
-    assert "no end" in seen
-    assert "7770" not in seen
-    assert "_mux" not in seen
-    for size in sizes:
-        text, marks = await pieces(terminals, target, size)
-        assert text == seen, size
-        # From wherever an earlier call ended, and with pieces of another size.
-        for offset, before in marks[:: max(1, len(marks) // 10)]:
-            again, _ = await pieces(terminals, target, 4096, offset)
-            assert again == seen[before:], (size, offset)
-
-
-# zsh's line editor writes five times as much, which a byte at a time would take a processor 8 s to read.
-@pytest.mark.parametrize(("shell", "sizes"), [("bash", PIECES), ("zsh", PIECES[1:])], ids=["bash", "zsh"])
-@pytest.mark.timeout(180)
-async def test_pieces_of_any_size_give_the_whole_log(
-    alone: muxwire.Terminals, shell: str, sizes: tuple[int, ...]
-) -> None:
-    tab = await alone.create_tab(shell=shell)
-    for command in COMMANDS:
-        await tab.execute(command)
-    await tab.execute("exec sleep 1000", async_=True)
-    await seen(tab, b"sleep 1000\r\n")  # all that it will ever write
-    await begun(tab)
-    live = (await pieces(alone, tab.window_id, 1 << 20))[0]
-    for size in sizes:
-        assert (await pieces(alone, tab.window_id, size))[0] == live, size
-    await tab.close(force=True)
-    await check_pieces(alone, tab.window_id, sizes)
-    # The server dies, another is started, and counts its windows from the start again.
-    client = (await alone.server()).client
-    (pid,) = await client.command("display-message", "-p", "#{pid}")
-    os.kill(int(pid), signal.SIGKILL)
-    await client.wait_closed()
-    await alone.server()
-    await check_pieces(alone, "@1", PIECES_AGAIN)
-    await alone.create_tab(shell=shell)
-    await check_pieces(alone, "1/@1", PIECES_AGAIN)
-
-
-async def test_exactly_so_many_lines(alone: muxwire.Terminals) -> None:
-    tab = await alone.create_tab(command=["seq", "1", "1000"])
-    await closed(tab)
-    for lines in (1, 2, 500, 999, 1000, 1001, 100_000):
-        tail = await alone.read_logs(tab.window_id, lines=lines)
-        wanted = min(lines, 1000)
-        assert tail.content == "".join(f"{number}\n" for number in range(1001 - wanted, 1001)), lines
-        assert (tail.returned_lines, tail.truncated) == (wanted, lines < 1000)
-        assert tail.next_byte == tab.next_byte
-    found = await alone.read_logs(tab.window_id, lines=3, grep="^9[0-9]$")
-    assert found.content == "97\n98\n99\n"
-    assert found.truncated
-    for size, last in ((1, "seen"), (7, "seen")):
-        tab = await alone.create_tab(command=["printf", "a\\nb\\n" + last])
-        await closed(tab)
-        tail = await alone.read_logs(tab.window_id, lines=size)
-        assert tail.content == f"a\nb\n{last}"[-4 if size == 1 else -8 :]
-        assert (tail.returned_lines, tail.truncated) == (min(size, 3), size == 1)
 
 
 async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:
@@ -141,12 +41,6 @@ async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:
     assert (await alone.read_logs(command_id=waits.command_id)).content == "begun\n"
     with pytest.raises(muxwire.NoSuchTarget):
         await alone.read_logs(command_id="nosuch")
-
-
-async def test_no_log_is_an_empty_log(alone: muxwire.Terminals) -> None:
-    tab = await alone.create_tab(command=["sleep", "1000"])
-    assert await alone.read_logs(tab.window_id) == muxwire.LogTail("", 0, truncated=False, next_byte=0)
-    assert await alone.stream_logs(tab.window_id) == muxwire.LogChunk("", 0, eof=True, closed=False, dropped=0)
 
 
 async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Terminals) -> None:
@@ -211,30 +105,6 @@ async def test_half_a_mark_of_a_tab_that_just_ends_is_not_shown(
 
     monkeypatch.setattr(LogSource, "flushed", and_ends)
     assert (await alone.read_logs(tab.window_id)).content == "hello\n"
-
-
-async def test_who_waits_for_a_full_disk_sleeps(alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    tab = await alone.create_tab(command=["sh", "-c", "echo begun; read -r go; echo more; read -r go"])
-    await alone.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
-    before = await alone.stream_logs(tab.window_id, from_byte=0)
-    looks = []
-
-    def look(*arguments: Any) -> LogPiece:
-        looks.append(arguments)
-        return read_range(*arguments)
-
-    def refuse(_descriptor: int, _buffers: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("muxwire.tabs.log_access.read_range", look)
-    with monkeypatch.context() as full:
-        full.setattr(os, "writev", refuse)
-        await tab.send_keys(["Enter"])
-        await alone.wait_for([tab.window_id], until="more", from_byte=before.next_byte, timeout=DEADLINE)
-        nothing = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, wait=RETRY_SECONDS)
-        assert (nothing.chunk, len(looks) <= 3) == ("", True)
-    after = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, wait=DEADLINE)
-    assert after.chunk.endswith("more\r\n")
 
 
 async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
