@@ -7,17 +7,15 @@ import os
 import resource
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
 import pytest
 
 import muxwire
-from muxwire.errors import InstanceUnavailable
 from muxwire.logs.read import read_raw
 from tests.faults.victims import victim
 from tests.library.opened import closed, drawn
@@ -59,16 +57,6 @@ async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
     assert str(tab.log_path) in said[0]
     assert expected.replace("\n", "\r\n").encode() in read_raw(tab.log_path, 0, tab.next_byte)
     assert not tab.log_path.with_suffix(".gaps").exists()
-
-
-async def test_what_neither_memory_nor_a_full_disk_took_is_lost_from_the_front(alone: muxwire.Terminals) -> None:
-    tab = await alone.create_tab(shell="bash")
-    with full_disk(100_000):
-        result = await tab.execute("seq 1 300000", timeout=DEADLINE)
-    numbers = [int(line) for line in result.output.splitlines()[1:]]  # the first may lack its beginning
-    assert numbers == list(range(300_001 - len(numbers), 300_001))
-    assert "bytes of the output are lost" in result.note
-    assert 300_000 > len(numbers) > 0
 
 
 async def test_a_clock_that_is_set_back_changes_nothing(
@@ -139,56 +127,3 @@ async def test_logs_that_were_removed_go_on_and_say_so(alone: muxwire.Terminals,
     await other.execute("echo other")
     told = await alone.read_logs(other.window_id, grep="^other")
     assert (told.content, told.note) == ("other\n", "")
-
-
-async def test_a_place_that_cannot_be_used_is_an_error_of_its_own(alone: muxwire.Terminals) -> None:
-    """The directory of commands, and that of logs, are files for a while."""
-    tab = await alone.create_tab()
-    await tab.execute("true")
-    for folder, calls in (
-        (alone.folders.memory / alone.folders.instance, (lambda: tab.execute("echo no"),)),
-        (tab.log_path.parent, (tab.read_logs, tab.stream_logs, lambda: tab.read_logs(grep="x"))),
-    ):
-        aside = folder.rename(folder.with_name("aside"))
-        folder.touch()
-        for call in calls:
-            with pytest.raises(InstanceUnavailable, match=f"cannot .*{folder}.*Not a directory") as refused:
-                await call()
-            assert refused.value.remedy
-        if folder == tab.log_path.parent:
-            assert (await tab.execute("seq 3")).output == "1\n2\n3\n"
-        folder.unlink()
-        aside.rename(folder)
-    assert (await tab.execute("echo again")).output == "again\n"
-    assert "again" in (await tab.read_logs()).content
-
-
-async def test_a_disk_without_inodes_takes_the_log_later_and_reads_say_so(
-    folder: Path, environ: dict[str, str]
-) -> None:
-    state = folder / "small"
-    state.mkdir()
-    mounted = ["mount", "-t", "tmpfs", "-o", "nr_inodes=40,size=8m", "muxwire-test", str(state)]
-    if subprocess.run(mounted, capture_output=True, check=False).returncode:
-        pytest.skip("a small disk can be mounted by root only")
-    try:
-        async with muxwire.open_terminals(state_dir=state, environ=environ) as terminals:
-            await terminals.create_tab()
-            files = [state / str(number) for number in range(40)]
-            with suppress(OSError):
-                for path in files:
-                    path.touch()
-            tab = await terminals.create_tab()
-            assert (await tab.execute("echo kept")).output == "kept\n"
-            told = await terminals.read_logs(tab.window_id)
-            assert "No space left on device" in told.note
-            assert "from byte 0 on is not in it yet" in told.note
-            assert "not in it yet" in (await terminals.stream_logs(tab.window_id)).note
-            for path in files:
-                path.unlink(missing_ok=True)
-            while not await tab.pane.stream.log.flushed():
-                await anyio.sleep(0.05)
-            told = await terminals.read_logs(tab.window_id, grep="^kept")
-            assert (told.content, told.note, told.first_byte) == ("kept\n", "", 0)
-    finally:
-        subprocess.run(["umount", str(state)], check=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import muxwire
-from muxwire.errors import InstanceUnavailable, TabUnavailable
+from muxwire.errors import InstanceUnavailable
 from muxwire.mcp.registry import explained
 from muxwire.mcp.tools import TOOLS
 from tests.faults.conftest import Open
@@ -95,22 +95,6 @@ async def test_with_none_left_a_call_says_why_and_the_reader_goes_on(
     assert (await tab.execute("echo on")).output == "on\n"
 
 
-async def test_who_cannot_look_says_so(alone: muxwire.Terminals) -> None:
-    """Not that a program runs in the foreground: of that nobody knows anything."""
-    tab = await alone.create_tab(shell=shutil.which("bash"))
-    await tab.execute("true")
-    await tab.send_keys(["sleep 60", "Enter"])
-    while tab.state == "prompt":
-        await tab.pane.stream.changed()
-    with no_descriptors(), pytest.raises(TabUnavailable) as refused:
-        await tab.execute("true", timeout=1.0)
-    assert "EMFILE" in str(refused.value)
-    assert "ulimit -n" in refused.value.remedy
-    await tab.send_keys(["C-c"])
-    await alone.wait_for([tab.key], prompt=True)
-    assert (await tab.execute("echo on")).output == "on\n"
-
-
 async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> None:
     async with open_alone():
         pass
@@ -132,29 +116,3 @@ def test_what_has_run_out_is_no_defect(error: OSError | MemoryError, cause: str,
     assert "defect" not in text
     assert cause in text
     assert remedy in text
-
-
-async def test_a_full_runtime_disk_is_said(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, folder: Path
-) -> None:
-    """As of today's kernel: the file is made, and no byte of it can be written."""
-
-    def full(_descriptor: int, _data: bytes, *_offset: int) -> int:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    tab = await alone.create_tab(shell=shutil.which("bash"))
-    await tab.execute("true")
-    monkeypatch.setattr(os, "write", full)
-    with pytest.raises(InstanceUnavailable, match="/c: No space left") as refused:
-        await tab.execute("echo x")
-    monkeypatch.undo()
-    assert "df -i" in refused.value.remedy
-    assert (await tab.execute("echo on")).output == "on\n"
-    async with muxwire.open_terminals(environ={**alone.host.environ, "XDG_RUNTIME_DIR": str(folder)}) as other:
-        monkeypatch.setattr(os, "write", full)
-        with pytest.raises(InstanceUnavailable) as unavailable:
-            await other.create_tab()
-        monkeypatch.undo()
-        assert "None" not in str(unavailable.value)
-        assert "No space left" in str(unavailable.value)
-        assert "df -i" in unavailable.value.remedy

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
 import threading
-import time
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -83,23 +80,6 @@ async def test_what_a_pane_wrote_too_much_of_before_it_was_known_is_counted(
     monkeypatch.setattr(unknown, "MAX_BYTES_PER_PANE", 100)
     tab = await alone.create_tab(command=["sh", "-c", f"printf '0\\n'; seq 1 {lines}; read x"])
     assert tab.next_byte == len(b"0\r\n" + printed(lines))
-
-
-async def test_a_garbage_collection_costs_no_byte(alone: muxwire.Terminals) -> None:
-    heap: list[list[Any]] = []
-    tab = await flood(alone)
-    for number in range(400_000):
-        heap.append([number, heap])
-    await tab.send_keys(["Enter"])
-    slowest = 0.0
-    while not tab.pane.session.closed:
-        begun = time.perf_counter()
-        gc.collect()
-        slowest = max(slowest, time.perf_counter() - begun)
-        await anyio.sleep(0.01)
-    assert slowest > 0.01, "the heap is too small to hold anybody up"
-    heap.clear()
-    await check(tab)
 
 
 async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: muxwire.Terminals) -> None:

@@ -15,7 +15,6 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from tests.faults.conftest import Open
-from tests.mcp.raw_client import RawClient
 from tests.processes import gone
 
 # More than one, since another may be killed while it comes up.
@@ -95,34 +94,6 @@ async def test_it_was_killed_and_the_instance_is_closed(open_alone: Open, notice
     assert not terminals.folders.socket_path.exists()
     assert not any(folder.exists() for folder in terminals.folders.transient)
     assert not {pid for pid, row in process_table().items() if row.parent == os.getpid()} - children
-
-
-async def test_it_was_killed_and_stdin_is_closed(environ: dict[str, str]) -> None:
-    argv = [sys.executable, "-m", "muxwire", "serve"]
-    child = subprocess.Popen(argv, env=environ, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-    with child:
-        assert child.stdin is not None
-        assert child.stdout is not None
-        client = RawClient(os.dup(child.stdin.fileno()), child.stdout.fileno())
-        child.stdin.close()
-        try:
-            await client.initialize()
-            assert not (await client.call("create_tab")).get("isError")
-            family = {pid for pid, row in process_table().items() if row.parent == child.pid}
-            servers = Path(environ["XDG_RUNTIME_DIR"], "muxwire").glob("*.sock")
-            (answer,) = [
-                subprocess.check_output(["tmux", "-S", path, "display-message", "-p", "#{pid}"]) for path in servers
-            ]
-            family |= {pid for pid, row in process_table().items() if row.parent == int(answer)} | {int(answer)}
-            assert len(family) > 3
-            for pid in watchdogs(child.pid):
-                os.kill(pid, signal.SIGKILL)
-            client.hang_up()
-            assert await anyio.to_thread.run_sync(child.wait) == 0
-            await gone(family)
-        finally:
-            client.hang_up()
-            child.kill()
 
 
 async def test_one_that_cannot_be_started_is_tried_again(

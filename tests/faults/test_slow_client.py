@@ -45,27 +45,6 @@ async def waiting_printer(client: RawClient, go: Path) -> tuple[dict[str, Any], 
     return tab, Path(tab["log_path"])
 
 
-# What a storm may put into the pipe of a subscriber who reads none of it: a few updates a second.
-UPDATES_MAX = 500
-
-
-async def test_a_subscriber_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
-    go = Path(environ["HOME"]) / "go"
-    async with serving(environ) as client:
-        await client.initialize()
-        tab, log = await waiting_printer(client, go)
-        for part in ("log", "screen"):
-            uri = f"muxwire://tabs/{tab['window_id']}/{part}"
-            assert "result" in await client.request("resources/subscribe", {"uri": uri})
-        go.touch()
-        while not log.exists() or log.stat().st_size < len(EXPECTED):
-            await anyio.sleep(0.01)
-        assert read_raw(log, 0, len(EXPECTED)) == EXPECTED
-        assert not (await client.call("list_tabs")).get("isError")
-        updates = [said for said in client.notifications if said["method"] == "notifications/resources/updated"]
-        assert 0 < len(updates) < UPDATES_MAX
-
-
 async def test_a_client_that_never_reads_holds_up_no_log(environ: dict[str, str]) -> None:
     go = Path(environ["HOME"]) / "go"
     async with serving(environ) as client:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -176,19 +174,6 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
     assert (await tab.execute("echo on")).output == "on\n"
 
 
-async def test_who_waits_for_one_that_reads_waits_until_his_time_is_over(
-    terminals: muxwire.Terminals, tab: muxwire.Tab
-) -> None:
-    """Whether it does is asked of the kernel, and of tmux whether all is here that came before."""
-    pid = await server_pid(terminals)
-    reads = await tab.execute("echo begun; read -r line", async_=True)
-    await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
-    tab.client.patience.seconds = NEVER
-    with stopped(pid):
-        asked = await terminals.command_result(reads.command_id, wait=SOON)
-    assert (asked.running, asked.exit_code) == (True, None), asked
-
-
 @pytest.mark.parametrize(("tool", "options"), [
     ("execute_command", {"command": "true", "timeout_ms": 500}),
     ("execute_script", {"language": "shell", "code": "true", "timeout_ms": 500}),
@@ -207,28 +192,6 @@ async def test_a_call_ends_at_its_time_where_tmux_is_asked_which_tab_it_is_for(
     with stopped(pid):
         await refused(Tools(terminals)(tool, **window, **options), pid)
     await tab.close(force=True)
-
-
-async def test_a_rollback_ends_once_for_all_that_it_cannot_undo(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    pid = await server_pid(terminals)
-    tab.client.patience.seconds = 2 * ENDS
-    steps: list[dict[str, Any]] = [
-        *({"kind": "new_window", "ref": f"made{number}"} for number in range(3)),
-        {"kind": "set_option", "option": "@o", "value": "1", "global": True},
-        {"kind": "execute", "target": tab.key, "command": f"kill -STOP {pid}"},
-    ]
-    try:
-        result = await terminals.run_operations(steps, timeout=3 * SOON, dispatch_timeout=ENDS, rollback_on_error=True)
-    finally:
-        os.kill(pid, signal.SIGCONT)
-    assert [step.status for step in result.steps] == ["succeeded"] * 4 + ["failed"]
-    assert result.rolled_back_panes == ()
-    assert any(error.startswith("operations[3] (set_option):") for error in result.rollback_errors), result
-    for pane in result.created_panes.values():
-        assert any(f"pane {pane}: tmux did not answer" in error for error in result.rollback_errors), result
-    assert (await tab.execute("echo on")).output == "on\n"
-    while len((await terminals.list_tabs(closed=False)).tabs) > 1:  # it is done later all the same
-        await anyio.lowlevel.checkpoint()
 
 
 async def test_one_who_is_stopped_himself_blames_nobody(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import shutil
 import subprocess
 from contextlib import contextmanager
@@ -15,7 +14,6 @@ import pytest
 
 from muxwire.host.bootstrap import helper_script
 from muxwire.host.remote import PaneAnswer
-from tests.users import SYSTEM_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,44 +116,6 @@ def test_what_is_kept_of_an_output_is_read_from_the_file_that_holds_it(far: Path
         assert answer(process, "s %1 2")[0] == ["s\t4\tbase64", "NDU2Nw=="]
         answer(process, "e %1")
         assert answer(process, "s %1 2")[0] == ["s\t-1\tbase64"]
-
-
-def test_an_output_of_which_nothing_more_is_kept_is_over_also_where_its_files_cannot_be_removed(far: Path) -> None:
-    far.chmod(0o777)
-    with helper(far, as_user(["dash"], 1)) as process:
-        assert answer(process, "e %1") == ([], "!")
-    assert (far / "spool-%1").is_dir()
-    with helper(far, ["sh"]) as process:
-        assert answer(process, "s %1 2")[0] == ["s\t-1\tbase64"]
-
-
-def test_a_poll_whose_set_cannot_be_read_is_not_said_to_be_for_other_files(far: Path) -> None:
-    """The shell may start one more process, which cannot start those that read the set."""
-    python = shutil.which("python3", path=SYSTEM_PATH)
-    if python is None:
-        pytest.skip("another user may not be able to execute the Python of this environment")
-    master, slave = pty.openpty()
-    user = next(USERS)
-    code = "import select; p = select.poll(); p.register(0, 1); p.poll()"
-    words = as_user([python, "-c", code], ENOUGH, user)
-    polls = subprocess.Popen(["setsid", "--ctty", *words], stdin=slave)
-    try:
-        while "poll" not in Path(f"/proc/{polls.pid}/wchan").read_text():
-            pass
-        found = {}
-        for processes in (3, ENOUGH):
-            with helper(far, as_user(["dash"], processes, user)) as process:
-                lines, _ = answer(process, f"p {polls.pid} {os.ttyname(slave)} %1")
-                rows = [line.split("\t") for line in lines]
-                found[processes] = next((row[2:5] for row in rows if row[0] == "d"), [])
-    finally:
-        polls.kill()
-        polls.wait()
-        os.close(master)
-        os.close(slave)
-    if not found[ENOUGH][0]:
-        pytest.skip("the arguments of a system call cannot be read here")
-    assert found == {3: ["poll", "", ""], ENOUGH: ["poll", "1", "1"]}
 
 
 @pytest.mark.parametrize("executes", [False, True], ids=["stays", "executes another"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -126,25 +125,6 @@ async def test_a_server_that_was_never_used(
     while process.poll() is None:
         await anyio.sleep(0.01)
     assert len(servers(there)) == 1
-    await ended(there)
-
-
-async def test_a_server_that_was_asked_to_end_has_no_reason_noted(
-    folder: Path, environ: dict[str, str], there: Path
-) -> None:
-    """What is removed slowly stands there for a while after the server has ended."""
-    slow = folder / "rm"
-    slow.write_text(f'#!/bin/sh\nsleep 1\nexec {shutil.which("rm")} "$@"\n')
-    slow.chmod(0o755)
-    words = ["env", "-i", *(f"{name}={value}" for name, value in environ_there(environ, there).items())]
-    words.append(f"PATH={folder}:{environ['PATH']}")
-    hosts = folder / "slow.toml"
-    hosts.write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n")
-    async with muxwire.open_terminals(
-        state_dir=folder / "state", environ=environ | {"MUXWIRE_HOSTS": str(hosts)}
-    ) as opened:
-        tab = await opened.create_tab(host="box")
-        assert (await tab.execute("echo there")).output == "there\n"
     await ended(there)
 
 

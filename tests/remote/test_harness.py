@@ -68,21 +68,6 @@ async def test_lines_after_apt_are_not_its_input(session: HarnessSession, folder
     done.unlink()
 
 
-@pytest.mark.parametrize(("block", "lines"), [(True, 5000), (False, 500)])
-async def test_a_long_here_document_arrives_whole(
-    session: HarnessSession, folder: Path, block: bool, lines: int
-) -> None:
-    """#1873: `command too long`, since all of it was one argument of `tmux send-keys`."""
-    answer, done = folder / "answer", folder / "done"
-    text = "".join(f"line {number} of 'an' \"answer\" with $HOME and `date`\t;\n" for number in range(lines))
-    await session.send_keys([f"cat >{answer} <<'END'\n{text}END\n", f"touch {done}", "Enter"], block=block)
-    while not done.exists():
-        assert not block
-        await anyio.sleep(0.05)
-    assert answer.read_text() == text
-    done.unlink()
-
-
 @pytest.mark.parametrize("block", [True, False])
 async def test_a_long_command_is_not_dropped(session: HarnessSession, folder: Path, block: bool) -> None:
     """#887: over 16 KB tmux dropped the command, and nobody said so."""
@@ -108,18 +93,6 @@ async def test_an_interrupt_overtakes_a_paste_that_nobody_reads(session: Harness
         await anyio.sleep(0.05)
     begun.unlink()
     ended.unlink()
-
-
-async def test_keys_that_begin_with_a_dash_are_text(session: HarnessSession) -> None:
-    """#1657: tmux took them for options."""
-    await session.send_keys(["cat", "Enter"])
-    await session.get_incremental_output()
-    await session.send_keys(["-x", "Enter"])
-    seen = await shown(session, "-x\n", times=2)  # typed, and printed: before that it could come into the next line
-    await session.send_keys("-----BEGIN KEY-----\n")
-    seen += await shown(session, "-----BEGIN KEY-----\n", times=2)
-    assert seen.count("-x\n") == 2
-    await session.send_keys("C-d")
 
 
 async def test_a_call_ends_with_its_command(session: HarnessSession) -> None:

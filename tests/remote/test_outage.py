@@ -7,23 +7,20 @@ import os
 import re
 import shutil
 import signal
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-import muxwire
 from muxwire import TabUnavailable, TmuxSilent
 from muxwire.client.watchdog import process_table
-from muxwire.host.remote import RemoteHost
-from muxwire.instance import remote, remote as rejoin
+from muxwire.instance import remote
 from muxwire.shell.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.library.opened import known_prompt
 from tests.processes import gone
-from tests.remote.proxied import PATIENT, Proxied, behind_proxy, place_of, proxied
+from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -82,40 +79,6 @@ async def test_a_tab_whose_output_is_not_kept_yet_loses_nothing(folder: Path, en
         assert (await tab.execute("echo new", timeout=PATIENT)).output == "new\n"
         assert (await box.opened.stream_logs(tab.key, from_byte=0, max_bytes=1 << 20)).dropped == 0
         assert tab.client.connections > 0
-
-
-async def test_what_was_not_kept_in_time_is_not_read_by_a_later_process(
-    folder: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After a gap of unknown size what is kept has other offsets than the log, for every process to come."""
-    slow, go, kept, done = (folder / f"late-{name}" for name in ("bin", "go", "kept", "done"))
-    slow.mkdir()
-    (slow / "mkdir").write_text(
-        f"#!/bin/sh\ncase $* in *spool-*) until [ -e {kept} ]; do sleep 0.05; done ;; esac\n"
-        f'exec {shutil.which("mkdir")} "$@"\n'
-    )
-    (slow / "mkdir").chmod(0o755)
-    _, user = behind_proxy(folder, environ | {"PATH": f"{slow}:{environ['PATH']}"})
-    monkeypatch.setattr(rejoin._Spool, "begin_seconds", 0.1)
-    process = partial(muxwire.open_terminals, "late", state_dir=folder / "late-state", environ=user)
-    async with process() as opened:
-        tab = await opened.create_tab(host="box", shell="bash")
-        await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", async_=True)
-    go.touch()
-    await there(done)
-    async with process() as opened:
-        tab = await opened.tab(tab.key)
-        assert (await tab.execute("seq 6001 7000", timeout=PATIENT)).exit_code == 0
-    kept.touch()
-    async with process() as opened:
-        tab = await opened.tab(tab.key)
-        assert (await tab.execute("echo third", timeout=PATIENT)).output == "third\n"
-        await tab.pane.stream.log.flushed()
-        log = tab.log_path.read_bytes()
-        assert [log.count(b"%s\r\n" % line) for line in (b"4000", b"6500")] == [0, 1]
-        await tab.close(force=True)
-    for path in (go, kept, done):
-        path.unlink()
 
 
 async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied, folder: Path) -> None:
@@ -192,43 +155,6 @@ async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: 
     assert (ended.output.startswith("begun\n"), ended.exit_code, ended.running) == (True, 130, False), ended
     again = await tab.execute("echo again")
     assert (again.output, again.exit_code) == ("again\n", 0), again
-
-
-async def test_a_mark_that_its_terminal_drops_is_printed_again(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A C-c makes a terminal drop what tmux has not read yet: for the moment of a mark that is too rare for a test."""
-    printed = RemoteHost.print_mark
-    dropped: list[bytes] = []
-
-    def print_mark(host: RemoteHost, tty: str, mark: bytes, leader: int) -> None:
-        if dropped:
-            printed(host, tty, mark, leader)
-        dropped.append(mark)
-
-    tab = await box.opened.create_tab(host="box")
-    monkeypatch.setattr(RemoteHost, "print_mark", print_mark)
-    running = await tab.execute("sleep 1; echo now", async_=True)
-    await box.cut(tab, "kill")
-    assert (await box.opened.command_result(running.command_id, wait=PATIENT)).output == "now\n"
-    assert (await tab.execute("echo again")).output == "again\n"
-    assert len(dropped) > 1
-
-
-async def test_a_tab_that_is_found_again_in_an_outage_is_read_once(box: Proxied, folder: Path) -> None:
-    """As by a process that attaches to a named instance, and loses the connection just then."""
-    go, done = folder / "go", folder / "done"
-    tab = await box.opened.create_tab(host="box", shell="bash")
-    running = await tab.execute(f"until [ -e {go} ]; do sleep 0.05; done; seq 1 5000; : >{done}", async_=True)
-    await box.outage(tab)
-    assert tab.server.rejoin is not None
-    tab.server.rejoin(tab)
-    go.touch()
-    await there(done)
-    box.over()
-    ended = await box.opened.command_result(running.command_id, wait=PATIENT, max_chars=None)
-    assert ended.output == "".join(f"{line}\n" for line in range(1, 5001))
-    assert (await tab.execute("echo again")).output == "again\n"
-    go.unlink()
-    done.unlink()
 
 
 async def test_the_first_beat_comes_at_once(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,13 @@ import pytest
 import muxwire
 from muxwire.repl.recording import RecordingTransport
 from muxwire.repl.transcript import Received, Sent
-from tests.library.opened import drawn, known_prompt
+from tests.library.opened import known_prompt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from muxwire import Tab, Terminals
+    from muxwire import Terminals
     from muxwire.client.transport import Transport
     from muxwire.repl.transcript import Record
 
@@ -71,41 +71,6 @@ async def takes(most: int, once: Callable[[], Awaitable[int]]) -> None:
     pytest.fail(f"{counts} turns, all of them more than {most}")
 
 
-async def last_takes(most: int, turns: Turns, tab: Tab, *commands: str) -> None:
-    """The last one of these commands takes so many turns at most."""
-
-    async def once() -> int:
-        for command in commands[:-1]:
-            assert (await tab.execute(command)).exit_code == 0
-        await drawn(tab)
-        turns.taken()
-        assert (await tab.execute(commands[-1])).exit_code == 0
-        return turns.taken()
-
-    await takes(most, once)
-
-
-@pytest.mark.parametrize(("shell", "most"), [("bash", 2), ("zsh", 2), ("fish", 3)])
-async def test_a_prompt_that_was_never_seen_takes_one_question(
-    there: Terminals, turns: Turns, folder: Path, shell: str, most: int
-) -> None:
-    tab = await there.create_tab(host="box", shell=shell, cwd="/")
-    if shell != "fish":  # its own shows the directory
-        await tab.execute({"bash": r"PS1='\w$ '", "zsh": "PS1='%~$ '"}[shell])
-    make = f"mktemp -d {folder}/XXXXXX"
-    go = f"cd ({make})" if shell == "fish" else f'cd "$({make})"'
-    await last_takes(most, turns, tab, go, "true")
-
-
-@pytest.mark.parametrize("shell", ["bash", "dash", "ksh"])
-async def test_a_prompt_behind_an_output_without_a_line_end_takes_one_question(
-    there: Terminals, turns: Turns, shell: str
-) -> None:
-    tab = await there.create_tab(host="box", shell=shell)
-    await known_prompt(tab)
-    await last_takes(2, turns, tab, "printf x", "true")
-
-
 @pytest.mark.parametrize(("shell", "most"), [("bash", 2), ("zsh", 2), ("fish", 3), ("dash", 3), ("ksh", 3)])
 async def test_the_first_command_of_a_tab(there: Terminals, turns: Turns, shell: str, most: int) -> None:
     async def once() -> int:
@@ -128,24 +93,6 @@ async def test_listing_tabs(there: Terminals, turns: Turns) -> None:
         return turns.taken()
 
     await takes(2, once)  # tmux; the helper, of all tabs: a new tab is asked about once by itself
-
-
-async def test_making_and_stopping(there: Terminals, turns: Turns) -> None:
-    made: list[Tab] = []
-
-    async def make() -> int:
-        turns.taken()
-        made.append(await there.create_tab(host="box", shell="bash", cwd="/usr"))
-        return turns.taken()
-
-    async def stop() -> int:
-        await made[-1].start_process("echo up; sleep 100", ready="up", ready_timeout=DEADLINE)
-        turns.taken()
-        assert (await made[-1].stop_process()).success
-        return turns.taken()
-
-    await takes(3, make)  # the directory and the shell; the window; that it is shown, for which nobody waits
-    await takes(2, stop)  # what runs; the signal
 
 
 async def test_a_command_that_waits_for_input(there: Terminals, turns: Turns) -> None:

@@ -10,7 +10,6 @@ import pytest
 from muxwire import TmuxSilent
 from muxwire.host import remote as questions
 from muxwire.instance import remote
-from muxwire.pane import state
 from tests.library.opened import known_prompt
 from tests.remote.proxied import PATIENT, Proxied, proxied
 
@@ -131,52 +130,3 @@ async def test_a_command_is_interrupted_once_the_connection_answers(
     assert (ended.running, ended.exit_code, ended.timed_out) == (False, status, True), ended
     assert "does not answer" not in ended.note
     assert (await tab.execute("echo again")).output == "again\n"
-
-
-@pytest.mark.parametrize("lost", [False, True])
-async def test_a_command_that_was_typed_in_vain_runs_once_at_most(box: Proxied, folder: Path, lost: bool) -> None:
-    tab, ran = await box.opened.create_tab(host="box", shell="bash"), folder / "ran"
-    await known_prompt(tab)
-    box.lose("stall")
-    result = await tab.execute(f"echo ran >>{ran}; sleep 1000", timeout=SHORT)
-    assert (result.running, result.timed_out, result.state) == (True, True, "running"), result
-    assert result.note.startswith("the connection to box does not answer"), result
-    if lost:
-        box.lose("kill")
-    else:
-        box.go_on()
-    assert (await tab.execute("echo again", timeout=PATIENT)).output == "again\n"
-    assert not ran.exists() or ran.read_text() == "ran\n"
-    ran.unlink(missing_ok=True)
-
-
-async def test_who_was_cancelled_does_not_say_that_nothing_was_answered(
-    box: Proxied, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(state, "NEW_SECONDS", 0.0)  # each is asked
-    tab, command_id = await running(box, "read -r line")
-    assert (await box.opened.command_result(command_id, wait=PATIENT)).state == "interactive"
-    with anyio.CancelScope() as scope:
-        scope.cancel()
-        await tab.pane.refresh()
-    assert tab.pane.tab_state() == "interactive"
-    box.lose("stall")
-    with anyio.move_on_after(SHORT):
-        await tab.pane.refresh()
-    assert tab.pane.tab_state() == "running"
-    box.go_on()
-
-
-@pytest.mark.parametrize("call", [
-    lambda box, tab: tab.start_process("sleep 1000", ready="never", ready_timeout=SHORT),
-    lambda box, tab: tab.execute("sleep 1000", timeout=SHORT, on_timeout="leave"),
-], ids=["start_process", "execute"])  # fmt: skip
-async def test_a_line_that_was_typed_in_vain_is_not_taken_for_an_open_one(box: Proxied, call: Any) -> None:
-    """The shell sleeps until keys come, as far as was known before: it did, when the line had not been typed."""
-    tab = await box.opened.create_tab(host="box", shell="bash")
-    await known_prompt(tab)
-    await tab.pane.refresh()
-    box.lose("stall")
-    found = await call(box, tab)
-    assert found.state == "running"
-    box.go_on()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +14,8 @@ import muxwire
 from muxwire import InvalidArgument, NoSuchTarget
 from muxwire.host.remote import RemoteHost
 from muxwire.pane.state import PaneState
-from muxwire.shell import prompt_line
 from tests.library.opened import known_prompt
-from tests.remote.proxied import PATIENT, environ_there
+from tests.remote.proxied import environ_there
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     from muxwire import Tab, Terminals
 
 DEADLINE = 30.0
-COMMANDS = 20
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 
 
@@ -36,23 +32,6 @@ async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
         made = await terminals.create_tab(host="box", shell="bash")
         yield made
         await made.close(force=True)
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_each_shell_runs_commands_exactly(terminals: Terminals, folder: Path, shell: str) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    made = await terminals.create_tab(host="box", shell=shell, cwd=str(folder))
-    first = await made.execute("echo 'a  b'; cd /; sh -c 'exit 3'")
-    assert (first.output, first.exit_code, first.cwd) == ("a  b\n", 3, "/"), first
-    moved = await made.execute("pwd", cwd=str(folder), env={"A": "b"})
-    assert moved.output == f"{folder}\n", moved
-    cut = await made.execute("sleep 30", timeout=2)
-    assert (cut.timed_out, cut.exit_code, cut.state) == (True, 130, "prompt"), cut
-    again = await made.execute("echo again")
-    assert (again.output, again.exit_code) == ("again\n", 0), again
-    last = await made.execute("exit 4")
-    assert (last.exit_code, last.state) == (4, "dead"), last
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -149,31 +128,6 @@ async def test_a_program_there_is_seen_answered_and_stopped(terminals: Terminals
     assert (stopped.success, stopped.signal_sent, stopped.exit_code) == (True, "SIGTERM", 143), stopped
 
 
-async def test_logs_waits_screens_and_events_are_here(terminals: Terminals, tab: Tab) -> None:
-    since = (await terminals.watch_events(since=0, timeout=0.1)).next
-    await tab.execute("sleep 0.2; echo now", async_=True)
-    seen = await terminals.wait_for([tab.key], regex="^now", timeout=DEADLINE)
-    assert (seen.outcome, seen.which) == ("met", tab.key), seen
-    await tab.execute("true")
-    assert tab.log_path.is_file()
-    assert "now" in (await terminals.read_logs(tab.key, strip_ansi=True)).content
-    chunk = await terminals.stream_logs(tab.key)
-    while chunk.next_byte != tab.next_byte:  # the prompt comes after the command's end
-        chunk = await terminals.stream_logs(tab.key, from_byte=0)
-    assert "now" in "\n".join((await tab.snapshot()).lines)
-    events = await terminals.watch_events([tab.key], since=since, timeout=DEADLINE)
-    assert {event.window_id for event in events.events} == {tab.key}
-    assert "command_finished" in {event.kind for event in events.events}
-
-
-async def test_a_script_runs_there_and_is_kept_here(tab: Tab) -> None:
-    done = await tab.execute_script("python", "import sys\nprint(sys.argv[1:], __file__)\n" + "#" * 50_000, args=["x"])
-    assert done.exit_code == 0, done
-    assert done.output.startswith("['x'] ")
-    assert str(tab.runner.folder) in done.output
-    assert done.script_path.startswith(str(tab.log_path.parent))
-
-
 async def test_what_is_not_there_is_refused(terminals: Terminals, folder: Path) -> None:
     for wrong in ({"cwd": str(folder / "nothing")}, {"shell": "no-such-shell"}, {"command": ["no-such-program"]}):
         with pytest.raises(InvalidArgument, match="box"):
@@ -236,39 +190,3 @@ async def pieces(in_pieces: Terminals, asked: list[int]) -> Tab:
     await known_prompt(tab)
     asked.clear()
     return tab
-
-
-async def test_a_prompt_that_is_coming_is_not_asked_about(
-    pieces: Tab, asked: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Between a command's end and the text of the prompt: a question there costs more than what is on its way."""
-    monkeypatch.setattr(prompt_line, "SAID_BEFORE", PATIENT)
-    for _ in range(COMMANDS):
-        assert (await pieces.execute("true", timeout=PATIENT)).exit_code == 0
-    assert not asked
-
-
-async def test_a_prompt_that_has_come_is_not_asked_about(pieces: Tab, asked: list[int]) -> None:
-    """Nor where the event loop had no turn since: the caller has worked in between, in one piece."""
-    for _ in range(COMMANDS):
-        assert (await pieces.execute("true", timeout=PATIENT)).exit_code == 0
-        work()
-    assert len(asked) < COMMANDS / 2  # on a busy machine it may have come later still
-
-
-async def test_nor_is_the_first_one_after_a_command(in_pieces: Terminals, asked: list[int]) -> None:
-    """It was seen before, at the tab's first command, and its text is here when the caller has worked."""
-    late = 0
-    for _ in range(COMMANDS // 2):
-        made = await in_pieces.create_tab(host="box", shell="bash")
-        await made.execute("true", timeout=PATIENT)
-        asked.clear()
-        work()
-        assert (await made.execute("true", timeout=PATIENT)).exit_code == 0
-        late += bool(asked)
-        await made.close(force=True)
-    assert late < COMMANDS / 4  # on a busy machine a prompt or two may have come later still
-
-
-def work() -> None:
-    time.sleep(0.1)
