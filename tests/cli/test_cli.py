@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import shutil
@@ -140,26 +139,6 @@ def test_help_and_version(tmp_path: Path) -> None:
     assert run("help", "run", home=tmp_path).stdout == run("run", "--help", home=tmp_path).stdout
     assert run("version", home=tmp_path).stdout.startswith(f"muxwire {muxwire.__version__}, Python 3.")
     assert f'"muxwire":"{muxwire.__version__}"' in run("version", "--json", home=tmp_path).stdout
-
-
-def test_names_outside_ascii_are_the_same_where_python_takes_arguments_for_ascii() -> None:
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    with short_folder() as home:
-        folder = home / "größe"
-        folder.mkdir()
-        made = run("new", "-n", "tübe", "--cwd", str(folder), home=home, **ascii_only)
-        assert (made.returncode, made.stdout, made.stderr) == (0, "@1\n", "")
-        try:
-            ran = run("run", "-t", "tübe", "--", "echo 'ä'; pwd", home=home, **ascii_only)
-            assert (ran.returncode, ran.stdout) == (0, f"ä\n{folder}\n"), ran.stderr
-            for environ in (ascii_only, {}):
-                [row] = json.loads(run("ls", "--json", home=home, **environ).stdout)["tabs"]
-                assert (row["name"], row["cwd"]) == ("tübe", str(folder))
-                assert "tübe  hub" in run("ls", home=home, **environ).stdout
-            refused = run("run", "-t", "nö", "true", home=home, **ascii_only)
-            assert (refused.returncode, refused.stderr.partition("\n")[0]) == (126, "muxwire: no tab is called 'nö'")
-        finally:
-            run("kill", "--all", home=home)
 
 
 def test_bytes_that_are_no_utf_8_reach_the_command_in_a_latin_1_locale(tmp_path: Path) -> None:

@@ -122,14 +122,6 @@ def test_a_name_of_the_environment_is_made_by_verbs_that_need_no_tab(place: Plac
     assert place.run("kill", "--all", environ=environ).returncode == 0
 
 
-def test_kill_without_a_tab_says_how_to_close_the_one_that_it_names(two: Place) -> None:
-    done = two.run("kill", "--name", "webshop")
-    assert done.returncode == 2
-    assert b"in the instance webshop is @1 build" in done.stderr
-    # As it stands, the line must not close the @1 of another instance.
-    assert b"muxwire kill @1 --name webshop closes it, muxwire kill --all --name webshop closes" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("running", "looks", "chosen"),
     [

@@ -23,12 +23,6 @@ def tabs(place: Place) -> tuple[str, str]:
     return one, two
 
 
-def active(place: Place) -> str:
-    (row,) = [row for row in place.document("ls", "--json")["tabs"] if row["active"]]
-    window: str = row["window_id"]
-    return window
-
-
 def finds(place: Place, text: str) -> None:
     place.ok("wait", "--until", text, "--timeout", IN_TIME)
 
@@ -59,22 +53,6 @@ def test_a_wait_begins_at_the_last_input_of_a_program(place: Place, tabs: tuple[
     place.ok("send-keys", "-t", tabs[1], "C-d")
     place.ok("wait", "-t", tabs[1], "--prompt")
     place.ok("run", "-t", tabs[1], "stty echo")
-
-
-def test_a_tab_that_is_named_is_the_one_used_last(place: Place, tabs: tuple[str, str]) -> None:
-    for window, other in (tabs, tabs[::-1], tabs):
-        place.ok("run", "-t", window, "true")
-        assert active(place) == window
-        assert place.ok("run", "echo $(tty)") == place.ok("run", "-t", window, "echo $(tty)")
-        place.ok("send-keys", "-t", other, "true", "Enter")
-        assert active(place) == other
-
-
-def test_a_new_tab_is_the_one_used_last(place: Place, tabs: tuple[str, str]) -> None:
-    place.ok("run", "-t", tabs[0], "true")
-    made = place.ok("new").strip()
-    assert active(place) == made
-    place.ok("kill", "-f", made)
 
 
 @pytest.mark.parametrize(

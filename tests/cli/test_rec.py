@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -114,26 +113,6 @@ def test_a_recording_plays_back_as_the_tab_looked(place: Place, tab: str) -> Non
     assert played(place, path.read_text(), looks(after).__eq__) == looks(after)
     assert "7770" not in "".join(data for _, _, data in events)  # nothing of ours
     assert oct(path.stat().st_mode & 0o777) == "0o600"
-
-
-@pytest.mark.skipif(not shutil.which("vim"), reason="needs vim")
-def test_an_editor_plays_back(place: Place, tab: str) -> None:
-    place.ok("run", "-t", tab, "seq 40 > numbers")
-    path = place.home / "vim.cast"
-    with place.start("rec", "-t", tab, str(path)) as recording:
-        while not (path.exists() and path.read_text().count("\n") >= 2):
-            assert recording.poll() is None
-        place.ok("send-keys", "-t", tab, "vim --clean numbers", "Enter")
-        place.ok("wait", "-t", tab, "--until", '"numbers"', "--timeout", "20")
-        place.ok("send-keys", "-t", tab, "G", "i", "inserted text", "Escape", "2k", "dd")
-        place.ok("wait", "-t", tab, "--idle", "0.5")
-        shot = place.document("snapshot", "--json", "-t", tab)
-        recording.send_signal(signal.SIGTERM)
-    assert recording.returncode == 0
-    assert any("inserted text" in line for line in shot["lines"])
-    wanted = [line.rstrip() for line in shot["lines"]]
-    assert played(place, path.read_text(), lambda shown: shown["lines"] == wanted)["lines"] == wanted
-    place.ok("send-keys", "-t", tab, "Escape", ":q!", "Enter")
 
 
 def test_a_recording_ends_with_the_tab_or_in_time(place: Place, tab: str) -> None:

@@ -16,11 +16,6 @@ import pytest
 import muxwire
 from tests.cli.user import Place
 
-EVERY_VERB = (
-    "ls", "new", "kill", "run", "send-keys", "paste", "wait", "watch", "snapshot", "logs", "attach", "rec",
-    "serve", "demo", "completion", "help", "version",
-)  # fmt: skip
-
 
 @pytest.fixture
 def tab(place: Place) -> Iterator[str]:
@@ -312,28 +307,6 @@ def test_watch_is_about_the_tab_used_last_or_about_all(place: Place, tab: str) -
     place.ok("kill", other)
     refused = place.run("watch", "--all", tab)
     assert (refused.returncode, b"cannot be combined" in refused.stderr) == (2, True)
-
-
-def test_another_name_is_another_instance(place: Place, tab: str) -> None:
-    place.ok("new", "-n", "elsewhere", "--name", "other")
-    assert " elsewhere " not in place.ok("ls")
-    assert " elsewhere " in place.ok("ls", "--name", "other")
-    named = place.run("ls", environ={"MUXWIRE_NAME": "other"})
-    assert b" elsewhere " in named.stdout
-    place.ok("send-keys", "--name", "other", "echo begun; sleep 1000", "Enter")
-    place.ok("wait", "--name", "other", "--until", "begun")
-    busy = place.run("kill", "--name", "other", "--all")
-    assert (busy.returncode, b"something still runs" in busy.stderr) == (1, True)
-    assert place.document("kill", "--name", "other", "--all", "--force", "--json") == {"closed": ["@1"]}
-    assert not place.socket("other").exists()
-    assert tab in place.ok("ls")
-
-
-def test_every_verb_has_help(place: Place) -> None:
-    shown = place.ok("--help")
-    for verb in EVERY_VERB:
-        assert re.search(rf"^ +{verb}$|^ +{verb} ", shown, re.MULTILINE), verb
-        assert place.ok(verb, "--help").startswith(f"usage: muxwire {verb} ")
 
 
 def test_the_version(place: Place) -> None:

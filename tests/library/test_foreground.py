@@ -6,27 +6,16 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
-import time
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from muxwire.host import look, processes as foreground
-from muxwire.host.bootstrap import helper_script
-from muxwire.host.remote import PaneAnswer
 from muxwire.shell.look import Shown, Sleep, judge
-from tests.hosts.test_shortages import SHELLS, answer, helper
 from tests.processes import stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from muxwire import Terminals
-
-ELSEWHERE = Path(__file__).parents[1] / "hosts" / "elsewhere.py"
 
 
 @pytest.fixture
@@ -133,72 +122,3 @@ def test_no_process_is_left_out_with_the_threads_of_the_kernel(monkeypatch: pyte
     monkeypatch.setattr(foreground, "read_proc", lambda pid, name: answers[name] if pid == 2 else read(pid, name))
     assert os.getpid() in foreground.pids()
     assert 2 not in foreground.pids()
-
-
-RELAY = """
-import os, pty, select
-child, master = pty.fork()
-if not child:
-    os.execvp("sleep", ["sleep", "60"])
-while os.readlink(f"/proc/{child}/exe").rpartition("/")[2] == os.readlink("/proc/self/exe").rpartition("/")[2]:
-    pass
-print(os.readlink(f"/proc/{child}/fd/0"), flush=True)
-select.select([0, master], [], [])
-"""
-
-
-@contextmanager
-def relay_next_to_a_container(folder: Path) -> Iterator[tuple[int, str]]:
-    """The process and the terminal of a relay. What it runs works; a container's terminal of that number is read."""
-    elsewhere = ["unshare", "-m", sys.executable, str(ELSEWHERE), str(folder)]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with ExitStack() as ends:
-        container = ends.enter_context(subprocess.Popen(elsewhere, start_new_session=True, **pipes))
-        ends.callback(container.kill)
-        master, slave = os.openpty()
-        ends.callback(os.close, master)
-        ends.callback(os.close, slave)
-        relay = ends.enter_context(
-            subprocess.Popen(
-                ["setsid", "-c", sys.executable, "-c", RELAY], stdin=slave, stdout=subprocess.PIPE, text=True
-            )
-        )
-        ends.callback(relay.kill)
-        assert relay.stdout is not None
-        assert container.stdin is not None
-        assert container.stdout is not None
-        container.stdin.write(Path(relay.stdout.readline()).name)
-        container.stdin.flush()
-        assert container.stdout.readline() == "reads\n"
-        while not (look.sleeps_for_keys(container.pid, polls=False) and look.sleeps_for_keys(relay.pid, polls=True)):
-            time.sleep(0.01)
-        yield relay.pid, os.ttyname(slave)
-
-
-@pytest.mark.skipif(
-    os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True).returncode != 0,
-    reason="only root can mount a file system of terminals",
-)
-@pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")
-@pytest.mark.parametrize("by", [(), *SHELLS], ids=lambda by: " ".join(by) or "kernel")
-def test_a_container_whose_terminal_has_the_number_of_a_relays_inner_one_is_not_looked_at(
-    tmp_path: Path, by: Sequence[str]
-) -> None:
-    """By this process, or by the helper on another machine."""
-    with relay_next_to_a_container(tmp_path) as (relay, tty):
-        if by:
-            (tmp_path / "helper").write_text(helper_script())
-            with helper(tmp_path, by) as process:
-                rows, _ = answer(process, f"p {relay} {tty} %1")
-            taken = PaneAnswer()
-            for kind, *fields in (row.split("\t") for row in rows):
-                taken.take(kind, fields)
-            whole = taken.look(relay, tells=True)
-        else:
-            whole = look.look(relay, tty)
-        seen = whole.process(relay)
-        assert seen is not None
-        (inner,) = seen.inner
-        assert inner is not None
-        assert [one.program for one in inner.processes] == ["sleep"], inner
-        assert judge(whole, 0, Shown()).waiting == ""

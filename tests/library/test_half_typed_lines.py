@@ -9,7 +9,7 @@ import pytest
 
 from muxwire.shell.shell import PRIVATE_KEY
 from muxwire.vt.widths import guessed_width
-from tests.library.opened import begun, drawn, known_prompt, seen, tab_for
+from tests.library.opened import begun, known_prompt, seen, tab_for
 from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
@@ -164,30 +164,6 @@ async def test_a_line_that_was_typed_on_and_ended_runs_whole(terminals: Terminal
         assert tab.pane.stream.ring.read(since, tab.next_byte).count(b"\nRAN\r\n") == 1
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_the_last_status_is_the_commands(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await at_a_prompt(tab, shell)
-        status = "$status" if shell == "fish" else "$?"
-        await tab.execute("sh -c 'exit 7'")
-        await drawn(tab)
-        await typed(tab, "echo half")
-        assert (await tab.execute(f"echo {status}")).output == "7\n"
-        await tab.execute("sh -c 'exit 9'")
-        await row_ends(tab, "echo half")
-        assert (await tab.execute(f"echo {status}")).output == "9\n"
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-async def test_it_does_so_in_the_editing_modes_of_vi(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await tab.execute("set -o vi" if shell == "bash" else "bindkey -v")
-        await known_prompt(tab)
-        wanted = at_cursor(await typed(tab, "echo half", 2))
-        assert (await tab.execute("echo hi")).output == "hi\n"
-        await back(tab, wanted)
-
-
 @pytest.mark.parametrize("mode", KEYS_THAT_WAIT)
 async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: Terminals, mode: str) -> None:
     """The line was run behind ESC x, lost behind a number, changed or given a part of our key behind the others."""
@@ -249,17 +225,4 @@ async def test_after_a_command_that_was_interrupted_it_comes_back(terminals: Ter
         await at_a_prompt(tab, shell)
         wanted = at_cursor(await typed(tab, "echo half"))
         assert (await tab.execute("sleep 60", timeout=0.3)).timed_out
-        await back(tab, wanted)
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_it_comes_back_after_a_program_that_asked_the_terminal(terminals: Terminals, shell: str) -> None:
-    """What is typed then is no answer of the terminal, which the program has read."""
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await at_a_prompt(tab, shell)
-        asked = await tab.execute("bash -c \"printf '\\e[c'; read -rs -t 5 -d c && echo read\"")
-        assert "read" in asked.output
-        await drawn(tab)
-        wanted = at_cursor(await typed(tab, "echo half way", 4))
-        assert (await tab.execute("echo hi")).output == "hi\n"
         await back(tab, wanted)

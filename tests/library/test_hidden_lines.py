@@ -187,21 +187,6 @@ async def test_what_cannot_be_done_behind_a_relay_leaves_no_trace(terminals: Ter
     assert tab.next_byte == end
 
 
-async def test_a_line_that_was_lost_leaves_the_screen_as_it_was(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
-    await tab.execute(SCRIPT["script bash"], timeout=DEADLINE)
-    assert (await tab.execute("echo first")).output == "first\n"
-    keyboard = tab.runner.keyboard
-    press = keyboard.press
-    monkeypatch.setattr(keyboard, "press", lambda data, **how: [] if b"7770;S" in data else press(data, **how))
-    await tab.execute("sleep 30", timeout=0.3)
-    monkeypatch.undo()
-    picture = await tab.snapshot()
-    assert not picture.alternate_screen
-    assert picture.lines[-2] == "first"
-    assert re.fullmatch(rf"bash-[0-9.]+{re.escape(SIGN)} sleep 30", picture.lines[-1])
-    assert (await tab.execute("echo ok")).output == "ok\n"
-
-
 async def test_a_stopped_terminal_holds_nobody_up(tab: Tab) -> None:
     """Nothing can be written to it (C-s) until it goes on: the lines are seen then, and the command runs."""
     await tab.execute(NESTED["dash"], timeout=DEADLINE)

@@ -16,14 +16,13 @@ from muxwire.operations import Execute
 from muxwire.pane import state
 from muxwire.shell import examine, ready as listening
 from tests.library.opened import known_prompt, seen, tab_for
-from tests.processes import many_terminals, stopped
+from tests.processes import stopped
 from tests.users import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
-    from muxwire.shell.look import PaneLook
 
 DEADLINE = 60.0
 a_tab = partial(tab_for, DEADLINE)
@@ -65,17 +64,6 @@ async def test_a_secret_that_is_asked_for_inside_is_seen(terminals: Terminals, c
         assert (asked.state, asked.running) == ("interactive", True), asked
         assert "password" in asked.note
         await tab.stop_process()
-
-
-async def test_a_secret_behind_a_relay_is_entered_at_once(terminals: Terminals) -> None:
-    needs("script")
-    async with a_tab(terminals) as tab:
-        asked = await tab.execute(
-            "script -qec \"bash -c 'read -rsp Pw: x; echo; exit \\${#x}'\" /dev/null", timeout=DEADLINE
-        )
-        assert "echo is off" in asked.note, asked
-        sent = await tab.send_keys(["secret", "Enter"], wait=DEADLINE)
-        assert (sent.taken, sent.note, sent.exit_code) == (None, "", 6), sent
 
 
 async def test_who_is_told_of_input_waits_on_at_such_a_question(terminals: Terminals, carrier: str) -> None:
@@ -194,30 +182,3 @@ async def ready(tab: Tab) -> None:
         except TabUnavailable:
             continue
         return
-
-
-async def test_one_look_proves_that_input_is_waited_for(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy machine each decision came so late after its look that the whole thread looked once more for it."""
-    monkeypatch.setattr(state.PaneState.judgement, "__defaults__", (0.0,))  # each look is old at once
-    async with a_tab(terminals) as tab:
-        host, looks = tab.pane.host, 0
-        look = host.look
-
-        def counted(leader: int, tty: str, *, near: bool = False) -> PaneLook:
-            nonlocal looks
-            looks += not near
-            return look(leader, tty, near=near)
-
-        monkeypatch.setattr(type(host), "look", staticmethod(counted))
-        asked = await tab.execute("script -qec 'printf \"name: \"; read x' /dev/null", timeout=DEADLINE)
-        assert (asked.state, looks) == ("interactive", 0), (asked, looks)
-        await tab.stop_process()
-
-
-async def test_a_terminal_with_a_high_number_is_seen_into(terminals: Terminals) -> None:
-    needs("script")
-    with many_terminals():
-        async with a_tab(terminals) as tab:
-            asked = await tab.execute("script -qec 'printf \"name: \"; read x' /dev/null", timeout=DEADLINE)
-            assert (asked.state, asked.running) == ("interactive", True), asked
-            await tab.stop_process()

@@ -15,8 +15,7 @@ import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, MouseOff, TabUnavailable
-from muxwire.ids import pane_id
-from muxwire.shell import prompt_line, ready, send_keys
+from muxwire.shell import send_keys
 from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
 from muxwire.shell.send_keys import LINE_MAX, OpenLine
@@ -322,29 +321,6 @@ def test_an_open_line_is_counted() -> None:
     line.check(b"x" * (LINE_MAX + 1), None)
 
 
-async def test_a_line_typed_in_parts_is_not_cut_either(
-    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(send_keys, "TAKEN_BY_SHELL", DEADLINE)  # a shell may be slow to take the first line
-    tab = await terminals.create_tab()
-    await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-    # The check comes again when the program reads that the first line starts.
-    with pytest.raises(InvalidArgument, match="reads by lines") as caught:
-        await tab.send_keys([f"cat > {tmp_path}/got", "Enter", "x" * (LINE_MAX + 1), "Enter"])
-    assert "what came before it was typed" in caught.value.remedy
-    half = LINE_MAX // 2
-    await tab.send_keys(["x" * half])
-    await tab.send_keys(["y" * half])
-    with pytest.raises(InvalidArgument, match=f"a line of {2 * half + 2} bytes"):
-        await tab.send_keys(["zz"])
-    await tab.send_keys(["z", "Enter"])
-    await tab.send_keys(["one", "C-u", "two", "BSpace", "Enter", "C-d"])
-    while not tab.pane.session.at_prompt:
-        await tab.pane.stream.changed()
-    assert (tmp_path / "got").read_text() == "x" * half + "y" * half + "z\ntw\n"
-    await tab.close(force=True)
-
-
 async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, tmp_path: Path) -> None:
     """More than the terminal holds, in lines that it can hold, before the program reads the first one."""
     text = "".join(f"{number:05d} é\n" for number in range(20_000))
@@ -393,38 +369,6 @@ async def test_copy_mode_swallows_nothing_and_is_told(terminals: Terminals) -> N
     await tab.close(force=True)
 
 
-async def test_a_line_typed_at_the_prompt_and_then_a_command(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(prompt_line, "BUSY_GRACE", DEADLINE)
-    tab = await terminals.create_tab()
-    assert (await tab.execute("true")).exit_code == 0
-    sent = await tab.send_keys(["read -r answer; echo got $answer", "Enter", "forty two", "Enter"])
-    assert (await tab.execute("echo $answer")).output == "forty two\n"
-    await shown(tab, "got forty two", sent.next_byte)
-    await tab.close(force=True)
-
-
-async def test_a_password_reaches_its_reader_and_nothing_of_ours(terminals: Terminals, folder: Path) -> None:
-    tab = await terminals.create_tab()
-    secret = "tr0ub4dor&3"
-    asked = await tab.execute("read -rs -p 'Password: ' word; echo; echo ${#word}", timeout=DEADLINE)
-    assert asked.state == "interactive"
-    sent = await tab.send_keys([secret, "Enter"])
-    rest = await terminals.command_result(asked.command_id, wait=DEADLINE)
-    assert rest.output.split() == [str(len(secret))]
-    assert secret not in repr(sent)
-    await tab.pane.stream.log.flushed()
-    for path in folder.rglob("*"):
-        if path.is_file():
-            assert secret.encode() not in path.read_bytes(), path
-    buffers = await (await terminals.server()).client.command("list-buffers", "-F", "#{buffer_name} #{buffer_sample}")
-    assert buffers == ()
-    messages = await (await terminals.server()).client.command("show-messages")
-    assert not any(secret.encode() in line for line in messages)
-    await tab.close(force=True)
-
-
 async def test_a_dead_tab_is_no_place_for_keys(terminals: Terminals) -> None:
     tab = await terminals.create_tab()
     await tab.close(force=True)
@@ -438,17 +382,6 @@ async def test_what_cannot_be_typed_is_refused(terminals: Terminals, keys: list[
     tab = await terminals.create_tab(command=["/bin/cat"])
     with pytest.raises(InvalidArgument):
         await tab.send_keys(keys)
-    await tab.close(force=True)
-
-
-async def test_a_program_that_reads_late_loses_nothing(terminals: Terminals) -> None:
-    """Many times what the terminal holds, typed before the program reads at all."""
-    data = b"".join(b"%07d," % number for number in range(60_000))
-    code = COUNTER.replace("print('READY\\r')", "import time\nprint('READY\\r', flush=True)\ntime.sleep(0.5)")
-    tab = await python(terminals, code, str(len(data)))
-    sent = await tab.send_keys([data.decode()])
-    found = await shown(tab, "HASH ([0-9a-f]+) (-?[0-9]+)", sent.next_byte)
-    assert (found[1], found[2]) == (hashlib.sha256(data).hexdigest(), "0")
     await tab.close(force=True)
 
 
@@ -486,27 +419,3 @@ async def test_what_comes_after_a_c_c_is_read_whole(
                     assert seen.outcome == "met", seen
             await tab.send_keys(["C-c"])
             assert (await tab.execute(f"echo three {number}")).output == f"three {number}\n"
-
-
-async def test_an_older_prompt_is_no_answer_to_a_c_c(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The prompt after a line may come after the C-c, though the shell drew it before: it has not seen to that yet."""
-    monkeypatch.setattr(ready, "INTERRUPT_SECONDS", DEADLINE)
-    async with tab_for(DEADLINE, terminals) as tab:
-        await known_prompt(tab)
-        pane, shell, held = tab.pane, tab.pane.session.shell_pid, bytearray()
-        tab.client.attach_pane(pane_id(tab.pane_id), held.extend)
-        await tab.send_keys(["echo one", "Enter"])
-        while b"\x1b]7770;P;" not in held or pane.shell_sleeps() != "editor":
-            await tab.client.command("display-message", "-p", "")
-        os.kill(shell, signal.SIGSTOP)  # as on a busy machine
-        await tab.send_keys(["C-c"])
-        pressed = tab.pane.pressed_at
-        tab.client.attach_pane(pane_id(tab.pane_id), pane.stream.feed)
-        pane.stream.feed(bytes(held))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(tab.send_keys, ["echo two", "Enter"])
-            for _ in range(10):  # what keys that did not wait would need
-                await tab.client.command("display-message", "-p", "")
-            assert tab.pane.pressed_at == pressed
-            os.kill(shell, signal.SIGCONT)
-        await shown(tab, r"\x07two\r\n")

@@ -266,12 +266,3 @@ async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
         assert (await screen.tab.execute("echo yes")).output == "yes\n"
         await told.wait()  # the outputs of both may come at once, and this task be the first that goes on
         assert (await screen.tab.command_result(results[0].command_id)).output == "typed\n"
-
-
-async def test_a_line_editor_that_is_off_is_no_late_prompt(terminals: Terminals, tmp_path: Path) -> None:
-    async with late_screen(terminals, tmp_path, "bash", "program before") as screen:
-        await screen.tab.execute("set +o emacs +o vi")
-        await screen.tab.execute("clear")
-        for number in range(3):
-            assert (await screen.tab.execute(f"echo {number}")).output == f"{number}\n"
-        await screen.shows([(f"echo {number}", f"{number}\n") for number in range(3)])

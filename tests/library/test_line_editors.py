@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.library.opened import busy_loop, seen, tab_for
+from tests.library.opened import tab_for
 from tests.users import needs
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)
 OFF = {"bash": "set +o emacs +o vi", "zsh": "unsetopt zle"}
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 
 
 @pytest.mark.parametrize("shell", OFF)
@@ -29,41 +28,6 @@ async def test_commands_run_without_a_line_editor(terminals: Terminals, shell: s
             result = await tab.execute(f"printf 'a\\n\\n{number}'; (exit {number})")
             assert (result.output, result.exit_code, result.state) == (f"a\n\n{number}", number, "prompt")
         assert (await tab.execute("echo $?")).output == "2\n"
-
-
-@pytest.mark.parametrize("shell", OFF)
-async def test_what_is_half_typed_without_a_line_editor_is_thrown_away(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        await tab.execute(OFF[shell])
-        await tab.execute("true")
-        since = tab.next_byte
-        await tab.send_keys(["echo half"])
-        await seen(tab, b"echo half", since)
-        assert (await tab.execute("echo ok")).output == "ok\n"
-        await tab.send_keys(["echo 'open", "Enter"])
-        await seen(tab, b"> ", tab.pane.session.prompt_end)
-        result = await tab.execute("echo again")
-        assert (result.output, result.exit_code) == ("again\n", 0), result
-        assert (await tab.execute("echo last")).output == "last\n"
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_a_tty_that_a_program_left_raw_costs_no_command(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        await tab.execute("stty raw -echo")
-        for number in range(2):
-            result = await tab.execute(f"echo {number}")
-            assert (result.output.split(), result.exit_code) == ([str(number)], 0), result
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_a_tty_that_an_interrupted_loop_left_raw_is_mended(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        cut = await tab.execute(f"stty -icanon -echo; {busy_loop(shell)}", timeout=0.5)
-        assert cut.timed_out
-        assert (cut.exit_code, cut.running) == (130, False), cut
-        result = await tab.execute("echo ok")
-        assert (result.output, result.exit_code) == ("ok\n", 0), result
 
 
 # As zsh-syntax-highlighting and fast-syntax-highlighting do: a function of that name, and what is too long is left out.

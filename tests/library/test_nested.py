@@ -10,20 +10,17 @@ import pytest
 
 from muxwire import ConnectionClosed, TabUnavailable
 from muxwire.pane.keyboard import Keyboard
-from muxwire.shell import prompt_line, ready
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
     from muxwire.client.client import Pending
-from tests.library.opened import tab_for
 from tests.users import needs
 
 # Seconds that no command here takes.
 LONG = 30.0
 
-SOON = 10.0
 # Each starts a shell without our hooks, and the exit that its status is known by.
 NESTED = {
     "bash": "bash --norc --noprofile",
@@ -54,34 +51,6 @@ async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: T
     assert (again.output, again.exit_code) == ("ok\n/\n", 0)
 
 
-# An `exit` of each shell with a status of its own is in the recordings (tests/recordings).
-@pytest.mark.parametrize(("shell", "typed"), [
-    *((shell, True) for shell in ("bash", "zsh", "fish", "dash", "busybox", "ksh")), ("bash", False), ("dash", False),
-])  # fmt: skip
-async def test_exit_has_the_status_with_which_a_nested_shell_ends(
-    terminals: Terminals, shell: str, typed: bool
-) -> None:
-    async with tab_for(4 * SOON, terminals, shell) as tab:
-        for command, status in (("true", 0), ("sh -c 'exit 7'", 7), ("true", 0)):
-            if typed:
-                await tab.send_keys(["bash --norc --noprofile", "Enter"], wait=SOON)
-            else:
-                await tab.execute("bash --norc --noprofile", timeout=SOON)
-            assert (await tab.execute(command)).exit_code == status
-            left = await tab.execute("exit")
-            assert (left.exit_code, left.state) == (status, "prompt"), left
-
-
-@pytest.mark.parametrize("kind", ["dash", "busybox", "ksh", "bash"])
-async def test_a_prompt_that_changes_is_known_after_a_c_c(tab: Tab, kind: str) -> None:
-    await tab.execute(f"PS1='$PWD > ' {NESTED[kind]}", timeout=5)
-    assert (await tab.execute("PS1='$PWD > '")).exit_code == 0
-    for place in ("/usr", "/", "/tmp"):
-        cut = await tab.execute(f"cd {place}; sleep 1000", timeout=0.5)
-        assert (cut.timed_out, cut.exit_code, cut.running) == (True, 130, False), cut
-        assert (await tab.execute("pwd")).output == f"{place}\n"
-
-
 async def test_programs_of_a_nested_prompt_are_no_command_that_continues(tab: Tab) -> None:
     """After a C-c the prompt's programs run; interrupted, the shell begins them anew."""
     await tab.execute("PROMPT_COMMAND='command ls >/dev/null; sleep 0.2' bash --norc --noprofile", timeout=5)
@@ -90,18 +59,6 @@ async def test_programs_of_a_nested_prompt_are_no_command_that_continues(tab: Ta
         assert cut.timed_out, cut
         after = await tab.execute(f"echo {number}")
         assert (after.output, after.exit_code) == (f"{number}\n", 0), after
-
-
-async def test_no_command_in_a_nested_shell_waits_for_a_prompt_of_ours(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await tab.execute("bash --norc --noprofile", timeout=5)
-    await tab.execute("true")
-    monkeypatch.setattr(prompt_line, "PROMPT_SOON", 2 * SOON)
-    monkeypatch.setattr(ready, "QUIET", 2 * SOON)
-    with anyio.fail_after(SOON):
-        for number in range(3):
-            assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
 
 
 async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(tab: Tab) -> None:
@@ -127,17 +84,6 @@ async def test_a_nested_zsh_that_keeps_lines_with_a_space_keeps_only_the_first_o
     listed = (await tab.execute("fc -l 1; fc -W; cat $HISTFILE")).output
     assert listed.count("echo theirs") == 2
     assert listed.count("builtin") == 2  # in the list, and in the file
-
-
-@pytest.mark.parametrize("kind", ["bash", "zsh", "fish", "dash", "busybox", "ksh"])
-async def test_an_interrupted_command_of_a_nested_shell_ends_with_its_status(tab: Tab, kind: str) -> None:
-    await tab.execute(NESTED[kind], timeout=5)
-    await tab.execute("true")
-    cut = await tab.execute("sleep 30", timeout=0.3)
-    assert (cut.timed_out, cut.exit_code, cut.running) == (True, 130, False), cut
-    assert re.fullmatch(r"\^C\n?", cut.output), cut
-    after = await tab.execute("echo ok")
-    assert (after.output, after.exit_code) == ("ok\n", 0)
 
 
 async def test_an_error_that_ends_the_line_in_a_nested_shell_is_noticed(tab: Tab) -> None:
@@ -189,20 +135,6 @@ ASKS = {
 }
 
 
-@pytest.mark.parametrize("kind", ASKS)
-async def test_a_question_of_a_nested_shell_is_not_taken_for_its_prompt(
-    terminals: Terminals, tab: Tab, kind: str
-) -> None:
-    await tab.execute(NESTED[kind], timeout=5)
-    asked = await tab.execute(f"{ASKS[kind]}; echo got:$x", timeout=10)
-    assert (asked.state, asked.running) == ("interactive", True), asked
-    assert "Go on? " in asked.output
-    await tab.send_keys(["yes", "Enter"])
-    done = await terminals.command_result(asked.command_id, wait=LONG)
-    assert done.exit_code == 0
-    assert done.output.endswith("got:yes\n"), done
-
-
 @pytest.mark.parametrize(
     "program", ["python3 -q", "python3 -i -c 'x = 1'", "vim -n -u NONE", "less /etc/passwd", "cat", "sqlite3"]
 )
@@ -237,25 +169,6 @@ async def test_what_a_script_reads_is_no_command_line(
     await tab.send_keys(["this", "Enter"])
     ended = await terminals.command_result(asks.command_id, wait=LONG)
     assert (ended.output.splitlines()[-1], ended.exit_code) == ("got:this", 0)
-
-
-async def test_a_password_prompt_behind_a_relay_gets_no_probe(tab: Tab) -> None:
-    asked = await tab.execute("script -q -c 'stty -echo; printf \"Password: \"; read secret' /dev/null", timeout=LONG)
-    assert asked.state == "interactive", asked
-    with pytest.raises(TabUnavailable):
-        await tab.execute("echo no", timeout=2)
-    assert tab.pane.stream.ring.find(b"no", tab.next_byte - 20) < 0
-    await tab.stop_process()
-
-
-REPLACED = {
-    "exec bash --norc": "bash",
-    "exec zsh -f": "bash",
-    "cd / && exec bash": "bash",
-    "exec sh": "bash",
-    "exec fish": "fish",
-    "exec ksh": "ksh",
-}
 
 
 async def runs_next(tab: Tab) -> None:
@@ -298,20 +211,6 @@ async def test_a_question_of_a_typed_line_is_no_prompt_and_a_second_line_proves_
     await tab.close(force=True)
 
 
-@pytest.mark.parametrize("command", REPLACED)
-async def test_a_shell_that_becomes_another_one_takes_commands(terminals: Terminals, command: str) -> None:
-    """As to read a configuration again: the command has ended when the new shell is at its prompt."""
-    tab = await terminals.create_tab(shell=REPLACED[command])
-    replaced = await tab.execute(command, timeout=LONG)
-    assert (replaced.running, replaced.exit_code, replaced.timed_out) == (False, 0, False), replaced
-    for text in ("first", "second"):
-        done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=LONG)
-        assert (done.output, done.exit_code) == (f"{text}\n", 3), done
-    lines = "\n".join((await tab.snapshot()).lines)
-    assert "eval" not in lines, lines
-    await tab.close(force=True)
-
-
 @pytest.mark.parametrize(
     ("shell", "command"), [("bash", "exec 7<&0; read -u 7 x; echo got:$x"), ("fish", "exec sh script")]
 )
@@ -342,39 +241,3 @@ async def test_all_lines_that_are_edited_in_fish_make_room_for_ours(terminals: T
     lines = "\n".join((await tab.snapshot()).lines)
     assert not any(word in lines for word in ("eval", "source", "^C")), lines
     await tab.close(force=True)
-
-
-# Prompts as people and themes have them: colours counted, over 6,000 bytes; one that moves the cursor to the right edge
-# and back, as powerlevel10k does, with the directory and the time in it; none at all.
-PROMPTS = {
-    "long": r"""C=; for i in $(seq 500); do C+='\[\e[38;5;31m\]'; done; PS1="$C\w > " """,
-    "segments": r"""C=; for i in $(seq 60); do C+='\[\e[0m\e[48;5;4m\e[38;5;254m\]'; done
-        PS1="$C \w \[\e[0m\e[38;5;4m\]\[\e7\e[60C\t\e8\]$C\n\[\e[1;32m\]❯\[\e[0m\] " """,
-    "empty": "PS1=; PROMPT_COMMAND=",
-}
-
-
-@pytest.mark.parametrize("prompt", PROMPTS)
-@pytest.mark.parametrize("relay", [False, True], ids=["nested", "relayed"])
-async def test_a_timeout_in_a_nested_shell_is_got_over_whatever_its_prompt(
-    terminals: Terminals, tab: Tab, tmp_path: Path, prompt: str, relay: bool
-) -> None:
-    rc = tmp_path / "rc"
-    rc.write_text(PROMPTS[prompt])
-    shell = f"bash --noprofile --rcfile {rc}"
-    if relay:
-        needs("script")
-        shell = f"script -eqc '{shell}' /dev/null"
-    outer = await tab.execute(shell, timeout=2)
-    assert outer.running, outer
-    for place in ("/usr/lib", "/tmp"):
-        moved = await tab.execute(f"cd {place}; pwd", timeout=LONG)
-        assert moved.output == f"{place}\n"
-        cut = await tab.execute("echo begun; sleep 1000", timeout=2)
-        assert (cut.exit_code, cut.timed_out, cut.running) == (130, True, False), cut
-        assert cut.output.startswith("begun\n"), cut
-        assert (await tab.execute("echo fin; false", timeout=LONG)).output == "fin\n"
-        assert (await tab.execute("echo $?", timeout=LONG)).output == "1\n"
-    assert (await tab.execute("exit 4", timeout=LONG)).exit_code == 4
-    assert (await terminals.command_result(outer.command_id, wait=LONG)).exit_code == 4
-    assert (await tab.execute("echo back")).output == "back\n"

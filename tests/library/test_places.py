@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import getpass
 import os
-import shutil
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -206,29 +205,3 @@ async def test_a_line_that_its_shell_did_not_read_any_more_runs_in_no_other(
         assert "the tab is back in its own shell" in lost.note, lost
         await is_back(tab, f"{tmp_path}/place")
         assert not list(tmp_path.iterdir())  # by now the line was read
-
-
-async def test_a_relay_in_a_relay_that_is_gone_is_not_taken_for_the_one_before(
-    terminals: Terminals, tmp_path: Path
-) -> None:
-    """Its prompt looks the same: only the shell itself can say which one it is."""
-    async with tab_for(2 * LONG, terminals) as tab:
-        await reach(tab, PLACES["relay"])
-        inner = f"{shutil.which('script')} -q -e -c '{THERE}' /dev/null"
-        await tab.send_keys([inner, "Enter"])
-        shown = await tab.execute("echo $PPID", timeout=LONG)
-        results: list[ExecutionResult] = []
-        async with anyio.create_task_group() as calls:
-
-            async def call() -> None:
-                results.append(await tab.execute(COMMAND, timeout=LONG))
-
-            calls.start_soon(call)
-            await seen(tab, b"\x07begun\r\n")
-            os.kill(int(shown.output), signal.SIGKILL)
-        (lost,) = results
-        assert (lost.exit_code, lost.running) == (None, False), lost
-        assert "the tab is back in the shell before it" in lost.note, lost
-        no_marks(lost)
-        assert "the shell before it" in str(await refused(tab, "echo for there"))
-        assert (await tab.execute("echo $PLACE", timeout=LONG)).output == "there\n"

@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.library.opened import tab_for
-from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from muxwire import Terminals
 
 DEADLINE = 30.0
@@ -50,21 +47,6 @@ async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Termin
             (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
             assert not any(piece in line for piece in OURS), line
             assert (await tab.execute("clear")).exit_code == 0
-
-
-@pytest.mark.parametrize(
-    ("shell", "file"), [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/config.fish")]
-)
-async def test_what_a_start_up_file_asked_the_terminal_leaves_no_line_of_ours(
-    terminals: Terminals, tmp_path: Path, shell: str, file: str
-) -> None:
-    keep_fish_quiet(tmp_path)
-    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / file).write_text("printf '\\033[6n\\033[c'\n")
-    async with tab_for(DEADLINE, terminals, shell, HOME=str(tmp_path)) as tab:
-        assert (await tab.execute("echo y")).output == "y\n"
-        (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
-        assert not any(piece in line for piece in OURS), line
 
 
 @pytest.mark.parametrize("before", ["nothing", "a command"])

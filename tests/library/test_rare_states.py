@@ -10,8 +10,7 @@ import pytest
 from muxwire import InvalidArgument, TabUnavailable
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.execution import SHELL_NOTES
-from muxwire.shell.port import LOOK_SECONDS
-from tests.library.opened import begun, tab_for
+from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,15 +101,6 @@ async def test_words_that_a_start_up_file_took_away_are_put_back(
         await exact(terminals, tab.window_id, "bash")
 
 
-async def test_the_prompt_hook_of_bash_is_put_back_after_a_command_took_it_away(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    await tab.execute("unset PROMPT_COMMAND")
-    await tab.send_keys(["cd /tmp; (exit 3)", "Enter"])  # only the hook says how that ended
-    session = tab.pane.session
-    assert await tab.pane.stream.until(lambda: (session.cwd, session.prompt_status) == ("/tmp", 3), DEADLINE)
-    await tab.close(force=True)
-
-
 @pytest.mark.parametrize("state", ["enable -n .", "enable -n eval ."])
 async def test_words_without_which_no_line_runs_are_put_back_by_the_next(terminals: Terminals, state: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
@@ -133,25 +123,6 @@ async def test_a_word_that_a_person_took_away_is_put_back_by_the_next_command(te
         await tab.close(force=True)
 
 
-async def test_the_current_job_of_zsh_is_the_users_own_after_bg_and_fg(terminals: Terminals) -> None:
-    async def stop_after(command: str) -> None:
-        await tab.execute(command, async_=True)
-        await begun(tab)
-        while not tab.pane.is_program(tab.pane.foreground_group()):  # until then C-z would go to zsh, which ignores it
-            await tab.pane.stream.changed_within(LOOK_SECONDS)
-        await tab.send_keys(["C-z"])
-        await tab.runner.settled(DEADLINE)
-
-    async with tab_for(DEADLINE, terminals, "zsh") as tab:
-        for command in ("sleep 1000", "fg"):
-            await stop_after(command)
-            assert (await tab.execute("jobs")).output == "[1]  + suspended  sleep 1000\n"
-            assert (await tab.execute("bg")).exit_code == 0
-            assert (await tab.execute("jobs")).output == "[1]  + running    sleep 1000\n"
-        await stop_after("fg")
-        assert (await tab.execute("exit")).output.endswith("zsh: you have suspended jobs.\n")  # it warns, as ever
-
-
 # A DEBUG trap runs before each of a person's commands. That of zsh runs once more in the command that sets it.
 @pytest.mark.parametrize(
     ("shell", "state", "shown", "note"),
@@ -171,49 +142,6 @@ async def test_what_a_debug_trap_adds_to_an_output_is_said(
     assert (await tab.execute(state)).note == note
     result = await tab.execute("echo ok")
     assert (result.output, result.exit_code, result.note) == (shown, 0, ""), result
-    await tab.close(force=True)
-
-
-# What a DEBUG trap is told that it runs before, and where it is set: by a command, by keys, by a start-up file.
-HEARD = 'echo "$BASH_COMMAND$ZSH_DEBUG_CMD" >>heard'
-
-
-@pytest.mark.parametrize(
-    ("shell", "setting", "how"),
-    [
-        ("bash", f"trap '{HEARD}' DEBUG", "command"),
-        ("bash", f"trap '{HEARD}' DEBUG", "keys"),
-        ("bash", f"trap '{HEARD}' DEBUG", "file"),
-        ("bash", f"set -T; trap '{HEARD}' DEBUG", "command"),
-        ("zsh", f"trap '{HEARD}' DEBUG", "command"),
-        ("zsh", f"TRAPDEBUG() {{ {HEARD}; }}", "keys"),
-        ("zsh", f"trap '{HEARD}' DEBUG", "file"),
-    ],
-)
-async def test_a_debug_trap_hears_nothing_of_ours(
-    terminals: Terminals, tmp_path: Path, shell: str, setting: str, how: str
-) -> None:
-    (tmp_path / ".bashrc").write_text(setting if how == "file" else "")
-    (tmp_path / ".zshrc").write_text(setting if how == "file" else "")
-    env = {"HOME": str(tmp_path), "ZDOTDIR": str(tmp_path)}
-    tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(tmp_path), env=env)
-    await tab.execute("true")
-    if how == "command":
-        await tab.execute(setting)
-    elif how == "keys":
-        await tab.send_keys([setting, "Enter"], wait=DEADLINE)
-        await tab.runner.settled()
-    await tab.execute("/bin/true >heard")  # what sets it is followed by words of ours, once
-    for command in ("echo one", "false", "within() { echo two; }; within", "echo $?"):
-        await tab.execute(command)
-    await tab.send_keys(["echo keys", "Enter"], wait=DEADLINE)
-    await tab.runner.settled()
-    assert (await tab.execute("echo last")).output == "last\n"
-    heard = (tmp_path / "heard").read_text()
-    assert "mux" not in heard, heard
-    own = [line for line in heard.splitlines() if line in ("echo one", "false", "echo $?", "echo keys", "echo last")]
-    assert own == ["echo one", "false", "echo $?", "echo keys", "echo last"], heard
-    assert "mux" not in "\n".join((await tab.snapshot(scrollback=0)).lines)
     await tab.close(force=True)
 
 

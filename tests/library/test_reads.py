@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,17 +11,13 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.host import look
-from muxwire.pane import state
-from muxwire.shell.listener import QUIET
 from tests.library.opened import busy_loop, known_prompt, seen, tab_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from muxwire import Terminals
     from muxwire.client.client import Pending
-    from muxwire.shell.look import PaneLook
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
@@ -123,42 +117,6 @@ async def test_a_watcher_of_files_reads_no_terminal(terminals: Terminals) -> Non
         left = await tab.execute(f"{sys.executable} -c '{reads}'", timeout=1.0, on_timeout="leave")
         assert (left.state, left.note) == ("running", ""), left
         await tab.stop_process()
-
-
-# What has written a question may take so long to the read of the answer.
-ON_ITS_WAY = QUIET / 2
-
-
-async def test_a_state_that_is_read_again_and_again_takes_few_looks_at_all_processes(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """That nothing waits is believed for a moment; that something does is seen as soon as it has written."""
-    monkeypatch.setattr(state, "RECENT_SECONDS", LONG)
-    script = tmp_path / "asks.sh"
-    script.write_text(f"until [ -e {tmp_path}/go ]; do sleep 0.1; done; printf 'name? '; read name; echo $name")
-    async with a_tab(terminals, "bash") as tab:
-        looks, ask = 0, tab.pane.host.look
-
-        def counted(leader: int, tty: str, *, near: bool = False) -> PaneLook:
-            nonlocal looks
-            looks += not near
-            found = ask(leader, tty, near=near)
-            if time.monotonic() - tab.pane.stream.last_output >= ON_ITS_WAY:
-                return found
-            return replace(found, processes=tuple(replace(one, sleeps=()) for one in found.processes))
-
-        monkeypatch.setattr(tab.pane.host, "look", counted)
-        asked = await tab.execute(f"sh -c 'sh {script}; :'", timeout=0.2, on_timeout="leave")
-        looks = 0
-        states = {tab.state for _ in range(10 * LOOKS)}
-        assert states == {"running"}
-        assert looks <= 1
-        (tmp_path / "go").touch()
-        while tab.state == "running":
-            await tab.pane.stream.changed_within(0.02)
-        assert tab.state == "interactive"
-        await tab.send_keys(["x", "Enter"])
-        assert (await terminals.command_result(asked.command_id, wait=DEADLINE)).exit_code == 0
 
 
 @pytest.mark.parametrize("command", ["yes", "od -v /dev/zero", "stty raw -echo; yes"])

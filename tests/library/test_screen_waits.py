@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.tabs import waits
 from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import Wait
 
@@ -101,24 +98,6 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     await tab.close(force=True)
 
 
-async def test_what_plays_a_drawing_is_imported_while_a_wait_sleeps(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not when it is met: that took 60 ms, in which nothing else was done."""
-    monkeypatch.delitem(sys.modules, "colorsys", raising=False)
-    monkeypatch.setattr(waits, "_PLAYER", "colorsys")
-    tab = await painter(terminals)
-    await terminals.wait_for([tab.key], until="never shown", timeout=0.1)
-    assert "colorsys" not in sys.modules  # where only lines are written, nothing is played
-    await tab.send_keys(drawing(b"drawn\rover\x1b[1Cthere"), until="over there", wait=DEADLINE)
-    await terminals.wait_for([tab.key], until="never shown", timeout=0.1)
-    for thread in threading.enumerate():
-        if thread.name == "muxwire-import":
-            thread.join(DEADLINE)
-    assert "colorsys" in sys.modules
-    await tab.close(force=True)
-
-
 async def test_rows_that_are_drawn_once_more_are_not_new(terminals: Terminals) -> None:
     """As Ink draws: up over its rows, and all of them again."""
     tab = await painter(terminals)
@@ -133,40 +112,6 @@ async def test_rows_that_are_drawn_once_more_are_not_new(terminals: Terminals) -
     # An erased screen tells nothing of what stood there.
     told = await tab.send_keys(drawing(b"\x1b[H\x1b[2Jdone\r\ndone\r\n> "), until="done", wait=DEADLINE)
     assert told.outcome == "met", told
-
-
-async def test_a_wait_asks_tmux_when_something_has_changed_and_not_more(terminals: Terminals) -> None:
-    """None while nothing changes or only lines are written, and no flood of pictures for a flood of drawing."""
-    tab = await painter(terminals)
-    asked = 0
-    picture = tab.picture
-
-    async def counted() -> object:
-        nonlocal asked
-        asked += 1
-        return await picture()
-
-    tab.picture = counted  # type: ignore[method-assign,assignment]
-    begun = anyio.Event()
-
-    async def wait(until: str) -> None:
-        begun.set()
-        found = await terminals.wait_for([tab.key], until=until, timeout=DEADLINE)
-        assert found.outcome == "met"
-
-    for flood, until, most in (
-        (b"line\r\n" * 2_000 + b"end of it", "end of it", 1),
-        (b"\x1b[H\x1b[2Jdraw\x1b[1Bn" * 2_000 + b"\x1b[9;1Hvery\x1b[1Clast", "very last", 200),
-    ):
-        begun, asked = anyio.Event(), 0
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(wait, until)
-            await begun.wait()
-            await anyio.wait_all_tasks_blocked()
-            for at in range(0, len(flood), 1_500):  # a line that a terminal takes has 4 KB
-                await tab.send_keys(drawing(flood[at : at + 1_500]))
-        assert asked <= most
-    await tab.close(force=True)
 
 
 async def test_a_command_line_that_is_shown_is_no_output(tab: Tab) -> None:

@@ -181,26 +181,6 @@ async def test_tmux_is_asked_once_and_only_if_something_may_be_new(
     assert questions.since() == 1
 
 
-async def test_a_screen_is_captured_twice_only_while_a_row_is_wrapped(
-    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    questions = Questions((await terminals.server()).client, monkeypatch)
-
-    async def look(command: str, end: str) -> tuple[int, int, bool]:
-        await shown(terminals, tab, command, end)
-        await changed(terminals, tab)
-        questions.since()
-        questions.captures = 0
-        wrapped = bool((await tab.snapshot()).soft_wrap)
-        return questions.since(), questions.captures, wrapped
-
-    assert await look("clear; echo one", "one\n") == (1, 1, False)
-    assert await look("printf '%0250d\\n' 0; echo two", "two\n") == (2, 3, True)
-    assert await look("echo three", "three\n") == (1, 2, True)
-    assert await look("clear; echo four", "four\n") == (1, 2, False)
-    assert await look("echo five", "five\n") == (1, 1, False)
-
-
 async def test_a_look_after_a_byte_that_waits_in_the_pipe(terminals: Terminals, tab: Tab) -> None:
     """What tmux has told us and nobody has read yet is no reason to show what was there before."""
     await shown(terminals, tab, "echo here", "here\n")

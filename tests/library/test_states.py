@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.shell import listener as listening, prompt_line
+from muxwire.shell import prompt_line
 from tests.library.opened import seen, tab_for
 
 if TYPE_CHECKING:
@@ -22,13 +21,6 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)
-
-
-async def becomes(tab: Tab, *states: str) -> None:
-    """Wait for a state: the kernel tells of it without an event, so it is asked again, and soon."""
-    while tab.state not in states:
-        with anyio.move_on_after(0.02):
-            await tab.pane.stream.changed()
 
 
 async def silent(tab: Tab) -> None:
@@ -47,22 +39,6 @@ async def types(tab: Tab, text: bytes) -> None:
     await seen(tab, text.split()[-1].lstrip(b"'"), since)
 
 
-# dash, busybox and ksh show the secondary prompt of bash, and are in the recordings ("an open quote, entered").
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-async def test_a_half_typed_quote_is_incomplete_and_thrown_away(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        await tab.execute("true")
-        await tab.runner.settled()  # or the kernel's echo of what is typed may come before the prompt
-        await types(tab, b"echo 'half")
-        await tab.runner.keyboard.type(b"\r")
-        if shell != "fish":  # its editor shows no secondary prompt
-            await becomes(tab, "incomplete")
-        result = await tab.execute("echo ok", timeout=5)
-        assert (result.output, result.exit_code, result.state) == ("ok\n", 0, "prompt"), result
-        again = await tab.execute("echo again")
-        assert again.output == "again\n"
-
-
 @pytest.mark.parametrize("line", [b"cat <<EOF", b"if true; then"])
 async def test_whatever_a_person_left_open_is_thrown_away(terminals: Terminals, line: bytes) -> None:
     async with a_tab(terminals) as tab:
@@ -74,26 +50,6 @@ async def test_whatever_a_person_left_open_is_thrown_away(terminals: Terminals, 
         assert (result.output, result.exit_code) == ("ok\n", 0), result
 
 
-# The others are in the recordings ("a person's program").
-@pytest.mark.parametrize("shell", ["bash", "fish", "dash"])
-async def test_a_command_that_a_person_runs_makes_the_tab_busy(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        await tab.execute("true")
-        await becomes(tab, "prompt")
-        await types(tab, b"sleep 30\r")
-        await becomes(tab, "busy")
-        await silent(tab)  # fish sets its title after it said that the line was accepted
-        before = tab.next_byte
-        with pytest.raises(TabUnavailable) as refused:
-            await tab.execute("echo no", timeout=5)
-        assert refused.value.state == "busy"
-        assert "sleep" in str(refused.value), str(refused.value)
-        assert tab.next_byte == before
-        assert (await tab.stop_process()).success
-        assert tab.state == "prompt"
-        assert (await tab.execute("echo ok")).output == "ok\n"
-
-
 async def test_a_short_command_of_a_person_is_waited_for(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prompt_line, "BUSY_GRACE", DEADLINE)
     async with a_tab(terminals) as tab:
@@ -102,70 +58,12 @@ async def test_a_short_command_of_a_person_is_waited_for(terminals: Terminals, m
         assert (await tab.execute("echo ours")).output == "ours\n"
 
 
-async def test_a_starting_tab_says_so_and_is_waited_for(
-    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = folder / "slow-home"
-    home.mkdir()
-    (home / ".bashrc").write_text("read -t 10 x < slow\n")
-    import os
-
-    os.mkfifo(home / "slow")
-    made = await terminals.create_tab(shell=shutil.which("bash"), cwd=str(home), env={"HOME": str(home)})
-    await anyio.wait_all_tasks_blocked()
-    assert made.state == "starting"
-    with monkeypatch.context() as patched:
-        patched.setattr(listening, "START_TIMEOUT", 0.2)
-        with pytest.raises(TabUnavailable) as refused:
-            await made.execute("echo early", timeout=0.1)
-    assert refused.value.state == "starting"
-    async with anyio.create_task_group() as tasks:
-
-        async def run() -> None:
-            # The time that the call grants its command is not for the shell's own start.
-            assert (await made.execute("echo ok", timeout=2.0)).output == "ok\n"
-            done.set()
-
-        done = anyio.Event()
-        tasks.start_soon(run)
-        with anyio.move_on_after(2.5):
-            await done.wait()
-        assert not done.is_set()
-        await anyio.to_thread.run_sync((home / "slow").write_text, "x\n")
-    await made.close(force=True)
-
-
-async def test_a_dead_tab_says_with_what_status(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(shell=shutil.which("bash"))
-    result = await tab.execute("exit 7")
-    assert (result.state, result.exit_code) == ("dead", 7)
-    assert tab.state == "dead"
-    with pytest.raises(TabUnavailable) as refused:
-        await tab.execute("echo no")
-    assert refused.value.state == "dead"
-    assert "7" in str(refused.value)
-
-
 async def test_a_list_says_of_a_builtin_that_reads_what_a_result_does(terminals: Terminals) -> None:
     async with a_tab(terminals) as tab:
         await tab.execute("read x", async_=True)
         await silent(tab)
         listed = {row.window_id: row.state for row in (await terminals.list_tabs()).tabs}
         assert listed[tab.key] == (await tab.command_result()).state == "interactive"
-
-
-async def test_a_second_command_waits_its_turn(terminals: Terminals) -> None:
-    async with a_tab(terminals) as tab:
-        done: list[str] = []
-
-        async def run(command: str) -> None:
-            done.append((await tab.execute(command)).output)
-
-        async with anyio.create_task_group() as tasks:
-            for number in range(10):
-                tasks.start_soon(run, f"echo begin {number}; sleep 0.02; echo end {number}")
-        assert sorted(done) == [f"begin {n}\nend {n}\n" for n in range(10)]
-        assert done == sorted(done)
 
 
 async def test_a_busy_tab_names_the_command_and_how_long_it_runs(terminals: Terminals) -> None:
@@ -238,21 +136,6 @@ async def tab_startup(terminals: Terminals) -> float:
         return (await tab.execute("python3 -c 'import getpass'")).duration_ms / 1000
 
 
-async def test_a_shell_that_the_rc_file_put_in_place_of_ours_runs_commands(
-    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = folder / "zsh-home"
-    home.mkdir()
-    (home / ".bashrc").write_text("exec zsh -f\n")
-    async with a_tab(terminals, HOME=str(home)) as tab:
-        result = await tab.execute("echo $ZSH_VERSION; false")
-        assert result.exit_code == 1
-        assert result.output[0].isdigit()
-        # It has run a command: it is no shell that is still reading its start-up files.
-        monkeypatch.setattr(listening, "UNHOOKED_QUIET", DEADLINE)
-        assert (await tab.execute("echo again", timeout=DEADLINE / 4)).output == "again\n"
-
-
 async def test_a_readonly_prompt_command_costs_the_hooks_but_not_the_commands(
     terminals: Terminals, folder: Path
 ) -> None:
@@ -265,44 +148,12 @@ async def test_a_readonly_prompt_command_costs_the_hooks_but_not_the_commands(
             assert (result.output, result.exit_code) == (f"{number}\n", number)
 
 
-async def test_an_rc_file_that_waits_for_an_answer_is_said_to(
-    terminals: Terminals, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = folder / "asking-home"
-    home.mkdir()
-    (home / ".bashrc").write_text('read -p "Which? " x\n')
-    async with a_tab(terminals, HOME=str(home)) as tab:
-        await seen(tab, b"Which? ", 0)
-        with monkeypatch.context() as patched:
-            patched.setattr(listening, "START_TIMEOUT", 0.5)
-            with pytest.raises(TabUnavailable, match="wait for input") as refused:
-                await tab.execute("echo early", timeout=0.1)
-        assert (refused.value.state, refused.value.remedy) == ("starting", "answer with `send_keys`")
-        await tab.send_keys(["this", "Enter"])
-        assert (await tab.execute('echo "$x"')).output == "this\n"
-
-
 async def test_an_rc_file_that_reads_gets_nothing_of_ours(terminals: Terminals, folder: Path) -> None:
     home = folder / "reading-home"
     home.mkdir()
     (home / ".bashrc").write_text('read -t 0.5 x; echo "got:$x."\n')
     async with a_tab(terminals, HOME=str(home)) as tab:
         assert (await tab.execute('echo "$x."')).output == ".\n"
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_env_and_cwd_are_the_command_s_own(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        status = "$status" if shell == "fish" else "$?"
-        await tab.execute("false")
-        value = "a 'b' \"c\" \\ $d `e`\n;ü"
-        shown = await tab.execute(f"echo {status}; pwd; printenv MINE", env={"MINE": value}, cwd="/tmp")
-        assert shown.output == f"1\n/tmp\n{value}\n", shown
-        after = await tab.execute("pwd; printenv MINE")
-        assert (after.output, after.exit_code, after.cwd) == ("/\n", 1, "/")
-        failed = await tab.execute("exit 3" if shell != "fish" else "sh -c 'exit 3'", env={"MINE": "x"})
-        assert (failed.exit_code, failed.state) == (3, "prompt")
-        assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 # Each leaves its tty raw: the last waits for a key in another thread than its first one.

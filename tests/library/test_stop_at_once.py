@@ -29,8 +29,6 @@ EACH_SHELL = [*((shell, "SIGINT") for shell in SHELLS), ("bash", "SIGTERM")]
 # Seconds between the start and the stop: the line is being taken, the shell forks, the program starts, it runs.
 DELAYS = (0.0, 0.001, 0.005, 0.02)
 DEADLINE = 40.0
-# A loop of short programs outlived the first C-c in every second try beside two programs that compute.
-LOOPS = 4
 # A program that no other test runs, by which it is found.
 _SECONDS = itertools.count(86_400 + os.getpid() * 1000)
 
@@ -82,28 +80,6 @@ async def test_what_is_stopped_at_once_has_ended(
                 assert (result.running, result.exit_code) == (False, stopped.exit_code), result
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_a_process_that_is_stopped_as_soon_as_it_has_started_has_ended(
-    terminals: Terminals, shell: str, program: str, tmp_path: Path
-) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        for name in SIGNALS:
-            ran = tmp_path / name
-            begun = await tab.start_process(f"echo > {ran}; echo up; {program}", ready="up")
-            assert (begun.started, begun.ready, begun.exit_code) == (True, True, None), begun
-            await ended(tab, await tab.stop_process(name), ran, program)
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
-async def test_what_the_shell_runs_itself_is_interrupted_until_it_ends(terminals: Terminals, name: str) -> None:
-    """A shell may lose a C-c that comes between two of its steps, and the next one too."""
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        await tab.execute("n=0; trap 'n=$((n+1))' INT")
-        await tab.execute("while [ $n -lt 3 ]; do :; done", async_=True)
-        stopped = await tab.stop_process(name)
-        assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
-
-
 @pytest.mark.parametrize(("shell", "name"), [*EACH_SHELL, ("zsh", "SIGKILL")])
 async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
     terminals: Terminals, shell: str, name: str
@@ -130,29 +106,6 @@ async def test_a_stop_does_not_overtake_the_start_that_was_called_before(
                 calls.start_soon(tab.start_process, program)
                 calls.start_soon(tab.stop_process)
             assert not processes(program)
-
-
-async def test_the_status_of_an_interrupted_loop_of_zsh_is_not_that_of_what_ran_in_it(terminals: Terminals) -> None:
-    async with tab_for(DEADLINE, terminals, "zsh") as tab:
-        for _ in range(10):  # most often it was the status of `((0))`
-            await tab.execute("while true; do ((0)); done", async_=True)
-            assert (await tab.stop_process("SIGINT")).exit_code == 128 + signal.SIGINT
-
-
-@pytest.mark.parametrize(("shell", "name"), EACH_SHELL)
-async def test_a_line_that_was_only_typed_is_stopped_too(
-    terminals: Terminals, shell: str, name: str, program: str
-) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        for delay in DELAYS:
-            await tab.execute("true")
-            await tab.runner.settled()
-            await tab.start_process(f"env {program}\r", append_newline=False)
-            await anyio.sleep(delay)
-            stopped = await tab.stop_process(name)
-            assert (stopped.success, processes(program)) == (True, []), stopped
-            assert stopped.signal_sent in (name, "SIGINT")  # a shell that has not begun the line gets that
-            assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -184,18 +137,6 @@ async def test_what_the_shell_never_runs_is_said_to_have_no_status(
             await terminals.command_result(running.command_id)
         assert (await tab.execute("echo ok")).output == "ok\n"
         assert not (tmp_path / "ran").exists()
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_a_loop_of_short_programs_can_be_stopped(terminals: Terminals, shell: str) -> None:
-    """A C-c that comes as a program ends is lost in bash and zsh, and any other signal ends that program only."""
-    tab = await terminals.create_tab(shell=shell)
-    loop = "while true; /bin/true; end" if shell == "fish" else "while :; do /bin/true; done"
-    for _ in range(LOOPS):
-        await tab.execute(loop, async_=True)
-        stopped = await tab.stop_process()
-        assert (stopped.success, stopped.state) == (True, "prompt"), stopped
-        assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 @pytest.mark.parametrize(
@@ -246,19 +187,3 @@ async def test_a_tab_that_runs_a_program_is_called_by_its_name(terminals: Termin
             await tab.execute("echo no", timeout=1.0)
     finally:
         await tab.close(force=True)
-
-
-@pytest.mark.parametrize("nested", ["bash --norc", "dash"])
-async def test_what_a_person_runs_in_a_nested_shell_of_theirs_is_stopped(
-    terminals: Terminals, nested: str, program: str
-) -> None:
-    """A command of ours ran there before: no mark of the tab's own shell says that its prompt is back."""
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        await tab.execute("true")
-        await tab.send_keys([nested, "Enter"], wait=DEADLINE)
-        assert (await tab.execute("echo level 2")).output == "level 2\n"
-        await tab.send_keys([f"sh -c 'echo u\"\"p; {program}; :'", "Enter"])
-        await terminals.wait_for([tab.window_id], until="up", timeout=DEADLINE)
-        stopped = await tab.stop_process()
-        assert (stopped.success, stopped.signal_sent, processes(program)) == (True, "SIGINT", []), stopped
-        assert (await tab.execute("echo on")).output == "on\n"

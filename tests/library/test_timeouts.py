@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import ConnectionClosed, InvalidArgument, TabUnavailable
+from muxwire import ConnectionClosed
 from muxwire.pane import output as execution_result
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.state import end_of
@@ -150,84 +150,6 @@ async def test_a_command_that_begins_behind_its_time_gives_all_of_its_output(ter
         assert (await tab.execute("echo next")).output == "next\n"
         rest = await terminals.command_result(left.command_id)
         assert (rest.output, rest.exit_code) == ("late\n", 0), rest
-
-
-async def test_without_waiting_there_is_an_id_at_once(terminals: Terminals, tab: Tab) -> None:
-    started = await tab.execute("sleep 1; echo done; false", async_=True)
-    assert (started.output, started.running, started.timed_out) == ("", True, False)
-    done = await terminals.command_result(started.command_id, wait=DEADLINE / 2)
-    assert (done.output, done.exit_code) == ("done\n", 1)
-
-
-async def test_a_time_out_interrupts_and_returns_what_came(tab: Tab) -> None:
-    cut = await tab.execute("echo before; sleep 30; echo never", timeout=0.3)
-    assert (cut.timed_out, cut.running, cut.exit_code, cut.signal_sent) == (True, False, 130, "SIGINT")
-    assert cut.output.startswith("before\n")
-    assert "never" not in cut.output
-    with pytest.raises(InvalidArgument, match="on_timeout must be interrupt or leave"):
-        await tab.execute("sleep 30", timeout=0.3, on_timeout="leav")  # type: ignore[arg-type]
-    assert (await tab.execute("echo ok")).output == "ok\n"
-
-
-LADDER = {
-    "SIGINT": ("sh -c 'sleep 100'", 130),
-    "SIGTERM": ("""sh -c 'trap "" INT; sleep 100; sleep 100'""", 143),
-    "SIGKILL": ("""sh -c 'trap "" INT TERM HUP; while :; do sleep 1; done'""", 137),
-}
-
-
-# How far it goes in which shell is in the recordings (tests/recordings); here each shell, and each step in one of them.
-STEPS = [*((shell, "SIGINT") for shell in SHELLS), *(("bash", step) for step in LADDER if step != "SIGINT")]
-
-
-@pytest.mark.parametrize(("shell", "step"), STEPS)
-async def test_the_ladder_goes_as_far_as_it_must(terminals: Terminals, shell: str, step: str) -> None:
-    command, status = LADDER[step]
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        cut = await tab.execute(command, timeout=0.7)  # the trap is set by then
-        assert (cut.timed_out, cut.running, cut.signal_sent, cut.exit_code) == (True, False, step, status), cut
-        await still_usable(tab)
-
-
-# The others are in the recordings ("stopped in the raw mode").
-@pytest.mark.parametrize("shell", ["bash", "dash"])
-async def test_a_raw_tty_gets_the_signal_and_is_mended(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        raw = "import os, tty; tty.setraw(0); print(1, flush=True); os.read(0, 1)"
-        left = await tab.execute(f"python3 -c '{raw}'", timeout=10)
-        assert left.state == "interactive"
-        stopped = await tab.stop_process()
-        assert (stopped.success, stopped.signal_sent) == (True, "SIGINT"), stopped
-        await still_usable(tab)
-
-
-async def still_usable(tab: Tab) -> None:
-    after = await tab.execute("echo ok")
-    assert (after.output, after.exit_code) == ("ok\n", 0), after
-    again = await tab.execute("sh -c 'sleep 100'", timeout=0.3)  # the tty still knows C-c
-    assert (again.signal_sent, again.exit_code) == ("SIGINT", 130), again
-    assert (await tab.execute("echo ok")).output == "ok\n"
-
-
-async def test_a_shell_that_ignores_the_signal_is_said_to_until_its_command_ends(
-    terminals: Terminals, tab: Tab, tmp_path: Path
-) -> None:
-    cut = await tab.execute(f"trap '' INT; while [ ! -e {tmp_path}/go ]; do :; done", timeout=0.2)
-    assert (cut.running, cut.exit_code) == (True, None)
-    assert "close the tab" in cut.note
-    with pytest.raises(TabUnavailable):
-        await tab.execute("echo no", timeout=0.2)
-    (tmp_path / "go").touch()
-    done = await terminals.command_result(cut.command_id, wait=DEADLINE)
-    assert (done.running, done.exit_code, done.note) == (False, 0, ""), done
-
-
-async def test_a_nested_shell_is_hung_up_on_and_the_outer_one_stays(tab: Tab) -> None:
-    await tab.execute("bash --norc", timeout=5)
-    stopped = await tab.stop_process(grace=0.2)
-    assert stopped.success, stopped
-    assert stopped.signal_sent in ("SIGHUP", "SIGKILL")
-    assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab: Tab) -> None:

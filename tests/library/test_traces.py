@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.library.opened import known_prompt, tab_for
+from tests.library.opened import tab_for
 from tests.users import needs
 
 if TYPE_CHECKING:
-    from muxwire import Tab, Terminals
+    from muxwire import Terminals
 
 DEADLINE = 30.0
 # ksh traces each redirection of a group outside of it, so what hides the rest there shows itself.
 SHELLS = ("bash", "zsh", "dash", "busybox")
 PLUS = r"\+[^\n]*"
-
-
-async def screen(tab: Tab) -> str:
-    """What is shown once the prompt is drawn."""
-    await known_prompt(tab)
-    return "\n".join((await tab.snapshot(scrollback=2000)).lines)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -54,18 +48,6 @@ async def test_a_trace_shows_nothing_of_ours(terminals: Terminals, shell: str) -
         assert "mux" not in "\n".join((await tab.snapshot()).lines)
 
 
-async def test_a_trace_of_ksh_shows_no_line_of_ours(terminals: Terminals) -> None:
-    needs("ksh")
-    async with tab_for(DEADLINE, terminals, "ksh") as tab:
-        await tab.execute("set -x")
-        await tab.execute("clear")
-        for number in range(2):
-            assert (await tab.execute(f"echo number {number}")).exit_code == 0
-        shown = await screen(tab)
-        assert "mux" not in shown, shown
-        assert re.search(rf"echo number 0\n{PLUS}echo number 0\nnumber 0\n", shown), shown
-
-
 @pytest.mark.parametrize("shell", [*SHELLS, "ksh"])
 async def test_a_trace_that_runs_commands_changes_no_exit_code(terminals: Terminals, shell: str) -> None:
     needs(shell)
@@ -78,16 +60,6 @@ async def test_a_trace_that_runs_commands_changes_no_exit_code(terminals: Termin
             assert ran.exit_code == code, ran
             if command == "echo $?":
                 assert "\n9\n" in ran.output, ran
-
-
-@pytest.mark.parametrize("shell", [*SHELLS, "ksh"])
-async def test_an_interrupted_command_leaves_the_trace_on(terminals: Terminals, shell: str) -> None:
-    needs(shell)
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        await tab.execute("set -x")
-        cut = await tab.execute("sleep 1000", timeout=0.3)
-        assert (cut.exit_code, cut.timed_out) == (130, True)
-        assert (await tab.execute("case $- in *x*) exit 3;; esac; echo off")).exit_code == 3
 
 
 ERASES = {

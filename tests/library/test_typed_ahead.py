@@ -73,21 +73,6 @@ async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_h
     assert (told.outcome, told.exit_code) == ("ended", 7)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-async def test_nor_where_the_terminal_still_echoes_at_the_prompt(terminals: Terminals, shell: str) -> None:
-    """Between the prompt's mark and its line editor, the terminal echoes the line, and the editor draws it again."""
-    slow = {"bash": "PS1='$(sleep 0.5)$ '", "zsh": "setopt prompt_subst; PS1='$(sleep 0.5)$ '"}
-    tab = await terminals.create_tab(shell=shutil.which(shell))
-    await tab.execute(slow[shell])
-    while not tab.pane.session.at_prompt:
-        await tab.pane.stream.changed()
-    begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
-    assert begun.ready is False, begun
-    begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
-    assert begun.ready
-    await tab.close(force=True)
-
-
 @pytest.mark.parametrize("shell", EDITORS)
 async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, shell: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell))
@@ -96,25 +81,6 @@ async def test_nor_of_what_was_typed_while_a_command_ran(terminals: Terminals, s
     assert begun.ready is False, begun
     begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
     assert begun.ready
-    await tab.close(force=True)
-
-
-@pytest.mark.parametrize("made", ["before it was drawn again", "since"])
-async def test_nor_where_a_picture_comes_late(terminals: Terminals, monkeypatch: pytest.MonkeyPatch, made: str) -> None:
-    """A picture that was asked for while the command ran, and that comes when the shell has taken the line."""
-    tab = await terminals.create_tab(shell=shutil.which("zsh"))
-    begun = await tab.execute("sleep 0.5", async_=True)
-    session, picture = tab.pane.session, Tab.picture
-
-    async def late(self: Tab) -> Picture:
-        seen = await picture(self)
-        while self is tab and session.preexec_offset <= begun.next_byte:
-            await tab.pane.stream.changed()
-        return seen if made != "since" else await picture(self)
-
-    monkeypatch.setattr(Tab, "picture", late)
-    started = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
-    assert started.ready is False, started
     await tab.close(force=True)
 
 

@@ -143,38 +143,6 @@ async def test_what_the_next_command_runs_is_not_left_of_the_one_before(terminal
         assert "" in (ran[0].note, ran[1].note), ran
 
 
-@pytest.mark.parametrize("how", ["stopped", "timed out", "typed by keys"])
-async def test_zsh_that_waits_for_its_jobs_is_stopped_by_ending_them(terminals: Terminals, how: str) -> None:
-    async with tab_for(DEADLINE, terminals, "zsh") as tab:
-        await tab.execute("/bin/sleep 84 &!")  # an earlier one is not of this command
-        await anyio.sleep(0.05)
-        if how == "timed out":
-            ran = await tab.execute("/bin/sleep 85 & wait", timeout=0.2)
-            assert (ran.running, ran.timed_out, ran.state) == (False, True, "prompt"), ran
-        else:
-            if how == "stopped":
-                await tab.execute("/bin/sleep 85 & wait", async_=True)
-            else:
-                await tab.send_keys(["/bin/sleep 85 & wait", "Enter"])
-            while [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") < 2:
-                await anyio.lowlevel.checkpoint()
-            stopped = await tab.stop_process()
-            assert (stopped.success, stopped.left, stopped.state) == (True, (), "prompt"), stopped
-        assert [name for _, name in tab.pane.host.session_since(tab.pane.leader_pid, 0)].count("sleep") == 1
-
-
-async def test_zsh_that_waits_for_an_earlier_job_is_stopped_and_the_job_runs_on(
-    terminals: Terminals, ends: list[int]
-) -> None:
-    async with tab_for(DEADLINE, terminals, "zsh") as tab:
-        await tab.execute("/bin/sleep 86 &")
-        # The start of a process is rounded to 10 ms: what began in the tick of the next command counts as its job.
-        ends.append(int((await tab.execute("sleep 0.1; echo $!")).output))
-        ran = await tab.execute("for n in 1 2; do wait; done; echo no", timeout=0.2)
-        assert (ran.running, ran.timed_out, ran.output.count("no"), ran.exit_code) == (False, True, 0, 130), ran
-        assert (await tab.execute("kill -0 $! && trap && echo $+functions[TRAPURG]")).output == "0\n"
-
-
 async def test_what_a_program_leaves_is_named(terminals: Terminals, ends: list[int]) -> None:
     async with tab_for(DEADLINE, terminals, "bash") as tab:
         await tab.start_process("sh -c 'sleep 78 & echo up; exec sleep 79'", ready="up")
@@ -296,13 +264,3 @@ async def test_without_proc_a_reused_pid_is_not_detected(monkeypatch: pytest.Mon
     monkeypatch.setattr("muxwire.host.processes.HAS_PROC", False)
     assert here.started(os.getpid()) == here.started(os.getppid())
     assert not here.detects_pid_reuse
-
-
-async def test_it_ends_with_its_tab(terminals: Terminals) -> None:
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        left = await tab.execute("(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)", timeout=DEADLINE)
-        assert left.state == "interactive", left
-        pid = int(left.output.split()[0])
-        await tab.close(force=True)
-        while await anyio.Path(f"/proc/{pid}").exists():
-            await anyio.sleep(0.01)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import anyio
-import pytest
-
-from muxwire.repl.start import read_lines
 from muxwire.repl.transcript import Received, Sent, Transcript
 from tests.forked import run_muxwire
 
 Script = Callable[..., subprocess.CompletedProcess[str]]
-TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"
 
 
 def test_a_command_comes_back_with_number_flags_and_time(script: Script) -> None:
@@ -131,14 +125,6 @@ def test_comments_have_no_answer_and_quit_ends(script: Script) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("*.ctl")), ids=lambda path: path.stem)
-def test_the_corpus_of_the_tests_plays(script: Script, path: Path) -> None:
-    done = script(arguments=("--replay", str(path)))
-    assert done.returncode == 0
-    assert re.search(rf"^{path}: \d+ records over \d+\.\d+ s$", done.stdout, re.MULTILINE)
-    assert "cannot be read further" not in done.stdout
-
-
 def test_what_is_no_recording_is_refused(script: Script, home: Path) -> None:
     (home / "other").write_text("no record\n")
     for name, reason in (("missing", "No such file"), ("other", "is not a recording: line 1")):
@@ -155,11 +141,3 @@ def test_a_file_is_input_too(environ: dict[str, str], home: Path) -> None:
             stdin=lines, capture_output=True, text=True, check=True, env=environ, timeout=45,
         )  # fmt: skip
     assert "from-a-file\n-- block" in done.stdout
-
-
-def test_what_the_kernel_cannot_wait_for_is_input_too() -> None:
-    async def lines() -> list[str]:
-        with Path(os.devnull).open("rb") as nothing:
-            return [line async for line in read_lines(nothing.fileno())]
-
-    assert anyio.run(lines) == []

@@ -149,21 +149,3 @@ async def test_colours_are_for_those_who_want_them(person: Person, no_color: str
     await person.sees(r"^shown\n-- block")
     written = person.tab.pane.stream.ring.read(0)
     assert bool(GREEN_DASHES.search(written)) == (not no_color)
-
-
-async def test_no_key_is_lost_while_notifications_stream(person: Person) -> None:
-    await person.type("new-window -d 'while sleep 0.01; do echo tick; done'", "Enter")
-    await person.sees(r"tick(.*\n)*tmux> ?$")
-    typed = "display-message -p 'abcdefghijklmnopqrstuvwxyz'"
-    for sign in typed:
-        before = person.tab.next_byte
-        await person.type(sign)
-        while person.tab.next_byte == before:  # so that each key meets another moment of the printing
-            await person.tab.pane.stream.changed()
-    shown = await person.sees(f"^tmux> {typed}$")
-    assert len(re.findall(r"^.*> d", shown, re.MULTILINE)) == 1, "the prompt is only where it is"
-    assert not re.search(r"^(?!\+|tmux>).*tick", shown, re.MULTILINE), "nothing is mixed into the lines"
-    await person.type("Enter")
-    await person.sees(r"^abcdefghijklmnopqrstuvwxyz\n-- block")
-    await person.type(":filter -output", "Enter")
-    await person.sees(r"hidden: block output(\n.*)*\ntmux>$")

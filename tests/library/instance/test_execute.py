@@ -119,22 +119,6 @@ async def test_calls_sent_at_once_come_back_in_order_each_with_its_own(tab: muxw
     assert sorted(order) == list(range(20))
 
 
-async def test_tabs_do_not_wait_for_each_other(terminals: muxwire.Terminals, tmp_path: Path) -> None:
-    # Each needs the other to be running: one after the other would wait for ever.
-    os.mkfifo(tmp_path / "a")
-    os.mkfifo(tmp_path / "b")
-    first, second = await terminals.create_tab(shell="bash"), await terminals.create_tab(shell="bash")
-    outputs: dict[str, str] = {}
-
-    async def call(tab: muxwire.Tab, command: str) -> None:
-        outputs[tab.window_id] = (await tab.execute(command, timeout=DEADLINE)).output
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(call, first, f"echo from-first > {tmp_path}/a; cat {tmp_path}/b")
-        tasks.start_soon(call, second, f"cat {tmp_path}/a; echo from-second > {tmp_path}/b")
-    assert outputs == {first.window_id: "from-second\n", second.window_id: "from-first\n"}
-
-
 # More than MEMORY takes of it.
 LARGE = 100_000_000 if os.environ.get("MUXWIRE_LONG_TESTS") else 6_000_000
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -17,7 +16,6 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
-from muxwire.ids import pane_id
 from tests.library.opened import closed, seen
 from tests.processes import gone
 from tests.users import SYSTEM_PATH
@@ -111,14 +109,6 @@ async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, env
         for path in paths.split(":"):
             await gone(pids, Path(path))
     assert Path(log).stat().st_size > 0
-
-
-async def test_the_connection_forgets_a_tab_that_is_closed(alone: muxwire.Terminals) -> None:
-    """A server that lasts for months must not keep what a thousand tabs left."""
-    kept = await alone.create_tab(shell="bash")
-    gone = await alone.create_tab(shell="bash")
-    await gone.close(force=True)
-    assert list(kept.client._feeds) == [pane_id(kept.pane_id)]
 
 
 async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh(alone: muxwire.Terminals) -> None:
@@ -234,41 +224,6 @@ async def test_closing_a_tab_ends_its_processes_and_asks_before_it_ends_a_comman
             tasks.start_soon(lambda: tab.close(force=True))
     await gone(pids, tab.runner.folder)
     await alone.close_tab(tab.window_id)
-
-
-CHURN = 200 if os.environ.get("MUXWIRE_LONG_TESTS") else 30
-
-
-@pytest.mark.timeout(240)
-async def test_tabs_come_and_go_at_random_while_commands_run(alone: muxwire.Terminals) -> None:
-    chosen = random.Random(20261121)
-    left = iter(range(CHURN))
-
-    async def one(number: int) -> None:
-        kind = chosen.choice(("shell", "shell", "program", "session"))
-        command = ["sh", "-c", f"echo {number}; exit 5"] if kind == "program" else []
-        session = f"s{number % 3}" if kind == "session" else ""
-        tab = await alone.create_tab(shell="bash", command=command, session=session)
-        if command:
-            await closed(tab)
-            assert (tab.pane.session.exit_status, (await alone.read_logs(tab.window_id)).content) == (5, f"{number}\n")
-            return
-        for turn in range(chosen.randrange(3)):
-            assert (await tab.execute(f"echo {number} {turn}")).output == f"{number} {turn}\n"
-        await tab.execute(chosen.choice(("sleep 1000", "exit", "echo a & echo b")), async_=True)
-        await tab.close(force=True)
-
-    async def work() -> None:
-        for number in left:
-            await one(number)
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(AT_ONCE):
-            tasks.start_soon(work)
-    server = await alone.server()
-    assert server.generation == 1
-    assert len(await server.client.command("list-windows", "-a")) == 1
-    assert all(row.closed for row in (await alone.list_tabs()).tabs)
 
 
 async def test_a_cancelled_call_leaves_no_window_behind(alone: muxwire.Terminals) -> None:

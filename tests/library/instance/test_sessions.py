@@ -167,24 +167,6 @@ async def test_the_history_limit_holds_for_new_tabs(alone: muxwire.Terminals) ->
         await alone.set_history_limit(1_000_001)
 
 
-async def test_a_lower_history_limit_takes_no_row_from_an_open_tab(alone: muxwire.Terminals) -> None:
-    await alone.set_history_limit(2000)
-    tab = await alone.create_tab(shell="bash")
-    await tab.execute("seq 1000")
-    before = await scrollback(tab)
-    assert before[0] > 900
-    if (await alone.server()).version >= (3, 7):
-        with pytest.raises(muxwire.TabUnavailable, match=f"would drop rows of scrollback of {tab.window_id}:"):
-            await alone.set_history_limit(20)
-        assert await scrollback(tab) == before
-        await tab.close()
-        await alone.set_history_limit(20)
-    else:
-        await alone.set_history_limit(20)
-        assert await scrollback(tab) == before
-    assert (await scrollback(await alone.create_tab(shell="bash")))[1] == 20
-
-
 async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing_away(alone: muxwire.Terminals) -> None:
     async def current() -> str:
         server = await alone.server()
