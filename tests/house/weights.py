@@ -21,7 +21,7 @@ MOST = {
     "library": 1303,
     "logs": 1300,
     "mcp": 1465,
-    "operations": 753,
+    "operations": 712,
     "owner": 765,
     "pane": 1448,
     "protocol": 447,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 459,
     "vt": 903,
     "web": 372,
-    "tests": 28097,
+    "tests": 28104,
     "bench": 1904,
 }  # fmt: skip
 

@@ -34,7 +34,7 @@ EVERY_FIELD: dict[str, Any] = {
     "target": "%1", "ref": "a", "name": "n", "cwd": "/", "env": ["A=1"], "command": ["x"], "session": "s",
     "horizontal": True, "size": "30%", "count": 2, "rows": 2, "cols": 2, "refs": [], "keys": "x", "enter": True,
     "literal": True, "timeout_ms": 5, "until": "x", "regex": "x", "idle_ms": 5, "exit": True, "prompt": True,
-    "gone": True, "stable_ms": 5, "from_byte": 5,
+    "gone": True, "stable_ms": 5, "from_byte": 5, "async": True, "on_timeout": "leave", "max_chars": 5,
     "height": 5, "width": 5, "zoom": True, "layout": "tiled", "with": "ref:a", "into": "%2", "option": "@x",
     "value": "1", "scope": "pane", "global": True, "format": "x", "start": -1, "end": 1,
 }  # fmt: skip

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, final
+from typing import TYPE_CHECKING, Annotated, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX, check_columns
-from muxwire.operations.operation import Arguments, Operation, Place, Step, Target
+from muxwire.operations.operation import Arguments, OnPane, Place, Step
 from muxwire.tabs.maker import window_name
 from muxwire.tabs.targets import check_tab_name
 from muxwire.verbs.describe import Least, Most
@@ -66,11 +66,9 @@ def checksum_of(cells: str) -> int:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResizePane(Operation):
+class ResizePane(OnPane):
     """Give a pane so many rows or columns, or let it fill its window (`zoom`), or end that."""
 
-    kind: ClassVar[str] = "resize_pane"
-    target: Target
     height: Annotated[int | None, Least(1), Most(SIDE_MAX)] = None
     width: int | None = None
     zoom: bool | None = None
@@ -103,11 +101,9 @@ class ResizePane(Operation):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelectLayout(Operation):
+class SelectLayout(OnPane):
     """Arrange the panes of a window: one of tmux's five names, or a layout string as tmux prints it."""
 
-    kind: ClassVar[str] = "select_layout"
-    target: Target
     layout: str
 
     def check(self, host: Host) -> None:
@@ -119,20 +115,15 @@ class SelectLayout(Operation):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SelectPane(Operation):
+class SelectPane(OnPane):
     """Make a pane the active one of its window."""
-
-    kind: ClassVar[str] = "select_pane"
-    target: Target
 
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenameWindow(Operation):
+class RenameWindow(OnPane):
     """Give a tab a name; nothing in it is expanded."""
 
-    kind: ClassVar[str] = "rename_window"
-    target: Target
     name: str
 
     def check(self, host: Host) -> None:

@@ -55,9 +55,9 @@ _ABSENT: tuple[object, ...] = (None, "", [], {})
 _TOLD = """\
 kind(what it must have):
 {}
-More is optional, as ref:"NAME" where a pane is made, refs, horizontal, cwd, enter, timeout_ms; new_window takes what \
-create_tab does, wait_for what wait_for does; a wrong step's error lists all. target, with, into: a tab, a pane, or \
-"ref:NAME" of an earlier step. command: argv, in execute a line."""
+More is optional, as ref:"NAME" where a pane is made, refs, horizontal, enter; new_window takes what create_tab does, \
+execute and wait_for what execute_command and wait_for do; a wrong step's error lists all. target, with, into: a tab, \
+a pane, or "ref:NAME" of an earlier step. command: argv, in execute a line."""
 
 There = TypeVar("There")
 
@@ -128,7 +128,7 @@ def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = F
             _check_targets(operation, made)
             _check_refs(operation, index, made)
             for one in all_parameters(type(operation)).values():
-                if one.kind is int:
+                if one.kind in (int, float):
                     check(one, getattr(operation, one.name))
             operation.check(host)
         except MuxwireError as error:

@@ -6,6 +6,7 @@ A kind is one class: its fields, its check, its tmux commands, how it is done, a
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, final
@@ -98,7 +99,7 @@ class Place:
 class Operation:
     """One step of a list; frozen. Every kind is a subclass."""
 
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # as its class is called: `split_pane`
     harmless: ClassVar[bool] = False  # may be done at a server that a person runs: nothing there changes
     stays: ClassVar[str] = "it is not undone"  # what a rollback says of it; "" if nothing of it is left then
     # What runs in a pane decides how long it takes, and it is cancelled with its list. All others are given up after
@@ -106,10 +107,8 @@ class Operation:
     of_program: ClassVar[bool] = False
     of_ended: ClassVar[bool] = False  # a pane that a step made may have ended
 
-    @property
-    def makes(self) -> bool:
-        """Whether it makes panes; a rollback closes those."""
-        return not self.stays and not self.harmless
+    def __init_subclass__(cls) -> None:
+        cls.kind = re.sub(r"(?<=.)(?=[A-Z])", "_", cls.__name__).lower()
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -139,6 +138,28 @@ class Operation:
         """Do it, and put what is to be said of it into the step; MuxwireError."""
         *_, answer = await run.ask(places, *self.commands(places))
         step.say(stdout=text_of(answer))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnPane(Operation):
+    """A kind that acts on one pane, or on its window."""
+
+    target: Target
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making(Operation):
+    """A kind that makes panes, which a rollback closes."""
+
+    stays: ClassVar[str] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looking(Operation):
+    """A kind that changes nothing."""
+
+    stays: ClassVar[str] = ""
+    harmless: ClassVar[bool] = True
 
 
 @final
@@ -178,7 +199,7 @@ class Step:
         """What a rollback cannot undo of it, "" if there is nothing."""
         why, result = self.operation.stays, self.result
         if result.status == "unknown":
-            if self.operation.makes:
+            if isinstance(self.operation, Making):
                 return "no answer came: if tmux still makes the pane, it is closed then"
             return "no answer came: what it did, or may still do, is not undone" if why else ""
         # A step that failed may have run a command, or moved a pane, before it failed.

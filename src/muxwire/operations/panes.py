@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import secrets
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar, final
 
 from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.host.environment import COLUMNS_MIN, check_columns
 from muxwire.operations.arrangement import NOTHING, check_name, rename
-from muxwire.operations.operation import Arguments, Operation, Place, Step, Target
+from muxwire.operations.operation import Arguments, Making, OnPane, Place, Step, Target
 from muxwire.tabs.maker import checked_request, window_name
 from muxwire.tabs.windows import look_up
 from muxwire.tmux.rows import PANE_FORMAT
@@ -35,11 +37,9 @@ _SHELL_SHOWN = "<shell>"
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewWindow(Operation, TabRequest):
+class NewWindow(Making, TabRequest):
     """A tab with a shell, or with `command` (an argv) in its place."""
 
-    kind: ClassVar[str] = "new_window"
-    stays: ClassVar[str] = ""
     ref: str = ""
 
     def check(self, host: Host) -> None:
@@ -60,14 +60,12 @@ class NewWindow(Operation, TabRequest):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitPane(Operation, PaneRequest):
+class SplitPane(Making, PaneRequest):
     """A further pane below `target`, or to its right if `horizontal`; `size` is rows or columns, or `30%`.
 
     It starts in the directory of `target`, unless `cwd` is given.
     """
 
-    kind: ClassVar[str] = "split_pane"
-    stays: ClassVar[str] = ""
     target: Target
     ref: str = ""
     horizontal: bool = False
@@ -111,71 +109,72 @@ async def _split(run: OperationsRun, new: TabRequest, beside: Tab, flags: Argume
     return await run.maker.split(asked, secrets.token_hex(8), beside, flags)
 
 
-@final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SplitEvenly(Operation):
-    """Make `count` panes of equal size of `target`; `refs` name the new ones, top to bottom or left to right."""
+class Grid(OnPane, Making):
+    """A kind that divides a pane; `refs` name the new ones, row by row."""
 
-    kind: ClassVar[str] = "split_evenly"
-    stays: ClassVar[str] = ""
-    target: Target
-    count: Annotated[int, Least(2), Most(PANES_MAX)]
-    horizontal: bool = False
     refs: Strings = ()
 
     @property
-    def _grid(self) -> MakeGrid:
-        rows, cols = (1, self.count) if self.horizontal else (self.count, 1)
-        return MakeGrid(target=self.target, rows=rows, cols=cols, refs=self.refs)
+    @abstractmethod
+    def sides(self) -> tuple[int, int]:
+        """How many rows and columns it makes."""
 
     def check(self, host: Host) -> None:
-        self._grid.check(host)
-
-    def commands(self, places: Sequence[Place]) -> list[Arguments]:
-        flags = ("-h",) if self.horizontal else ()
-        return [("split-window", "-d", *flags, "-t", places[0].pane)] * (self.count - 1)
-
-    async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
-        await self._grid.do(run, step, places)
-
-
-@final
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MakeGrid(Operation):
-    """Make `rows` times `cols` panes of `target`, which is the first; `refs` name the others, row by row."""
-
-    kind: ClassVar[str] = "make_grid"
-    stays: ClassVar[str] = ""
-    target: Target
-    rows: Annotated[int, Least(1), Most(PANES_MAX)]
-    cols: Annotated[int, Least(1), Most(PANES_MAX)]
-    refs: Strings = ()
-
-    def check(self, host: Host) -> None:
-        if not 2 <= self.rows * self.cols <= PANES_MAX:
-            raise InvalidArgument(f"{self.rows * self.cols} panes", remedy=f"make 2 to {PANES_MAX}")
-        if self.refs and len(self.refs) != self.rows * self.cols - 1:
+        panes = math.prod(self.sides)
+        if not 2 <= panes <= PANES_MAX:
+            raise InvalidArgument(f"{panes} panes", remedy=f"make 2 to {PANES_MAX}")
+        if self.refs and len(self.refs) != panes - 1:
             raise InvalidArgument(
-                f"{len(self.refs)} refs for {self.rows * self.cols - 1} new panes", remedy="name each new pane, or none"
+                f"{len(self.refs)} refs for {panes - 1} new panes", remedy="name each new pane, or none"
             )
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
-        down, across = ("split-window", "-d", "-t", places[0].pane), ("split-window", "-d", "-h", "-t", "<each row>")
-        return [down] * (self.rows - 1) + [across] * (self.rows * (self.cols - 1))
+        (rows, cols), pane = self.sides, places[0].pane
+        down = ("split-window", "-d", "-t", pane)
+        across = ("split-window", "-d", "-h", "-t", pane if rows == 1 else "<each row>")
+        return [down] * (rows - 1) + [across] * (rows * (cols - 1))
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         """Make all of them; if one cannot be made, those that were made are closed."""
-        run.maker.check_room(self.rows * self.cols - 1)
+        rows, cols = self.sides
+        run.maker.check_room(rows * cols - 1)
         made: list[Tab] = []
         try:
-            first = await _divide(run, places, places[0].tab, self.rows, made, horizontal=False)
-            grid = [one for row in first for one in await _divide(run, places, row, self.cols, made, horizontal=True)]
+            first = await _divide(run, places, places[0].tab, rows, made, horizontal=False)
+            grid = [one for row in first for one in await _divide(run, places, row, cols, made, horizontal=True)]
         except MuxwireError:
             for tab in made:
                 await tab.close(force=True)
             raise
         run.keep(step, grid[1:])
         await look_up(run.book)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitEvenly(Grid):
+    """Make `count` panes of equal size of `target`; `refs` name the new ones, top to bottom or left to right."""
+
+    count: Annotated[int, Least(2), Most(PANES_MAX)]
+    horizontal: bool = False
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        return (1, self.count) if self.horizontal else (self.count, 1)
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeGrid(Grid):
+    """Make `rows` times `cols` panes of `target`, which is the first; `refs` name the others, row by row."""
+
+    rows: Annotated[int, Least(1), Most(PANES_MAX)]
+    cols: Annotated[int, Least(1), Most(PANES_MAX)]
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        return self.rows, self.cols
 
 
 async def _divide(
@@ -207,11 +206,9 @@ async def _divide(
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BreakPane(Operation):
+class BreakPane(OnPane):
     """Move a pane out of its window, into one of its own."""
 
-    kind: ClassVar[str] = "break_pane"
-    target: Target
     name: str = ""
 
     def check(self, host: Host) -> None:
@@ -238,7 +235,7 @@ class BreakPane(Operation):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move(Operation):
+class Move(OnPane):
     """A kind that moves panes to other windows."""
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
@@ -251,8 +248,6 @@ class Move(Operation):
 class JoinPane(Move):
     """Move a pane into the window of `into`, below it, or to its right if `horizontal`."""
 
-    kind: ClassVar[str] = "join_pane"
-    target: Target
     into: Target
     horizontal: bool = False
 
@@ -266,8 +261,6 @@ class JoinPane(Move):
 class SwapPane(Move):
     """Let two panes change places."""
 
-    kind: ClassVar[str] = "swap_pane"
-    target: Target
     with_: Target
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
@@ -276,12 +269,10 @@ class SwapPane(Move):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KillPane(Operation):
+class KillPane(OnPane):
     """End a pane and every process in it; with its last pane its window goes."""
 
-    kind: ClassVar[str] = "kill_pane"
     stays: ClassVar[str] = "a pane that was killed does not come back"
-    target: Target
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         await places[0].tab.close(force=True)

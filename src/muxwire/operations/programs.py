@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import check_command
-from muxwire.operations.operation import Arguments, Operation, Place, Step, Target
+from muxwire.operations.operation import Arguments, Looking, OnPane, Operation, Place, Step, Target
 from muxwire.tabs import waits
 from muxwire.tabs.hand_over import with_note
 from muxwire.tabs.waits import Wanted
-from muxwire.verbs.catalogue import Wait
-from muxwire.verbs.types import (
-    DEFAULT_TIMEOUT,
-    Cwd,
-    Environment,
-    Milliseconds,
-    StripAnsi,
-    Texts,
-)
+from muxwire.verbs import catalogue
+from muxwire.verbs.types import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,13 +24,11 @@ if TYPE_CHECKING:
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SendKeys(Operation):
+class SendKeys(OnPane):
     """Type `keys`, each tmux's name of a key or else text (always text if `literal`), and one Enter, if `enter`."""
 
-    kind: ClassVar[str] = "send_keys"
     stays: ClassVar[str] = "what was typed cannot be taken back"
     harmless: ClassVar[bool] = True
-    target: Target
     keys: Texts
     enter: bool = True
     literal: bool = False
@@ -69,40 +61,32 @@ class SendKeys(Operation):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Execute(Operation):
-    """Run a shell command; the step fails if the exit code is not 0. `timeout` None: as `Tab.execute`.
+class Execute(Operation, catalogue.Execute):
+    """Run a shell command as `Tab.execute`; the step fails if the exit code is not 0, unless nobody waits for it.
 
     What a program draws on the alternate screen is left out of the output, unless `strip_ansi` is given as false.
     """
 
-    kind: ClassVar[str] = "execute"
     stays: ClassVar[str] = "a command that was run cannot be taken back"
     harmless: ClassVar[bool] = True
     of_program: ClassVar[bool] = True
     target: Target
-    command: str
-    cwd: Cwd = ""
-    env: Environment = field(default_factory=dict)
-    strip_ansi: StripAnsi | None = None
-    timeout: Milliseconds | None = None
 
     def check(self, host: Host) -> None:
-        check_command(self.command.encode("utf-8", "surrogateescape"))
-        if self.timeout is not None and self.timeout <= 0:
-            raise InvalidArgument("a command needs a timeout of more than 0 s", remedy="leave it out for the default")
+        check_command(os.fsencode(self.command))
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
-        return [("execute", "-t", places[0].pane, "--", self.command)]
+        return [("execute", "-t", places[0].pane, "--", os.fsdecode(self.command))]
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         tab = places[0].tab
         run.typed_at.pop(tab.pane_id, None)
-        limit, said = run.time_for(DEFAULT_TIMEOUT if self.timeout is None else self.timeout)
-        result = await tab.execute(
-            self.command, timeout=limit, strip_ansi=self.strip_ansi, env=self.env, cwd=self.cwd,
-            drawing=self.strip_ansi is False, max_chars=run.options.max_chars,
-        )  # fmt: skip
+        limit, said = run.time_for(self.timeout)
+        most, drawing = self.max_chars or run.options.max_chars, self.strip_ansi is False
+        result = await tab.execute(**self.words | {"timeout": limit, "max_chars": most, "drawing": drawing})
         step.say(output=result.output, exit_code=result.exit_code)
+        if self.async_:
+            return
         if result.timed_out:
             interrupted = f"it was interrupted after {said}; give more time"
             error = result.note if result.running and result.note else with_note(interrupted, result.note)
@@ -115,13 +99,10 @@ class Execute(Operation):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WaitFor(Operation, Wait):
+class WaitFor(Looking, catalogue.Wait):
     """Wait as `Terminals.wait_for`, for text from the step on that last typed into the pane."""
 
-    kind: ClassVar[str] = "wait_for"
     of_ended: ClassVar[bool] = True
-    stays: ClassVar[str] = ""
-    harmless: ClassVar[bool] = True
     of_program: ClassVar[bool] = True
     target: Target
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX
-from muxwire.operations.operation import Arguments, Operation, Place, Step, Target, text_of
+from muxwire.operations.operation import Arguments, Looking, OnPane, Operation, Place, Step, Target, text_of
 from muxwire.tmux.screens import capture_commands, captured
 from muxwire.verbs.describe import Least, Most
 
@@ -116,7 +116,6 @@ class OfOption(Operation):
 class SetOption(OfOption):
     """Set a user option (`@name`), or one of tmux's that cannot run programs, end sessions or lose output."""
 
-    kind: ClassVar[str] = "set_option"
     value: str
 
     def check(self, host: Host) -> None:
@@ -130,12 +129,8 @@ class SetOption(OfOption):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShowOption(OfOption):
+class ShowOption(OfOption, Looking):
     """What an option is set to at that scope; nothing if it is not set there."""
-
-    kind: ClassVar[str] = "show_option"
-    stays: ClassVar[str] = ""
-    harmless: ClassVar[bool] = True
 
     def check(self, host: Host) -> None:
         check_option(self.option, to_set=False)
@@ -149,12 +144,9 @@ class ShowOption(OfOption):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisplayMessage(Operation):
+class DisplayMessage(Looking):
     """Expand a format (tmux(1) FORMATS); what would run a program is refused."""
 
-    kind: ClassVar[str] = "display_message"
-    stays: ClassVar[str] = ""
-    harmless: ClassVar[bool] = True
     format: str
     target: Target | None = None
 
@@ -174,16 +166,12 @@ class DisplayMessage(Operation):
 
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CapturePane(Operation):
+class CapturePane(OnPane, Looking):
     """The rows that a pane shows, or those from `start` to `end`, counted from 0; negative ones are history.
 
     Blank rows at the end are left out.
     """
 
-    kind: ClassVar[str] = "capture_pane"
-    stays: ClassVar[str] = ""
-    harmless: ClassVar[bool] = True
-    target: Target
     start: Annotated[int | None, Least(-_HISTORY_MAX), Most(SIDE_MAX)] = None
     end: Annotated[int | None, Least(-_HISTORY_MAX), Most(SIDE_MAX)] = None
 

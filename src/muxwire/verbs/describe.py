@@ -22,7 +22,7 @@ class Verb:
     def words(self) -> dict[str, Any]:
         """What it says, for the library's method that takes it: all but which tab, which the method is of or names."""
         names = (one.name for one in parameters(type(self)))
-        return {name: getattr(self, name) for name in names if name not in ("window_id", "window_ids")}
+        return {name: getattr(self, name) for name in names if name not in ("window_id", "window_ids", "target")}
 
 
 # `eq=False`: `Annotated` hashes these, and no two are compared. To make their comparison methods takes 2 ms of a verb.

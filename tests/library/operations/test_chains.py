@@ -59,6 +59,15 @@ async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals
     assert (shown.stdout, unset.stdout, message.stdout) == ("x", None, f"{tab.pane_id};a b")
 
 
+async def test_a_command_that_nobody_waits_for_goes_on(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
+    begins = Execute(target=tab.key, command="echo up; read x; echo got $x", async_=True)
+    seen = {"kind": "wait_for", "target": tab.key, "until": "up"}
+    result = await terminals.run_operations([begins, seen, {"kind": "send_keys", "target": tab.key, "keys": "it"}])
+    assert result.succeeded, result.steps
+    assert result.steps[0].exit_code is None
+    await tab.wait_for(until="got it", timeout=20)
+
+
 async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
     terminals: muxwire.Terminals, tab: muxwire.Tab
 ) -> None:
@@ -233,11 +242,12 @@ async def open_dry(folder: Path, environ: dict[str, str]) -> Any:
         ([{"kind": "new_window", "keys": "x"}], "keys is unknown"),
         ([{"kind": "split_pane", "target": "%1", "size": "#{x}"}], "is not a size"),
         ([{"kind": "make_grid", "target": "%1", "rows": 2, "cols": 2, "refs": ["a"]}], "1 refs for 3"),
-        ([{"kind": "execute", "target": "%1", "command": "true", "timeout_ms": 0}], "a timeout of more than 0 s"),
+        ([{"kind": "execute", "target": "%1", "command": "true", "timeout_ms": 0}], "timeout_ms: must be 1 or more"),
+        ([Execute(target="%1", command="true", timeout=0)], "timeout is 0 s"),
     ],
 )
 async def test_the_whole_list_is_checked_before_anything_is_sent(
-    terminals: muxwire.Terminals, ask: Ask, operations: list[Json], says: str
+    terminals: muxwire.Terminals, ask: Ask, operations: list[Any], says: str
 ) -> None:
     steps = [setting("@checked"), *operations] if operations else []
     with pytest.raises(InvalidArgument) as caught:
