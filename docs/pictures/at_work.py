@@ -22,18 +22,26 @@ from muxwire.vt.svg import svg
 
 PICTURE = Path(__file__).with_name("at_work.svg")
 MUXWIRE = [sys.executable, "-m", "muxwire"]
-COLUMNS, ROWS = 58, 20
+# Of the calls, and of the terminal of the person, whose status line has room for all that it says.
+COLUMNS, WIDE, ROWS = 58, 80, 11
 # Seconds that no step needs.
 LONG = 30
-FIRST = ("execute_command", {"command": "./deploy staging"})
+FIRST = ("execute_command", {"command": "./deploy"})
 THEN = ("command_result", {"wait_ms": 60000})
 DEPLOY = """#!/bin/bash
-echo "deploying to $1"
+echo "deploying to staging"
 read -rsp "Passphrase for the deploy key: " passphrase; echo
 echo "key unlocked"
 for part in api web worker; do echo "$part ... done"; done
 """
 TYPED = "correct horse"
+# What the status line says of the tab then.
+ASKED = "password"
+WHEN_ASKED = (
+    "The agent runs ./deploy; the call returns with the question",
+    "You see the same terminal (muxwire attach), and type the passphrase",
+)
+WHEN_DONE = ("The agent goes on; it never sees the passphrase", "What you see then")
 
 
 def between_fields(document: str) -> list[str]:
@@ -66,6 +74,11 @@ class Agent:
         found: dict[str, Any] = json.loads(result["text"])
         return found
 
+    def drawn(self) -> str:
+        """What was asked and answered since this was last called, as a picture."""
+        lines, self.lines = self.lines[:ROWS], []
+        return svg(lines, (), columns=COLUMNS, rows=ROWS, title="an agent's calls")
+
     def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         assert self.server.stdin is not None
         assert self.server.stdout is not None
@@ -96,38 +109,52 @@ async def draw(home: Path) -> str:
         async with muxwire.open_terminals(environ=environ) as terminals:
             with anyio.fail_after(LONG):
                 person = await terminals.create_tab(
-                    command=[*MUXWIRE, "attach", "--name", "work"], size=(COLUMNS, ROWS), cwd=home
+                    command=[*MUXWIRE, "attach", "--name", "work"], size=(WIDE, ROWS), cwd=home
                 )
                 await terminals.wait_for([person.window_id], until="Passphrase", timeout=LONG)
-                await person.send_keys(TYPED, "Enter")
+                await terminals.wait_for([person.window_id], until=ASKED, timeout=LONG)
+                asked = framed(agent.drawn(), (await person.snapshot(cells=True)).svg(), *WHEN_ASKED)
+                await person.send_keys([TYPED, "Enter"])
                 tool, arguments = THEN
                 await anyio.to_thread.run_sync(agent.call, tool, {"command_id": command, **arguments})
                 await terminals.wait_for([person.window_id], until="worker ... done", from_byte=0, timeout=LONG)
-                seen = (await person.snapshot(cells=True)).svg()
+                done = framed(agent.drawn(), (await person.snapshot(cells=True)).svg(), *WHEN_DONE)
     finally:
         agent.server.kill()
         agent.server.wait()
         await anyio.run_process([*MUXWIRE, "kill", "--name", "work", "--all", "-f"], env=environ)
-    return framed(svg(agent.lines[:ROWS], (), columns=COLUMNS, rows=ROWS, title="an agent's calls"), seen)
+    return below(asked, done)
 
 
-def framed(left: str, right: str) -> str:
+def framed(left: str, right: str, *said: str) -> str:
     """Two pictures next to each other, each under a line that says what it is."""
-    (width, height), (other, _) = (
-        [float(value) for value in re.findall(r' (?:width|height)="([0-9.]+)"', one)[:2]] for one in (left, right)
-    )
+    (width, height), (other, _) = size(left), size(right)
     gap, top = 16, 28
     wide, high = f"{width + gap + other:g}", f"{height + top:g}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" width="{wide}" height="{high}">',
         '<g font-family="sans-serif" font-size="15" fill="#8c959f">',
-        '<text x="4" y="18">The agent calls tools. It never sees the passphrase</text>',
-        f'<text x="{width + gap + 4:g}" y="18">You, in the same terminal (muxwire attach), type it</text></g>',
+        f'<text x="4" y="18">{said[0]}</text>',
+        f'<text x="{width + gap + 4:g}" y="18">{said[1]}</text></g>',
         left.replace("<svg ", f'<svg x="0" y="{top}" ', 1),
         right.replace("<svg ", f'<svg x="{width + gap:g}" y="{top}" ', 1),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def below(first: str, second: str) -> str:
+    """One picture under the other."""
+    (width, height), gap = size(first), 14
+    high = f"{height + gap + size(second)[1]:g}"
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {high}" width="{width:g}" height="{high}">'
+    return "\n".join([head, first, second.replace("<svg ", f'<svg y="{height + gap:g}" ', 1), "</svg>\n"])
+
+
+def size(picture: str) -> tuple[float, float]:
+    """Its width and height."""
+    width, height = re.findall(r' (?:width|height)="([0-9.]+)"', picture)[:2]
+    return float(width), float(height)
 
 
 if __name__ == "__main__":
