@@ -25,7 +25,9 @@ _PATIENCE_SECONDS = 15.0
 _RETRY_SECONDS = 0.1
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 # How the owner writes an answer. A request to the client has an id of its own too, and its method next.
-_ANSWER, _METHOD = b'{"jsonrpc":"2.0","id":', b',"method"'
+_ANSWER, _METHOD = b'{"jsonrpc":"2.0","id":', ',"method"'
+# Characters of an id; the whole line is read for a longer one.
+_ID_MAX = 1 << 10
 _LOST = (
     b'{"jsonrpc":"2.0","id":%b,"error":{"code":-32000,"message":"muxwire was restarted while this call waited. Tabs '
     b'and commands go on: list_tabs shows them, and read_logs_from_tab what was written meanwhile."}}\n'
@@ -225,9 +227,15 @@ def _written(value: object) -> bytes:
 
 def _answered(line: bytes) -> bytes:
     """The id of the request that a line answers, as it is written; b"" for another line."""
+    import json
+
     if line.startswith(_ANSWER):
-        rest = line[len(_ANSWER) :]
-        end = rest.find(b'",', 1) + 1 if rest[:1] == b'"' else rest.find(b",")
-        return b"" if rest[end:].startswith(_METHOD) else rest[:end]
+        # The rest may be megabytes, and is not read for an id, which is short.
+        try:
+            begun = line[len(_ANSWER) :][:_ID_MAX].decode("utf-8", "replace")
+            value, end = json.JSONDecoder().raw_decode(begun)
+            return b"" if begun.startswith(_METHOD, end) else _written(value)
+        except ValueError:
+            pass
     message = _parsed(line)
     return b"" if "method" in message or "id" not in message else _written(message["id"])

@@ -35,6 +35,8 @@ PLACES = {
 
 # A live test proves in bash that the parts are joined. In the other shells, one file does at every commit.
 OTHER_SHELLS = frozenset(("zsh", "fish", "dash", "busybox", "ksh", "sh"))
+# The tests of the server once more, served by the process that owns a named instance; tests/owner has its own.
+BY_OWNER = "pump"
 IN_EVERY_SHELL = "library/test_scenarios.py"
 LIVE = ("library", "mcp", "sync", "repl", "client")
 
@@ -46,6 +48,6 @@ def tier_of(path: str, case: str = "") -> int:
         default=(0, COMMIT),
     )[1]
     if tier == COMMIT and path.startswith(LIVE) and path != IN_EVERY_SHELL:
-        in_other_shell = not OTHER_SHELLS.isdisjoint(re.split(r"[^a-z]+", case))
-        return MERGE if in_other_shell else COMMIT
+        once_more = not {*OTHER_SHELLS, BY_OWNER}.isdisjoint(re.split(r"[^a-z]+", case))
+        return MERGE if once_more else COMMIT
     return tier

@@ -32,6 +32,7 @@ State = Literal["starting", "prompt", "running", "incomplete", "interactive", "b
 NO_PROCESS_THERE = "no process can be started there: end some, or raise the user's limit (ulimit -u, pids.max)"
 MORE_FILES = "raise the limit of this process (ulimit -n), or close tabs and other files of it"
 ELSEWHERE = "point XDG_RUNTIME_DIR (else TMPDIR) and MUXWIRE_STATE_DIR at directories of your own"
+NO_SANDBOX = "in a sandbox, allow sockets in the runtime directory, and new processes; `muxwire doctor` looks at both"
 # What to do about each thing that the system has run out of.
 _REMEDIES = {
     errno.EMFILE: MORE_FILES,

@@ -14,6 +14,7 @@ from typing import IO, Any, cast
 
 import anyio
 import anyio.to_thread
+import pytest
 from mcp import Client, StdioServerParameters
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
@@ -21,6 +22,10 @@ from mcp.types import jsonrpc_message_adapter
 from tests.forked import start_muxwire
 from tests.mcp.raw_client import RawClient
 from tests.users import environ_of
+
+# What `serve` is started with in each test that has the directory of conftest.py; `alone` is without a name.
+WAY: tuple[str, ...] = ()
+alone = pytest.mark.parametrize("folder", ["alone"], indirect=True)
 
 # A host waits about 2 s before it kills; a loaded machine gets more.
 END_SECONDS = 15
@@ -61,7 +66,7 @@ def served_in(folder: Path, *flags: str) -> StdioServerParameters:
 async def forked_in(folder: Path, *flags: str) -> AsyncIterator[Any]:
     """As `served_in`, of a fork of this process, which has imported what each server would import anew."""
     environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-    served = ChildClient(partial(start_muxwire, ["serve", *flags], environ), folder / "stderr")
+    served = ChildClient(partial(start_muxwire, ["serve", *WAY, *flags], environ), folder / "stderr")
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
 

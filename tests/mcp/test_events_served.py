@@ -115,7 +115,7 @@ async def test_a_log_and_a_screen_in_view(user: User) -> None:
     tab = await user.call("create_tab", name="work", size=[80, 24])
     log, screen, commands = (f"muxwire://tabs/{tab['window_id']}/{view}" for view in ("log", "screen", "commands"))
     assert [str(resource.uri) for resource in (await user.client.list_resources()).resources] == [
-        "muxwire://tabs", log, screen, commands,
+        "muxwire://tabs", "skill://muxwire-cli/SKILL.md", log, screen, commands,
     ]  # fmt: skip
     ran = await user.call("execute_command", window_id="work", command='read -r line; echo "[$line]"', timeout_ms=5000)
     assert ran["state"] == "interactive"

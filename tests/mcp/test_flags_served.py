@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, MCPError
 
 from muxwire.mcp.tools import TOOLS
-from tests.mcp.child_client import call, forked_in
+from tests.mcp.child_client import alone, call, forked_in
 from tests.users import environ_of
 
 DEADLINE = 60
@@ -34,6 +34,7 @@ async def names(client: Client) -> set[str]:
     return {tool.name for tool in (await client.list_tools()).tools}
 
 
+@alone
 async def test_a_reader_beside_a_worker(folder: Path) -> None:
     """Two servers on one named instance: one works, the other only looks, and sees what there is to see."""
     async with served(folder, "--name", "x") as worker, served(folder, "--name", "x", "--read-only") as reader:

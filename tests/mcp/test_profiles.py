@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -16,18 +17,16 @@ from mcp.types import TextContent
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.profiles import NUMBERS_KEPT, PROFILES, _Shells as Shells
 from muxwire.mcp.registry import Catalogue
-from tests.mcp.child_client import forked_in
-from tests.users import short_folder
+from tests.mcp.child_client import alone, forked_in
 
 # Of names, descriptions and input schemas: a few hundred tokens of every conversation.
 MAX_SHOWN_BYTES = 2_560
 
 
 @asynccontextmanager
-async def client_of(profile: str) -> AsyncIterator[Client]:
-    with short_folder() as folder:
-        async with Client(forked_in(folder, "--profile", profile)) as client:
-            yield client
+async def client_of(folder: Path, profile: str) -> AsyncIterator[Client]:
+    async with Client(forked_in(folder, "--profile", profile)) as client:
+        yield client
 
 
 async def said(client: Client, name: str, arguments: Mapping[str, Any], *, fails: bool = False) -> str:
@@ -70,8 +69,8 @@ def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]
     assert len(json.dumps(shown, separators=(",", ":"))) < MAX_SHOWN_BYTES
 
 
-async def test_codex_runs_yields_types_and_polls() -> None:
-    async with client_of("codex") as client:
+async def test_codex_runs_yields_types_and_polls(folder: Path) -> None:
+    async with client_of(folder, "codex") as client:
         text = await said(
             client,
             "exec_command",
@@ -119,8 +118,8 @@ async def test_codex_runs_yields_types_and_polls() -> None:
         assert re.search(r"\n\[\.\.\. \d+ bytes left out \.\.\.\]\n", cut)
 
 
-async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
-    async with client_of("claude") as client:
+async def test_claude_runs_times_out_and_runs_in_the_background(folder: Path) -> None:
+    async with client_of(folder, "claude") as client:
         assert await said(client, "Bash", {"command": "cd /; export X=1; Y=2; echo one", "timeout": 900_000}) == "one"
         shows = {"command": "echo $X $Y $PWD", "description": "shows them", "dangerouslyDisableSandbox": True}
         assert await said(client, "Bash", shows) == "1 2 /"
@@ -160,8 +159,9 @@ async def test_claude_runs_times_out_and_runs_in_the_background() -> None:
         assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)
 
 
-async def test_what_a_command_wrote_before_it_was_killed_is_still_shown() -> None:
-    async with client_of("claude") as client:
+@alone
+async def test_what_a_command_wrote_before_it_was_killed_is_still_shown(folder: Path) -> None:
+    async with client_of(folder, "claude") as client:
         written = "echo early; touch ~/written; sleep 600"
         await said(client, "Bash", {"command": written, "run_in_background": True})
         await said(client, "Bash", {"command": "until [ -e ~/written ]; do sleep 0.01; done"})

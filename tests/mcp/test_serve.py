@@ -24,7 +24,8 @@ from muxwire.library.lifetime import GIVEN_UP_SECONDS
 from muxwire.mcp.lifespan import CLOSE_SECONDS
 from muxwire.mcp.wire import EOF_GRACE_SECONDS
 from tests.forked import start_muxwire
-from tests.mcp.child_client import ENDINGS, ChildClient
+from tests.mcp import child_client
+from tests.mcp.child_client import ENDINGS, ChildClient, alone
 from tests.processes import gone
 
 DEADLINE = 40
@@ -57,7 +58,8 @@ class Served(ChildClient):
 
     def __init__(self, folder: Path, *options: str, anew: bool = False) -> None:
         environ = environment(folder)
-        forked = partial(start_muxwire, ["serve", *options], environ)
+        way = () if "--name" in options else child_client.WAY
+        forked = partial(start_muxwire, ["serve", *way, *options], environ)
         start = partial(subprocess.Popen[Any], [*SERVE, *options], env=environ) if anew else forked
         super().__init__(start, folder / "stderr")
 
@@ -113,6 +115,7 @@ LARGE_BYTES = 10_000_000
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel counts it in /proc")
 @pytest.mark.parametrize("line", ["a line of text", 'a "quoted" one', "αβγδ"])
+@alone
 async def test_a_large_result_is_not_held_three_times(folder: Path, line: str) -> None:
     def kib(name: str) -> int:
         (found,) = re.findall(rf"^{name}:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
@@ -189,17 +192,26 @@ async def test_tabs_do_not_wait_for_each_other(folder: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_session_by_the_sdk_client(folder: Path, mode: str) -> None:
-    server = StdioServerParameters(command=SERVE[0], args=list(SERVE[1:]), env=environment(folder))
+    args = ["-c", "import muxwire_client; muxwire_client.main()", "serve", *child_client.WAY]
+    server = StdioServerParameters(command=sys.executable, args=args, env=environment(folder))
     async with Client(server, mode=mode) as client:
         await client.list_tools()
         tab = (await client.call_tool("create_tab", {})).structured_content or {}
-        arguments = {"window_id": tab["window_id"], "command": "echo $((6 * 7))"}
-        result = (await client.call_tool("execute_command", arguments)).structured_content or {}
+        command = f"until [ -e {folder}/gate ]; do sleep 0.05; done; echo $((6 * 7))"
+        arguments = {"window_id": tab["window_id"], "command": command, "timeout_ms": 30_000}
+
+        async def told(progress: float, total: float | None, message: str | None) -> None:
+            assert (progress > 0, total, bool(message)) == (True, None, True)
+            (folder / "gate").touch()
+
+        called = await client.call_tool("execute_command", arguments, progress_callback=told)
+        result = called.structured_content or {}
         assert (result["output"], result["exit_code"]) == ("42\n", 0)
         logs = (await client.call_tool("read_logs_from_tab", {"window_id": tab["window_id"]})).structured_content
         assert "42" in (logs or {})["content"]
 
 
+@alone
 async def test_a_server_that_is_only_asked_starts_nothing(folder: Path) -> None:
     async with serving(folder) as client:
         before = {path for path in folder.rglob("*") if path.name != "stderr"}
@@ -214,6 +226,7 @@ async def test_a_server_that_is_only_asked_starts_nothing(folder: Path) -> None:
 
 # The other signals end it by the same handler, as test_stdio.py shows of each.
 @pytest.mark.parametrize("ending", ["eof", "SIGTERM", "SIGKILL"])
+@alone
 async def test_what_a_named_instance_runs_outlives_the_server(folder: Path, ending: str) -> None:
     """The end of the server cancels its calls, which is no reason to interrupt their commands."""
     mark, gate = folder / "began", folder / "gate"
@@ -237,6 +250,7 @@ async def test_what_a_named_instance_runs_outlives_the_server(folder: Path, endi
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
+@alone
 async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None:
     async with serving(folder, anew=True) as client:
         window = (await client.done("create_tab"))["window_id"]
@@ -265,6 +279,7 @@ time.sleep(1000)'"""
 
 @pytest.mark.parametrize("ending", ["eof", "SIGTERM"])
 @pytest.mark.parametrize("state", ["jobs", "programs", "silent", "silent while a command runs"])
+@alone
 async def test_an_end_is_quiet_and_leaves_nothing(folder: Path, ending: str, state: str) -> None:
     """Exit code 0 and a line on stderr at most, in the time that clients grant; what runs is ended, by the watchdog."""
     async with serving(folder, anew=True) as client:

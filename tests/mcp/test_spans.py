@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from muxwire.tabs.spans import spans_are_collected
+from tests.mcp.child_client import alone
 from tests.mcp.in_memory import build_server
 from tests.users import environ_of
 
@@ -34,6 +35,7 @@ def environ(folder: Path, *path: Path) -> dict[str, str]:
     return environ_of(folder / "home", runtime=folder) | {"PYTHONPATH": ":".join(map(str, path))}
 
 
+@alone
 async def test_spans_of_calls_and_commands(folder: Path, tmp_path: Path) -> None:
     kept = tmp_path / "spans"
     (tmp_path / "sitecustomize.py").write_text(COLLECTING.format(path=str(kept)))
@@ -65,6 +67,7 @@ async def test_spans_of_calls_and_commands(folder: Path, tmp_path: Path) -> None
     assert "secret" not in kept.read_text()
 
 
+@alone
 async def test_who_collects_no_spans_pays_nothing(folder: Path) -> None:
     def nothing() -> Any:
         raise AssertionError

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from muxwire_pump import Agreed
 
@@ -48,6 +48,19 @@ def test_an_open_request_gets_an_error(request_id: int | str) -> None:
     (error,) = kept.lost().splitlines()
     assert json.loads(error)["id"] == request_id
     assert "list_tabs" in json.loads(error)["error"]["message"]
+    assert kept.lost() == b""
+
+
+@given(st.integers() | st.text())
+@example('with "quotes", and commas')
+@example("x" * 2000)
+@example('","method":')
+def test_an_answered_request_gets_none(request_id: int | str) -> None:
+    """The owner writes characters as they are, where a client may write escapes."""
+    kept = agreed(line(id=request_id, method="ping"))
+    answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id, "result": {}}
+    said = json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+    assert kept.answered(said) == said
     assert kept.lost() == b""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import platform
 import resource
 import signal
 import socket
@@ -14,6 +16,7 @@ import anyio
 import pytest
 
 from tests.owner.conftest import NAME, User, alive, gone
+from tests.stages.sandbox import BIND, forbid_sockets
 
 # How it starts.
 
@@ -23,6 +26,9 @@ async def test_the_first_agent_starts_it_and_the_next_one_finds_it(user: User) -
         assert await first.shell("echo one") == "one\n"
         owner = user.owner
         async with user.agent() as second:
+            # What there is, it sees before it has made a call.
+            listed = (await second.request("resources/list"))["result"]["resources"]
+            assert "muxwire://tabs/@1/screen" in {resource["uri"] for resource in listed}
             assert await second.shell("echo two") == "two\n"
             assert user.owner == owner
     mode = user.path.stat().st_mode
@@ -74,6 +80,19 @@ async def test_where_no_socket_can_be_made_the_process_serves_by_itself(user: Us
         assert await agent.shell("echo here") == "here\n"
         assert not user.owner
         assert NAME in user.tmux("display-message", "-p", "#{socket_path}")
+
+
+@pytest.mark.skipif(platform.machine() not in BIND, reason="its system calls have other numbers")
+async def test_a_sandbox_without_sockets_is_explained(user: User) -> None:
+    """Nor can tmux start there. An agent that only asks what is offered is served."""
+    async with user.agent(preexec_fn=forbid_sockets) as agent:
+        assert await agent.request("tools/list")
+        answer = await agent.request("tools/call", {"name": "create_tab", "arguments": {}})
+        assert "in a sandbox, allow sockets" in answer["result"]["content"][0]["text"]
+        assert not user.owner
+    doctor = user.start("doctor", "--json", preexec_fn=forbid_sockets)
+    findings = json.loads(doctor.communicate()[0])["findings"]
+    assert "no process can own a named instance here" in str([one for one in findings if one["check"] == "owner"])
 
 
 # What it keeps of the process that started it.

@@ -104,6 +104,7 @@ async def test_a_password_is_answered_from_a_phone(terminals: Terminals, tmp_pat
         assert not tab.not_ours or "person" in tab.not_ours
         await page.evaluate("document.getElementById('keys').focus()")
         await page.types("echo no\n")
+        assert not await page.evaluate("sending")
         await page.evaluate("document.getElementById('back').click()")
         await until(page, "!document.getElementById('bar').hidden")
         await page.types("echo $((6*7))x\n")

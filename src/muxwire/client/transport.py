@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, Self, final, runtime_checkable
 import anyio
 
 from muxwire.client.liveness import Watchdog, wait_process
-from muxwire.errors import TmuxUnavailable, remedy_for
+from muxwire.errors import NO_SANDBOX, TmuxUnavailable, remedy_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -322,7 +322,7 @@ class ProcessPipes:
 
 
 def not_started(what: str, error: OSError) -> TmuxUnavailable:
-    remedy = remedy_for(error) or "install tmux 3.3 or newer"
+    remedy = remedy_for(error) or (f"put {what} on PATH" if isinstance(error, FileNotFoundError) else NO_SANDBOX)
     return TmuxUnavailable(f"cannot start {what}: {error.strerror or error}", remedy=remedy)
 
 

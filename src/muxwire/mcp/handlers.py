@@ -234,7 +234,7 @@ async def _list_resources(context: Context, _params: types.PaginatedRequestParam
     connection = context.lifespan_context
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         connection.updates.list_was_asked(context.session.send_resource_list_changed)
-    return types.ListResourcesResult.model_validate({"resources": await listed(connection.terminals.opened)})
+    return types.ListResourcesResult.model_validate({"resources": await listed(connection.terminals.seen)})
 
 
 async def _list_resource_templates(
@@ -253,7 +253,7 @@ async def _complete(context: Context, params: types.CompleteRequestParams) -> ty
     """The tabs whose ids or names begin with what is typed for a resource or a prompt; to ask opens nothing."""
     found: list[str] = []
     if params.argument.name == WINDOW_ID:
-        found = await matching(context.lifespan_context.terminals.opened, params.argument.value)
+        found = await matching(context.lifespan_context.terminals.seen, params.argument.value)
     return types.CompleteResult(completion=types.Completion(values=found[:MAX_COMPLETIONS], total=len(found)))
 
 

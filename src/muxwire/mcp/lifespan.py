@@ -31,8 +31,13 @@ CLOSE_SECONDS = 1.3
 class LazyTerminals:
     """Give calls the Terminals, opening it when first asked; a failed opening is tried again by the next call."""
 
-    def __init__(self, open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]]) -> None:
+    def __init__(
+        self,
+        open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]],
+        running: Callable[[], Terminals | None] = lambda: None,
+    ) -> None:
         self._open_terminals = open_terminals
+        self._running = running  # what runs for other clients too, before this one has made a call
         self.is_overdue = False  # whether it did not close in time
         self._opening = anyio.Lock()
         self._owner: OwnTask[Terminals] | None = None
@@ -45,6 +50,11 @@ class LazyTerminals:
     def opened(self) -> Terminals | None:
         """The Terminals if a call has opened it; to ask opens nothing."""
         return None if self._owner is None or self._owner.ended else self._terminals
+
+    @property
+    def seen(self) -> Terminals | None:
+        """The Terminals if a call has opened it, or if it runs for others; to ask opens nothing."""
+        return self.opened or self._running()
 
     async def get(self) -> Terminals:
         """Return the Terminals; raises what opening it raised."""

@@ -17,6 +17,7 @@ import anyio.to_thread
 
 from muxwire.client.transport import TmuxProcess, clean_environment
 from muxwire.errors import (
+    NO_SANDBOX,
     CommandError,
     ConnectionClosed,
     InstanceUnavailable,
@@ -28,7 +29,6 @@ from muxwire.errors import (
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tmux.program import (
     find_tmux,
-    how_to_install,
     note_server,
     program_for,
     program_version,
@@ -225,9 +225,7 @@ class ServerStart:
             read_version(await anyio.to_thread.run_sync(program_version, self._tmux), self._host)
             reason = error.reason if isinstance(error, ConnectionClosed) else error
             why = f"tmux {silent}" if silent else f"tmux did not start: {reason}"
-            return TmuxUnavailable(
-                why, remedy=f"{how_to_install(self._host)}; `tmux -V` prints the version of the tmux on PATH"
-            )
+            return TmuxUnavailable(why, remedy=f"`tmux -L try new` shows what {self._tmux} says; {NO_SANDBOX}")
         who = f"the tmux server of this instance (process {self._running})"
         if self._host.is_stopped(self._running):
             return TmuxUnavailable(f"{who} is stopped", remedy=_continues(self._running))

@@ -263,16 +263,16 @@ done
 
 
 @pytest.mark.parametrize(
-    ("script", "message"),
+    ("script", "message", "remedy"),
     [
-        (OLD, "tmux 3.2a is too old, 3.3 is needed"),
-        ("echo 'no room' >&2; exit 1", "tmux did not start: no room"),
-        (None, "tmux is not installed, or not on PATH"),
+        (OLD, "tmux 3.2a is too old, 3.3 is needed", "tmux 3.3 or newer"),
+        ("echo 'no room' >&2; exit 1", "tmux did not start: no room", "tmux -L try new"),
+        (None, "tmux is not installed, or not on PATH", "tmux 3.3 or newer"),
     ],
     ids=["old", "broken", "missing"],
 )
 async def test_a_tmux_that_cannot_serve(
-    open_alone: Open, environ: dict[str, str], tmp_path: Path, script: str | None, message: str
+    open_alone: Open, environ: dict[str, str], tmp_path: Path, script: str | None, message: str, remedy: str
 ) -> None:
     path = fake_tmux(tmp_path / "bin", script) if script else str(tmp_path)
     async with open_alone(environ=environ | {"PATH": path}) as terminals:
@@ -280,7 +280,7 @@ async def test_a_tmux_that_cannot_serve(
             with pytest.raises(TmuxUnavailable) as caught:
                 await terminals.create_tab(shell="/bin/sh")
             assert message in str(caught.value)
-            assert "tmux 3.3 or newer" in caught.value.remedy
+            assert remedy in caught.value.remedy
 
 
 async def unavailable(open_alone: Open, **given: object) -> str:
