@@ -27,18 +27,15 @@ class LocalFiles:
         """Write what the line that is typed next reads; InstanceUnavailable if that cannot be typed therefore."""
         path = f"{self._folder}/{name}"  # joined as paths, they take longer than the write
         try:
-            self._write(path, content)
+            try:
+                write_private(path, content)
+            except FileNotFoundError:  # the runtime directory was removed: the user's last login has ended
+                for folder in (*reversed(self._folder.parents[:_PARENTS]), self._folder):
+                    private_folder(folder)
+                write_private(path, content)
         except OSError as error:
             raise cannot(f"run the command, whose text goes to {path}", error) from error
         return ()
-
-    def _write(self, path: str, content: bytes) -> None:
-        try:
-            write_private(path, content)
-        except FileNotFoundError:  # the runtime directory was removed: the user's last login has ended
-            for folder in (*reversed(self._folder.parents[:_PARENTS]), self._folder):
-                private_folder(folder)
-            write_private(path, content)
 
     def close(self, *, remove: bool) -> None:
         if remove:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient, Pending
     from muxwire.pane.keyboard import Keyboard, TypingLock
     from muxwire.pane.state import PaneState
+    from muxwire.protocol.commands import Command
     from muxwire.shell import Shell, Wrapped
     from muxwire.shell.left_shell import LeftShell
     from muxwire.shell.watch import Outcome
@@ -344,7 +345,9 @@ class Runner:
 
     def _press(self, files: Iterable[tuple[str, bytes]], typed: bytes, shell: Shell) -> None:
         self.pane.mend_line_modes(shell)
-        lines = [line for name, content in files for line in self._files.write(name, content)]
+        lines: list[Command] = []
+        for name, content in files:
+            lines += self._files.write(name, content)
         self._typed = self.keyboard.press(typed, before=lines)
 
     def _hide_line(self, execution: Execution, shown: bytes = b"") -> bool:

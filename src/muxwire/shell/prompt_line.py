@@ -94,7 +94,7 @@ class PromptLine:
 
         Raises: TmuxSilent, ConnectionClosed.
         """
-        pane, session, shell = self._pane, self._pane.session, self._pane.shell
+        pane, session, shell = self._pane, self._pane.session, self._pane.session.shell
         assert shell is not None
         if session.reads:
             return session.reads
@@ -118,7 +118,7 @@ class PromptLine:
 
     async def listener(self) -> ForegroundShell | None:
         """The tab's own shell, if it reads after its prompt now; raises as `kind`."""
-        shell = self._pane.shell
+        shell = self._pane.session.shell
         assert shell is not None
         kind = await self.kind()
         if not kind:
@@ -129,7 +129,7 @@ class PromptLine:
 
     async def leave_unfinished(self) -> None:
         """Have an unfinished command thrown away, for more of which the shell asks, where the key does not do so."""
-        session, shell = self._pane.session, self._pane.shell
+        session, shell = self._pane.session, self._pane.session.shell
         if session.continues and session.running is None and shell is not None and not shell.replaces_all:
             await self._port.press(CTRL_C)
             await until(self._port, lambda: session.dead or not session.continues, LATE_GRACE)
