@@ -132,37 +132,6 @@ async def test_a_large_result_is_not_held_three_times(folder: Path, line: str) -
         assert (kib("VmHWM") - before) * 1024 < HELD * size
 
 
-async def test_slow_commands(folder: Path) -> None:
-    async with serving(folder) as client:
-        window = (await client.done("create_tab"))["window_id"]
-        late = await client.done("execute_command", window_id=window, command="echo early; sleep 60", timeout_ms=1500)
-        assert late["timed_out"]
-        assert late["output"].startswith("early\n")
-
-        command = "echo one; read -t 0.3 < <(sleep 60); echo two; exit_code() { return 7; }; exit_code"
-        begun = await client.done("execute_command", window_id=window, command=command, **{"async": True})
-        rest = await client.done("command_result", command_id=begun["command_id"], wait_ms=20_000)
-        assert begun["output"] + rest["output"] == "one\ntwo\n"
-        assert (rest["exit_code"], "running" in rest) == (7, False)
-
-        long = await client.done("execute_command", window_id=window, command="seq 100000", max_chars=1000)
-        assert long["truncated"]
-        assert len(long["output"]) < 1500
-        assert long["output"].startswith("1\n")
-        assert long["output"].endswith("100000\n")
-
-
-async def test_a_process_is_started_and_stopped(folder: Path) -> None:
-    async with serving(folder) as client:
-        window = (await client.done("create_tab"))["window_id"]
-        command = "bash -c 'echo listening; sleep 60'"
-        started = await client.done("start_process", window_id=window, command=command, ready="listening")
-        assert started["ready"]
-        stopped = await client.done("stop_process", window_id=window)
-        assert (stopped["success"], stopped["signal_sent"]) == (True, "SIGINT")
-        assert (await client.done("execute_command", window_id=window, command="echo ok"))["output"] == "ok\n"
-
-
 async def test_a_cancelled_command_is_interrupted_and_its_tab_usable(folder: Path) -> None:
     async with serving(folder) as client:
         window = (await client.done("create_tab"))["window_id"]
@@ -174,20 +143,6 @@ async def test_a_cancelled_command_is_interrupted_and_its_tab_usable(folder: Pat
         await client.notify("notifications/cancelled", {"requestId": cancelled})
         result = await client.done("execute_command", window_id=window, command="echo free")
         assert result["output"] == "free\n"
-
-
-async def test_tabs_do_not_wait_for_each_other(folder: Path) -> None:
-    async with serving(folder) as client:
-        windows = [(await client.done("create_tab"))["window_id"] for _ in range(2)]
-        pipe = folder / "pipe"
-        os.mkfifo(pipe)
-        ids = set()
-        for window, command in zip(windows, (f"cat {pipe}", f"echo met > {pipe}"), strict=True):
-            arguments = {"window_id": window, "command": command}
-            ids.add(await client.start("tools/call", {"name": "execute_command", "arguments": arguments}))
-        answers = [await client.receive() for _ in ids]
-        assert {answer["id"] for answer in answers} == ids
-        assert {answer["result"]["structuredContent"]["output"] for answer in answers} == {"met\n", ""}
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
