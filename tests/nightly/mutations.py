@@ -4,7 +4,7 @@
     python -m tests.nightly.mutations [PART]     all of them, or those whose file has PART in its name
 
 Each is done to a copy of the source. The tests that `python -m tests --for FILE` names run on the copy until one
-fails. A line says which did, or that the mutation lives; then the program ends with 1. Run it before and after tests
+fails, tables first. A line says which did, or that the mutation lives; then the program ends with 1. Run it before and after tests
 are taken away.
 """
 
@@ -47,8 +47,8 @@ MUTATIONS = (
     ("owner/frames.py", 'if kind == b"s" and body and body[0]', "if False and body[0]"),
     ("pane/keyboard.py", "if not (self._lock() and self._was_ours()):", "if not self._lock():"),
     ("pane/output.py", "if plain and (how.drawing or (how.since", "if plain and ((how.since"),
-    ("protocol/control.py", "elif not error and self._answered", "elif self._answered"),
-    ("protocol/lines.py", "lines[0] = bytes(self._open) + lines[0]", "pass"),
+    ("protocol/control.py", "elif not error and self.blocks_had", "elif self.blocks_had"),
+    ("protocol/lines.py", "lines[0] = bytes(self.open_line) + lines[0]", "pass"),
     ("repl/printer.py", "if len(self._lines) < self._room:", "if True:"),
     ("shell/execution.py", "return self.begin > self.typed_at", "return self.begin >= self.typed_at"),
     ("shell/look.py", "return where.startswith(_READ) or (polls and", "return where.startswith(_READ) or ("),
@@ -68,6 +68,7 @@ MUTATIONS = (
     ("web/server.py", 'if origin and origin.partition("://")[2] != host:', "if False:"),
     ("web/server.py", "if self._control.get(viewer.tab) is not viewer:", "if False:"),
 )  # fmt: skip
+PURE = ("tests/protocol", "tests/shell", "tests/verbs", "tests/vt", "tests/recordings")
 SECONDS = 60  # that a test may take: a wrong decision often shows as a wait without end
 
 
@@ -84,8 +85,9 @@ def copied(to: Path) -> Path:
 
 
 def killed_by(python: Path, root: Path, name: str) -> str:
-    """Run what covers the file; the first test that fails, "" if none does. Tables run before live tests."""
-    tests = sorted(tests_of(f"src/muxwire/{name}"), key=lambda test: test.startswith(("tests/library", "tests/remote")))
+    """Run what covers the file; the first test that fails, "" if none does."""
+    own = f"tests/{name.partition('/')[0]}"
+    tests = sorted(tests_of(f"src/muxwire/{name}"), key=lambda test: (not test.startswith((own, *PURE)), test))
     words = ("-m", "pytest", "-qx", "--tier", "commit", "--timeout", str(SECONDS), "-p", "no:cacheprovider", *tests)
     ran = subprocess.run([python, *words], cwd=root, capture_output=True, text=True, check=False)
     found = re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, re.MULTILINE)
