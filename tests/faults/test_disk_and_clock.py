@@ -7,7 +7,6 @@ import os
 import resource
 import shutil
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +17,9 @@ import pytest
 import muxwire
 from muxwire.logs.read import read_raw
 from tests.faults.victims import victim
-from tests.library.opened import closed, drawn
+from tests.library.opened import drawn
 
 DEADLINE = 50
-DAY = 86400
 
 
 @contextmanager
@@ -57,31 +55,6 @@ async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
     assert str(tab.log_path) in said[0]
     assert expected.replace("\n", "\r\n").encode() in read_raw(tab.log_path, 0, tab.next_byte)
     assert not tab.log_path.with_suffix(".gaps").exists()
-
-
-async def test_a_clock_that_is_set_back_changes_nothing(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    real, back = time.time, 0.0
-    monkeypatch.setattr(time, "time", lambda: real() - back)
-    tab = await alone.create_tab(shell="bash")
-    for turn in range(3):
-        result = await tab.execute(f"echo {turn}; sleep 1000", timeout=0.3)
-        assert (result.output.splitlines()[0], result.timed_out) == (str(turn), True)
-        assert 0 < result.duration_ms < DEADLINE * 1000
-        back += DAY
-        outcome = await alone.wait_for([tab.window_id], idle=0.1, timeout=DEADLINE)
-        assert outcome.outcome == "met"
-        back -= DAY / 2
-    tail = await alone.read_logs(tab.window_id)
-    assert [line for line in tail.content.splitlines() if line.isdigit()] == ["0", "1", "2"]
-    # A second life of the server goes on counting where the first ended, whatever day it is.
-    (answer,) = await (await alone.server()).client.command("display-message", "-p", "#{pid}")
-    os.kill(int(answer), signal.SIGKILL)
-    await closed(tab)
-    second = await alone.create_tab(shell="bash")
-    assert (tab.generation, second.generation) == (1, 2)
-    assert (await alone.read_logs("1/@1")).content == tail.content
 
 
 async def test_a_kill_in_the_middle_of_a_flood_leaves_a_beginning_of_the_truth(environ: dict[str, str]) -> None:

@@ -11,11 +11,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client import client as unknown
 from muxwire.logs.read import read_raw
-from muxwire.tabs.maker import TabMaker
-from muxwire.tmux.start import ROWS
-from muxwire.verbs.catalogue import CreateTab
 from tests.faults.victims import victim
 from tests.library.opened import closed
 
@@ -62,24 +58,6 @@ async def test_a_disk_that_stands_still_holds_up_nothing(
     assert not tab.log_path.stat().st_size
     standing.set()
     await check(tab)
-
-
-async def test_what_a_pane_wrote_too_much_of_before_it_was_known_is_counted(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lines = 500
-    place = TabMaker._place
-
-    async def late(self: TabMaker, request: CreateTab, window: str) -> str:
-        scrolled, client = 0, (await alone.server()).client
-        while scrolled < lines + 2 - ROWS:  # behind this answer all that was written is here
-            scrolled = int((await client.command("display-message", "-p", "-t", window, "#{history_size}"))[0])
-        return await place(self, request, window)
-
-    monkeypatch.setattr(TabMaker, "_place", late)
-    monkeypatch.setattr(unknown, "MAX_BYTES_PER_PANE", 100)
-    tab = await alone.create_tab(command=["sh", "-c", f"printf '0\\n'; seq 1 {lines}; read x"])
-    assert tab.next_byte == len(b"0\r\n" + printed(lines))
 
 
 async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: muxwire.Terminals) -> None:

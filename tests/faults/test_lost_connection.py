@@ -14,7 +14,6 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client.client import ControlClient, Pending
 from muxwire.instance import lost_end
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
@@ -92,32 +91,6 @@ async def test_tabs_and_what_runs_in_them_go_on(alone: muxwire.Terminals, how: s
     assert piece.dropped == 1
 
 
-async def test_what_the_screen_showed_costs_tmux_no_memory(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Up to 3.5 `capture-pane -p` to a control client loses what it prints in the server's memory, at each pane."""
-    written: list[tuple[str | bytes, ...]] = []
-    submit = ControlClient.submit_list
-
-    def noted(client: ControlClient, *commands: tuple[str | bytes, ...]) -> Pending:
-        written.extend(commands)
-        return submit(client, *commands)
-
-    tab = await alone.create_tab(shell="bash")
-    await tab.execute("echo héllo '\\'")
-    monkeypatch.setattr(ControlClient, "submit_list", noted)
-    await lose(alone, "detach", tab)
-    assert (await tab.execute("echo ok")).output == "ok\n"
-    assert await tab.pane.stream.log.flushed()
-    left = await tab.client.command("list-buffers")
-    (gap,) = gaps(tab)
-    assert "héllo \\" in gap["screen"].splitlines()
-    captures = [words for words in written if words[0] == "capture-pane"]
-    assert captures
-    assert ("-p" in captures[0]) == (tab.server.version >= (3, 6))
-    assert not left
-
-
 async def test_a_flood_has_one_gap_and_each_line_at_most_once(alone: muxwire.Terminals, tmp_path: Path) -> None:
     enough, more = tmp_path / "enough", f"seq $((i + 1)) $((i += {PIECE}))"
     flood = f"read x; i=0; until test -e {enough}; do {more}; done; {more}"
@@ -176,44 +149,6 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
         await closed(tab)
     assert "its status is not known" in program.end_reason
     assert "window was closed" in shut.end_reason
-
-
-@pytest.mark.parametrize(
-    ("shell", "read"),
-    [("bash", "read -e -p 'edited? ' x"), ("zsh", "vared -p 'edited? ' -c x"), ("fish", "read -P '' x")],
-)
-async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str, read: str
-) -> None:
-    tab = await alone.create_tab(shell=shell)
-    assert (await tab.execute("echo one")).output == "one\n"
-    server = await alone.server()
-    go_on, examinations = tmp_path / "go-on", 0
-    wait = f"sh -c 'until test -e {go_on}; do sleep 0.01; done'"
-    running = await tab.execute(f"{wait}; {read}; echo got $x", async_=True)
-    restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
-
-    async def restart_late(argv: tuple[str, ...]) -> None:
-        go_on.touch()
-        while not (tab.pane.waits_for_input() == "editor" and tab.pane.reads()):
-            await anyio.sleep(0.01)
-        await restart(argv)
-
-    async def examined(tab: muxwire.Tab) -> bool:
-        nonlocal examinations
-        examinations += 1
-        return await is_at_prompt(tab)
-
-    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
-    monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
-    await lose(alone, "kill")
-    while examinations < 3 and tab.pane.session.running is not None:
-        await anyio.sleep(0.01)
-    assert tab.pane.session.running is not None
-    await tab.send_keys(["an answer", "Enter"])
-    result = await ended(alone, running.command_id)
-    assert (result.exit_code, result.state) == (0, "prompt"), result
-    assert result.output.endswith("got an answer\n")
 
 
 @pytest.mark.parametrize(

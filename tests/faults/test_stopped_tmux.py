@@ -133,19 +133,6 @@ async def test_a_command_typed_into_it_ends_at_its_time_and_runs_once_at_most(
     assert text_of(tmp_path / "ran") in ("", "once\n")
 
 
-async def test_a_command_that_runs_when_it_is_stopped_is_not_lost(
-    terminals: muxwire.Terminals, tab: muxwire.Tab
-) -> None:
-    pid = await server_pid(terminals)
-    started = await tab.execute("sleep 1; seq 5000; echo end", async_=True)
-    with stopped(pid):
-        again = await terminals.command_result(started.command_id, wait=1.0)
-        assert again.exit_code is None
-    whole = await terminals.command_result(started.command_id, wait=20.0)
-    assert whole.exit_code == 0
-    assert (again.output + whole.output).splitlines() == [*map(str, range(1, 5001)), "end"]
-
-
 @pytest.mark.parametrize(("command", "status"), [
     ("sleep 1000", 130),
     ("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", 143),
@@ -216,25 +203,3 @@ def stand_still() -> None:
 
 def text_of(path: Path) -> str:
     return path.read_text() if path.exists() else ""
-
-
-async def test_a_writer_whose_tmux_is_stopped_is_not_said_to_have_ended(
-    terminals: muxwire.Terminals, tab: muxwire.Tab
-) -> None:
-    """It sleeps in its write, as it would in a read; what it has written so far is no answer."""
-    pid, said = await server_pid(terminals), []
-
-    async def run() -> None:
-        said.append(await tab.execute("seq 500000", timeout=NEVER))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run)
-        while not tab.pane.session.running or not tab.pane.session.running.started:
-            await tab.pane.stream.changed()
-        with stopped(pid):
-            await anyio.sleep(4.0)  # longer than anything that judges a silence
-            assert not said
-    [result] = said
-    assert (result.exit_code, result.state, result.running) == (0, "prompt", False)
-    assert result.output == "".join(f"{number}\n" for number in range(1, 500_001))
-    assert (await tab.execute("echo next")).output == "next\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -100,18 +100,6 @@ async def test_an_error_of_the_caller_goes_through() -> None:
     assert events == ["entered", "left"]
 
 
-async def test_an_error_of_the_entry_is_raised_as_it_is() -> None:
-    class Refusing(AbstractAsyncContextManager[None]):
-        async def __aenter__(self) -> None:
-            raise muxwire.TmuxUnavailable("none", remedy="install it")
-
-        async def __aexit__(self, *exc_info: object) -> None:
-            raise AssertionError
-
-    with anyio.fail_after(LONG), pytest.raises(muxwire.TmuxUnavailable, match="none"):
-        await in_own_task(Refusing()).__aenter__()
-
-
 async def test_an_entry_that_is_cancelled_leaves_nothing_behind() -> None:
     events: list[str] = []
 
@@ -131,16 +119,6 @@ async def test_an_entry_that_is_cancelled_leaves_nothing_behind() -> None:
     assert events in ([], ["entered", "left"])
 
 
-async def test_a_caller_that_is_cancelled_leaves_in_order() -> None:
-    events: list[str] = []
-    with anyio.CancelScope() as scope:
-        async with in_own_task(block(events)):
-            scope.cancel()
-            await anyio.sleep_forever()
-    assert scope.cancelled_caught
-    assert events == ["entered", "left"]
-
-
 async def test_a_block_that_fails_interrupts_who_entered_it() -> None:
     events, fails = list[str](), anyio.Event()
 
@@ -156,13 +134,3 @@ async def test_a_block_that_fails_interrupts_who_entered_it() -> None:
     task = asyncio.current_task()
     assert task is not None
     assert not task.cancelling()
-
-
-async def test_who_leaves_a_block_that_has_failed_hears_why() -> None:
-    events, fails = list[str](), anyio.Event()
-    opening = in_own_task(block(events, fails))
-    await asyncio.create_task(opening.__aenter__())
-    fails.set()
-    with pytest.raises(ExceptionGroup) as caught:
-        await asyncio.create_task(opening.__aexit__(None, None, None))
-    assert caught.group_contains(OSError, match="the reader died")

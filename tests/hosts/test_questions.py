@@ -10,17 +10,10 @@ import pytest
 
 from muxwire.errors import HostUnavailable
 from muxwire.host import remote
-from muxwire.host.bootstrap import Facts
 from muxwire.host.remote import Helper, RemoteHost
-from muxwire.host.shells import shell_for
-from muxwire.logs.store import LogStore
-from muxwire.pane.state import PaneState
-from muxwire.pane.stream import PaneStream
-from muxwire.shell.tab_state import FRESH_PROMPT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from muxwire.protocol.commands import Command
 
@@ -185,81 +178,3 @@ async def test_looks_that_wait_are_one_and_those_of_nobody_are_not_asked_for() -
             await answered(number)
     assert rows == [[["m", "2"]], [["m", "3"]], [["m", "3"]]]
     assert len(line.asked) == 4
-
-
-@pytest.mark.parametrize(("asked_after", "state"), [(FRESH_PROMPT / 2, "prompt"), (2 * FRESH_PROMPT, "busy")])
-async def test_a_shell_there_that_was_seen_right_after_its_prompts_mark_is_at_its_prompt(
-    folder: Path, asked_after: float, state: str
-) -> None:
-    """It was on its way to read a line then, though the answer is read long after."""
-    host, line = RemoteHost("box"), Lines()
-    host.connect(Facts("/", "/", "/bin/bash", "/bin/bash", "/", "/", "022", True, "tmux"), line, "%0")
-    host.link.up = host.link.answers = True
-    pane = PaneState(
-        host=host, pane_id="%1", nonce="0" * 16, shell=shell_for("ksh"), leader_pid=5, tty="/dev/pts/1", cwd="/"
-    )
-
-    async def answer() -> None:
-        while not line.asked:
-            await anyio.sleep(0)
-        (number,) = (one.partition(" ")[0] for one in line.asked)
-        shell = ["s", "7", "R", "5", "7", "7", "0", "0", "/bin/ksh"]
-        rows = [["m", "icanon echo"], ["s", "5", "S", "1", "5", "7", "0", "do_wait", "/bin/sh"], shell, ["."]]
-        host.feed("".join("\t".join((number, *row)) + "\n" for row in rows).encode())
-
-    async with LogStore() as store, anyio.create_task_group() as tasks:
-        pane.stream = PaneStream(store.open(folder / "log"), pane.session.on_mark)
-        pane.stream.feed(b"\x1b]7770;P;%s;1;7;0;/;%s\x07$ " % (2 * (b"0" * 16,)))
-        tasks.start_soon(answer)
-        await pane.refresh()
-        pane.asked_at -= 1.0  # the state is asked for a second later
-        pane.session.prompt_time = pane.asked_at - asked_after
-        assert pane.known_state() == state
-
-
-SHELL = ["s", "5", "S", "1", "5", "7", "0", "do_wait", "/bin/bash"]
-WAITS = [["m", "icanon echo"], SHELL, ["s", "7", "S", "5", "7", "7", "0", "n_tty_read", "/bin/cat"]]
-SLEEPS = [["m", "icanon echo"], SHELL, ["s", "7", "S", "5", "7", "7", "0", "hrtimer_nanosleep", "/bin/sleep"]]
-ANOTHER = [*SLEEPS, ["o", "9", "S", "1", "9", "9", "n_tty_read", "/bin/cat"], ["d", "9", "read", "1", "", ""]]
-
-
-@pytest.mark.parametrize(
-    ("wide", "near", "all_of_them", "asked"),
-    [
-        (False, WAITS, ANOTHER, ["", "", ""]),
-        (False, SLEEPS, ANOTHER, ["", "w", "w", "w"]),  # also for who only reads the state
-        (False, SLEEPS, SLEEPS, ["", "w", "w", ""]),  # no second round trip where the first is in vain
-        (False, SLEEPS, WAITS, ["", "w", "w", "w"]),
-        (True, WAITS, WAITS, ["w", "w", ""]),
-    ],
-)
-async def test_all_processes_there_are_looked_at_only_if_those_in_front_do_not_wait(
-    folder: Path, wide: bool, near: list[list[str]], all_of_them: list[list[str]], asked: list[str]
-) -> None:
-    host, line = RemoteHost("box"), Lines()
-    host.connect(Facts("/", "/", "/bin/bash", "/bin/bash", "/", "/", "022", True, "tmux"), line, "%0")
-    host.link.up = True
-    pane = PaneState(host=host, pane_id="%1", nonce="0" * 16, shell=None, leader_pid=5, tty="/dev/pts/1", cwd="/")
-    seen: list[str] = []
-
-    async def answer() -> None:
-        while True:
-            while len(seen) < len(line.asked):
-                number, *words = line.asked[len(seen)].removesuffix("\\012").split(" ")
-                assert words[:4] == ["p", "5", "/dev/pts/1", "%1"]
-                seen.append(" ".join(words[4:]))
-                rows = [[number, *row] for row in (all_of_them if words[4:] else near)]
-                host.feed("".join("\t".join(row) + "\n" for row in [*rows, [number, "."]]).encode())
-            await anyio.sleep(0)
-
-    async with LogStore() as store, anyio.create_task_group() as tasks:
-        pane.stream = PaneStream(store.open(folder / "log"), pane.session.on_mark)
-        tasks.start_soon(answer)
-        for _ in range(2):
-            await pane.look(wide=wide)
-        pane.pressed_at = pane.now
-        await pane.refresh_soon()
-        tasks.cancel_scope.cancel()
-    assert seen == asked
-    newest = all_of_them if asked[-1] else near
-    assert pane.waits_for_input() == ("" if newest is SLEEPS else "line")

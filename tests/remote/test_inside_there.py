@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from tests.processes import many_terminals
 from tests.users import needs
 
 if TYPE_CHECKING:
@@ -55,20 +54,3 @@ async def test_what_reads_is_seen_wherever_it_is(terminals: Terminals, tab: Tab,
     await tab.send_keys(["me", "Enter"])
     done = await terminals.command_result(asked.command_id, wait=DEADLINE)
     assert "got me." in done.output, done
-
-
-async def test_a_program_that_polls_other_files_is_no_question_there(tab: Tab) -> None:
-    polls = "import os, select; print('half', end='', flush=True); select.select([os.pipe()[0]], [], [], 2)"
-    done = await tab.execute(f'{sys.executable} -c "{polls}"', timeout=DEADLINE)
-    assert (done.exit_code, done.output) == (0, "half"), done
-
-
-async def test_a_terminal_with_a_high_number_is_seen_into_there(terminals: Terminals, tab: Tab) -> None:
-    needs("script")
-    await tab.execute("true")
-    with many_terminals():
-        asked = await tab.execute(relayed("script", READS), timeout=DEADLINE)
-        assert (asked.state, asked.running) == ("interactive", True), asked
-        await tab.send_keys(["me", "Enter"])
-        done = await terminals.command_result(asked.command_id, wait=DEADLINE)
-        assert "got me." in done.output, done

@@ -69,23 +69,6 @@ async def until(condition: object, seconds: float = DEADLINE) -> None:
             await anyio.sleep(0.05)
 
 
-async def test_a_lost_connection_is_regained_and_the_program_there_goes_on(own: Terminals, folder: Path) -> None:
-    tab = await own.create_tab(host="box", cwd=str(folder))
-    assert (await tab.execute("echo before")).output == "before\n"
-    mark = folder / "went-on"
-    started = await tab.execute(f"sleep 0.7; echo yes > {mark}; echo after", async_=True)
-    (carrier,) = children(b"printf %b")
-    os.kill(carrier, signal.SIGKILL)
-    await until(mark.exists)
-    ended = await own.command_result(started.command_id, wait=DEADLINE)
-    assert not ended.running
-    rows = (await own.list_tabs()).tabs
-    assert [(row.window_id, row.host, row.link) for row in rows] == [(tab.key, "box", "up")]
-    assert (await tab.execute("echo again")).output == "again\n"
-    assert mark.read_text() == "yes\n"
-    mark.unlink()
-
-
 async def test_a_server_that_is_gone_ends_its_tabs_and_another_is_started(own: Terminals, folder: Path) -> None:
     tab = await own.create_tab(host="box")
     running = await tab.execute("sleep 100", async_=True)

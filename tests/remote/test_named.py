@@ -133,15 +133,6 @@ async def test_a_name_without_its_machine_is_refused_with_the_whole_one(user: di
             await third.tab(made.key)
 
 
-async def test_a_command_is_known_by_its_id_at_once(user: dict[str, str], state: Path) -> None:
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-        made = await first.create_tab(host="box", shell="bash")
-        told = await made.execute("echo said; (exit 3)", async_=True)
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
-        ended = await second.command_result(told.command_id, wait=PATIENT)
-        assert (ended.output, ended.exit_code) == ("said\n", 3), ended
-
-
 async def test_a_killed_process_loses_and_doubles_nothing(user: dict[str, str], state: Path) -> None:
     command = f"for i in $(seq 1 {LINES}); do echo $i; done"
     script = _KILLED.format(name=NAME, state=str(state), host="box", command=command)

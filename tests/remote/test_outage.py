@@ -178,25 +178,6 @@ async def test_what_was_to_be_ended_in_an_outage_is_ended_whatever_became_of_its
     assert (ended.exit_code, ended.running) == (143, False), ended
 
 
-async def test_what_is_being_ended_when_the_connection_is_lost_is_ended_later(box: Proxied) -> None:
-    tab, results = await box.opened.create_tab(host="box", shell="bash"), []
-    await tab.execute("true")
-    async with anyio.create_task_group() as calls:
-
-        async def call() -> None:
-            results.append(await tab.execute("sh -c \"trap '' INT; while :; do sleep 0.1; done\"", timeout=3.0))
-
-        calls.start_soon(call)
-        while tab.runner.pane.interrupted_at < 0:
-            await anyio.sleep(0.01)
-        await box.outage(tab)
-    assert (results[0].running, results[0].timed_out) == (True, True), results
-    assert results[0].note.startswith("the connection to box is lost"), results
-    box.over()
-    ended = await box.opened.command_result(results[0].command_id, wait=PATIENT)
-    assert (ended.exit_code, ended.running) == (143, False), ended
-
-
 async def test_what_nobody_can_be_asked_about_is_not_claimed(box: Proxied) -> None:
     """What was last known of the terminal is older than the command: then the shell waited for keys."""
     tab = await box.opened.create_tab(host="box")

@@ -13,7 +13,6 @@ import pytest
 import muxwire
 from muxwire import InvalidArgument, NoSuchTarget
 from muxwire.host.remote import RemoteHost
-from muxwire.pane.state import PaneState
 from tests.library.opened import known_prompt
 from tests.remote.proxied import environ_there
 
@@ -41,24 +40,6 @@ async def test_an_answer_that_ends_a_command_there_has_its_exit_code(terminals: 
     sent = await made.send_keys(["hello", "Enter"], wait=DEADLINE)
     assert (sent.outcome, sent.state, sent.exit_code) == ("ended", "prompt", 3), sent
     await made.close()
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_after_a_typed_line_the_shell_there_is_at_its_prompt(terminals: Terminals, shell: str) -> None:
-    made = await terminals.create_tab(host="box", shell=shell)
-    await made.execute("true")
-    for _ in range(3):
-        sent = await made.send_keys(["sleep 0.1; echo typed", "Enter"], wait=DEADLINE)
-        assert (sent.outcome, sent.state) == ("ended", "prompt"), sent
-    await made.close()
-
-
-async def test_keys_for_a_program_there_are_answered_when_it_waits_again(tab: Tab) -> None:
-    for keys, shown in (("cat", "cat\n"), ("first", "first\nfirst\n"), ("second", "second\nsecond\n")):
-        sent = await tab.send_keys([keys, "Enter"], wait=2 * DEADLINE)
-        assert (sent.outcome, sent.state, sent.output) == ("met", "interactive", shown), sent
-    ended = await tab.send_keys(["C-d"], wait=2 * DEADLINE)
-    assert (ended.outcome, ended.state) == ("ended", "prompt"), ended
 
 
 async def test_a_reader_there_at_the_end_of_a_pipe_is_seen_to_wait(terminals: Terminals, tab: Tab) -> None:
@@ -116,18 +97,6 @@ async def test_a_tab_there_goes_by_its_host(terminals: Terminals, tab: Tab) -> N
         await terminals.tab("box/@999")
 
 
-async def test_a_program_there_is_seen_answered_and_stopped(terminals: Terminals, tab: Tab) -> None:
-    asked = await tab.execute("read line; echo got $line")
-    assert (asked.state, asked.running) == ("interactive", True), asked
-    await tab.send_keys(["hello", "Enter"])
-    told = await terminals.command_result(asked.command_id, wait=DEADLINE)
-    assert (told.output, told.exit_code) == ("hello\ngot hello\n", 0), told
-    started = await tab.start_process("sh -c 'echo ready; exec sleep 1000'", ready="ready")
-    assert started.ready
-    stopped = await tab.stop_process("SIGTERM")
-    assert (stopped.success, stopped.signal_sent, stopped.exit_code) == (True, "SIGTERM", 143), stopped
-
-
 async def test_what_is_not_there_is_refused(terminals: Terminals, folder: Path) -> None:
     for wrong in ({"cwd": str(folder / "nothing")}, {"shell": "no-such-shell"}, {"command": ["no-such-program"]}):
         with pytest.raises(InvalidArgument, match="box"):
@@ -139,21 +108,6 @@ async def test_a_program_in_place_of_a_shell_tells_its_status(terminals: Termina
     ended = await terminals.wait_for([made.key], exit=True, timeout=DEADLINE)
     assert ended.outcome in ("met", "closed"), ended
     assert "said" in (await terminals.read_logs(made.key)).content
-
-
-async def test_tabs_are_listed_while_one_is_closed(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = [await terminals.create_tab(host="box", shell="bash") for _ in range(2)]
-    refresh = PaneState.refresh
-
-    async def closes(pane: PaneState) -> None:
-        if pane is first.pane and not second.pane.session.closed:
-            await second.close(force=True)
-        await refresh(pane)
-
-    monkeypatch.setattr(PaneState, "refresh", closes)
-    listed = {row.window_id for row in (await terminals.list_tabs(closed=False)).tabs}
-    assert (first.key in listed, second.key in listed) == (True, False)
-    await first.close(force=True)
 
 
 @pytest.fixture
