@@ -4,8 +4,8 @@
     python -m tests.nightly.mutations [PART]     all of them, or those whose file has PART in its name
 
 Each is done to a copy of the source. The tests that `python -m tests --for FILE` names run on the copy until one
-fails, tables first. A line says which did, or that the mutation lives; then the program ends with 1. Run it before and after tests
-are taken away.
+fails, tables first. A line says which did, or that the mutation lives; then the program ends with 1. Run it before and
+after tests are taken away.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ MUTATIONS = (
     ("logs/limits.py", "if total <= limits.instance_bytes and file", "if file"),
     ("logs/segments.py", "if self.end - self.first >= self._segment_bytes:", "if False:"),
     ("mcp/registry.py", "if note or busy:", "if note:"),
-    ("mcp/tools.py", "if result.cwd == result.started_in:", "if False:"),
     ("mcp/wire.py", "if self.congested and not self._later and", "if self.congested and"),
     ("operations/lists.py", "if adopted and not operation.harmless:", "if False:"),
     ("operations/panes.py", "if least < (COLUMNS_MIN if horizontal else 1):", "if least < 1:"),
@@ -50,6 +49,7 @@ MUTATIONS = (
     ("protocol/control.py", "elif not error and self.blocks_had", "elif self.blocks_had"),
     ("protocol/lines.py", "lines[0] = bytes(self.open_line) + lines[0]", "pass"),
     ("repl/printer.py", "if len(self._lines) < self._room:", "if True:"),
+    ("results.py", "result.cwd != result.started_in", "True"),
     ("shell/execution.py", "return self.begin > self.typed_at", "return self.begin >= self.typed_at"),
     ("shell/look.py", "return where.startswith(_READ) or (polls and", "return where.startswith(_READ) or ("),
     ("shell/visible.py", "return before >= 0 and index < cuts[before][1]", "return before >= 0"),
