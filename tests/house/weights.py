@@ -28,7 +28,7 @@ MOST = {
     "repl": 484,
     "shell": 3206,
     "sync": 304,
-    "tabs": 2730,
+    "tabs": 2731,
     "testing": 34,
     "tmux": 563,
     TOP: 340,

@@ -30,7 +30,8 @@ def is_large(fields: dict[str, Any]) -> bool:
 def readable(fields: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of a result without what is no UTF-8: names and paths come in with lone surrogates for it."""
     try:
-        for piece in pieces(fields):  # JSON escapes no surrogate: the text itself shows whether there is one
+        # JSON escapes no surrogate: the text itself shows whether there is one.
+        for piece in pieces(fields) if is_large(fields) else (as_json(fields),):
             piece.encode()
     except UnicodeEncodeError:
         replaced: dict[str, Any] = _readable(fields)

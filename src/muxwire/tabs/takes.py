@@ -76,7 +76,8 @@ def _reader(verb: Callable[..., V], called: str) -> Callable[[tuple[Any, ...], M
             raise TypeError(str(error).replace(f"{verb.__name__}.__init__", called)) from None
         known = all_parameters(type(asked))
         for name, value in (*zip(positional, given, strict=False), *named.items()):
-            check(known[name], value)
+            if value is not known[name].default:
+                check(known[name], value)
         return asked
 
     return read

@@ -6,7 +6,7 @@ import types
 from dataclasses import MISSING, dataclass, fields
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, ClassVar, Literal, Union, cast, final, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, Final, Literal, Union, cast, final, get_args, get_origin, get_type_hints
 
 
 class Verb:
@@ -21,9 +21,12 @@ class Verb:
     @property
     def words(self) -> dict[str, Any]:
         """What it says, for the library's method that takes it: all but which tab, which the method is of or names."""
-        names = (one.name for one in parameters(type(self)))
-        return {name: getattr(self, name) for name in names if name not in ("window_id", "window_ids", "target")}
+        known = all_parameters(type(self))
+        return {name: getattr(self, name) for name in known if name not in _OF_A_TAB and not known[name].is_here}
 
+
+# The fields that say which tab.
+_OF_A_TAB: Final = ("window_id", "window_ids", "target")
 
 # `eq=False`: `Annotated` hashes these, and no two are compared. To make their comparison methods takes 2 ms of a verb.
 
@@ -81,11 +84,13 @@ class Parameter:
     """One field as its declaration has it.
 
     `kind` is its type without `None`: `bool`, `int`, `float`, `str`, or a form of `tuple`, `Mapping`, `Literal`.
-    `least` and `most` are in the unit of JSON. `default` is of no use if it is `required`.
+    `choices` are the values that it may have; none if there are too many to name. `least` and `most` are in the unit of
+    JSON. `default` is of no use if it is `required`.
     """
 
     name: str
     kind: Any
+    choices: tuple[str, ...]
     help: str
     brief: str
     unit: str
@@ -108,11 +113,6 @@ class Parameter:
         if self.required or not self.default:
             return None
         return round(self.default * 1000) if self.unit == "ms" else self.default
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values that it may have; none if there are too many to name."""
-        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
 
     @property
     def limits(self) -> str:
@@ -151,6 +151,7 @@ def _parameter(field: Any, hint: Any) -> Parameter:  # noqa: ANN401 (types are v
     return Parameter(
         name=field.name,
         kind=kind,
+        choices=get_args(kind) if get_origin(kind) is Literal else (),
         help=text.text if text else "",
         brief=text.brief if text else "",
         unit=unit.name if unit else "",
