@@ -296,7 +296,7 @@ def events() -> Iterator[str]:
     table = _table_of(muxwire.tabs.event_log, KINDS).splitlines()
     yield "\n".join("|".join(row.split("|")[:3]) + "|" for row in table)
     yield (
-        "\n`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire), `person` or `unknown`. "
+        "\n`by` is `execute`, `keys` (`send_keys`) or `person`, who may be a program that types by tmux. "
         "`line` is the screen's, with its prompt.\n"
     )
 

@@ -10,38 +10,24 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]
 import os
 import sys
-from _json import encode_basestring_ascii as quoted
-from _socket import AF_UNIX, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket as Socket  # noqa: N812 - it is a class
 
-VERSION = "0.1.0.dev0"
-PROTOCOL = 1  # of hello and of frames; an owner of another one leaves the verb to the client
+from muxwire_reach import HEAD, OwnerUnreachable, connected
 
 # Verbs that do not act on an instance, or need this process's own descriptors and signals.
-_OWN_VERBS = ("demo", "doctor", "help", "repl", "skill", "version", "web")
+_OWN_VERBS = ("demo", "doctor", "help", "repl", "skill", "version")
 # Those that start an instance that does not run. Whether they may is decided by `muxwire.cli.connect`.
 _MAKING = ("new", "run")
-# An owner that ends, or that starts anew in a newer version, closes connections that it has not accepted.
-_TRIES = 5
-_READY_SECONDS = 10
 _PIECE = 1 << 16
-HEAD = 5  # of a frame
 _LAST_SIGNAL = 3  # the first two are for the verb, which may be slow to end
 _BROKEN = 126  # `run`: the exit code of a command whose end is not known, as a shell has for what it cannot run
 
 
 TYPE_CHECKING = False  # to import typing costs more than a verb
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from _socket import socket as Socket  # noqa: N812 - it is a class
+    from contextlib import AbstractAsyncContextManager
 
-
-class OwnerUnreachable(Exception):
-    """There is no owner, and none could be started: the verb runs in this process."""
-
-
-# How Python runs an owner: a module in the caller's directory is not taken for one of ours, and names are in UTF-8.
-FLAGS = ("-P", "-X", "utf8")
-# What an owner answers to a hello.
-ACCEPTED, REFUSED = b"+", b"-"
+    from muxwire.library.terminals import Terminals
 
 
 def main() -> None:
@@ -69,31 +55,40 @@ def run(words: list[str]) -> int:
             from muxwire_pump import pump  # late: verbs do not need it
 
             return pump(lambda: connected(name, "mcp", words, makes=True))
-        if name or not own:
+        if (name or not own) and not words[0].startswith("-"):  # of options that come first, only a parser knows more
             return verb(connected(name or "main", "verb", words, makes=False), words)
     except OwnerUnreachable:
         pass
-    return whole(None if own or words[0] not in _MAKING else lambda chosen: _by_owner(chosen, words))
+    return whole(None if own else words)
 
 
-def whole(by_owner: Callable[[str], int] | None = None) -> int:
-    """Run the words in this process; `by_owner`, if it turns out that they make a named instance."""
+def whole(handed: list[str] | None = None) -> int:
+    """Run the words in this process. Those that are `handed` over run in the owner of the instance that they mean."""
     from muxwire.cli import main as all_of_it  # late: it is what this module avoids
 
-    return all_of_it(by_owner=by_owner)
+    by_owner = None if handed is None else lambda name: _by_owner(name, handed)
+    return all_of_it(by_owner=by_owner, answering=_answering)
 
 
 def _by_owner(name: str, words: list[str]) -> int:
-    """Run the words in the owner of the instance that they were found to mean, which is started."""
+    """Run the words in the owner of the instance that they were found to mean, if it has one or may be given one."""
+    makes = any(word in _MAKING for word in words[: None if words[0].startswith("-") else 1])
     try:
-        return verb(connected(name, "verb", words, makes=True), words)
+        return verb(connected(name, "verb", words, makes=makes), words, chosen=True)
     except OwnerUnreachable:
         return whole()
 
 
+def _answering(terminals: Terminals) -> AbstractAsyncContextManager[None]:
+    """Have verbs answered by this process, which has the instance."""
+    from muxwire.owner.server import answering  # late: it is the other end
+
+    return answering(terminals)
+
+
 def _is_own(words: list[str]) -> bool:
     """Whether the words need no owner; those that name a socket belong to a person's server, which has none."""
-    if not words or words[0].startswith("-") or words[0] in _OWN_VERBS:
+    if not words or words[0] in _OWN_VERBS:
         return True
     return words[0] == "serve" or any(word.startswith("--socket") or word in ("-h", "--help") for word in words)
 
@@ -116,170 +111,6 @@ def named(words: list[str], environ: dict[str, str]) -> str:
     return name if plain.isascii() and plain.isalnum() and len(name) <= 32 else ""
 
 
-def runtime_folder() -> str:
-    """Where sockets are: the rule of `muxwire.host.folders.folders_for`."""
-    home = os.environ.get("XDG_RUNTIME_DIR", "")
-    if home.startswith("/") and os.path.isdir(home):
-        return f"{home}/muxwire"
-    return f"{os.path.abspath(os.environ.get('TMPDIR') or '/tmp')}/muxwire-{os.getuid()}"  # noqa: S108 - as tmux has it
-
-
-# Reaching the owner.
-
-
-def connected(name: str, kind: str, words: list[str], *, makes: bool) -> Socket:
-    """A connection that the owner of that instance has accepted; it is started if it does not run.
-
-    But where no tmux of that instance runs, only a call that `makes` an instance starts one. OwnerUnreachable.
-    """
-    for _ in range(_TRIES):
-        try:
-            sock = _reached(name, makes=makes)
-            sock.sendall(_hello(kind, words))
-            answer = sock.recv(1)
-        except OSError as error:
-            if isinstance(error, (BrokenPipeError, ConnectionResetError)):  # as for no answer at all
-                continue
-            raise OwnerUnreachable(str(error)) from None
-        if answer == ACCEPTED:
-            return sock
-        sock.close()
-        if answer:
-            break
-    raise OwnerUnreachable("the owner does not take this call")
-
-
-def _reached(name: str, *, makes: bool) -> Socket:
-    folder = runtime_folder()
-    path = f"{folder}/{name}.owner"
-    sock = reached(path)
-    if sock is None and not makes:
-        # A verb that only looks must not bring an instance to life: there is one if its tmux listens.
-        if (tmux := reached(f"{folder}/{name}.sock")) is None:
-            raise OwnerUnreachable(f"the instance {name} does not run")
-        tmux.close()
-    sock = sock or _started(name, folder, path)
-    if sock is None:
-        raise OwnerUnreachable(f"nobody listens at {path}")
-    return sock
-
-
-def reached(path: str) -> Socket | None:
-    """A connection to the socket, if somebody listens there; OwnerUnreachable if that is another user."""
-    sock = Socket(AF_UNIX, SOCK_STREAM)
-    try:
-        sock.connect(path)
-    except (FileNotFoundError, ConnectionRefusedError):
-        sock.close()
-        return None
-    if (peer := peer_user(sock)) not in (os.getuid(), 0):
-        raise OwnerUnreachable(f"the user {peer} listens at {path}")
-    return sock
-
-
-def peer_user(sock: Socket) -> int:
-    """The user id of the process at the other end (unix(7), SO_PEERCRED: pid, uid, gid)."""
-    return int.from_bytes(sock.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], sys.byteorder)
-
-
-def _started(name: str, folder: str, path: str) -> Socket | None:
-    """Start the owner, unless another client does so now; a connection to it."""
-    from fcntl import LOCK_EX, flock
-
-    os.makedirs(folder, 0o700, exist_ok=True)
-    found = os.lstat(folder)
-    if found.st_uid != os.getuid() or found.st_mode & 0o77 or not os.path.isdir(folder) or os.path.islink(folder):
-        raise OwnerUnreachable(f"{folder} is not a directory of this user alone")
-    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        flock(lock, LOCK_EX)  # the others wait here, and find the owner then
-        if not os.path.exists(f"{path}.lock") or not os.path.samestat(os.fstat(lock), os.lstat(f"{path}.lock")):
-            raise ConnectionResetError  # an owner that ended has removed it meanwhile: once more
-        if (sock := reached(path)) is None:
-            _start(name, f"{folder}/{name}.owner.log")
-            sock = reached(path)
-        return sock
-    finally:
-        os.close(lock)
-
-
-def _start(name: str, log: str) -> None:
-    """Start the owner as a process of its own session, and wait until it listens; OwnerUnreachable says why not."""
-    ready, say = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setsid()
-            if os.fork():
-                os._exit(0)
-            _become_owner(name, log, say)
-        finally:
-            os._exit(127)
-    os.close(say)
-    os.waitpid(child, 0)
-    said = b""
-    while said != b"+" and (piece := os.read(ready, 4096)):
-        said += piece
-    os.close(ready)
-    if said != b"+":
-        raise OwnerUnreachable(said.decode("utf-8", "replace") or "the owner did not start")
-
-
-def _become_owner(name: str, log: str, say: int) -> None:
-    """Keep nothing of the caller but its directory, its environment, its umask and its limits.
-
-    A pipe that stayed open would keep a CI job from ending; `nohup` and some shells have signals ignored.
-    """
-    said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    null = os.open("/dev/null", os.O_RDWR)
-    # By way of higher numbers, because the caller may have started with its standard descriptors closed.
-    for descriptor, place in ((null, 10), (said, 11), (say, 12), (10, 0), (10, 1), (11, 2), (12, 3)):
-        os.dup2(descriptor, place)
-    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
-    for number in signal.valid_signals():
-        if number not in (signal.SIGKILL, signal.SIGSTOP):
-            signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.execv(sys.executable, [sys.executable, *FLAGS, "-m", "muxwire.owner", name, "3"])  # noqa: S606 - without one
-
-
-def _hello(kind: str, words: list[str]) -> bytes:
-    """The line that says who calls, which is all that an owner needs to act in this process's place."""
-    try:
-        directory = os.getcwd()
-    except FileNotFoundError:
-        directory = ""
-    sizes = list[object]()
-    for descriptor in (0, 1, 2):
-        try:
-            sizes.append(list(os.get_terminal_size(descriptor)))
-        except OSError:
-            sizes.append(None)
-    fields = {
-        "muxwire": PROTOCOL, "version": VERSION, "program": sys.executable, "kind": kind, "words": words,
-        "directory": directory, "sizes": sizes,
-        "terminal": os.ttyname(0) if sizes[0] else "", "environ": dict(os.environ),
-    }  # fmt: skip
-    return _json(fields).encode() + b"\n"
-
-
-def _json(value: object) -> str:
-    """JSON of what is in a hello."""
-    match value:
-        case str():
-            return quoted(value)
-        case dict():
-            return "{" + ",".join(f"{quoted(key)}:{_json(item)}" for key, item in value.items()) + "}"
-        case list():
-            return "[" + ",".join(map(_json, value)) + "]"
-        case bool():
-            return "true" if value else "false"
-        case None:
-            return "null"
-        case _:
-            return str(value)
-
-
 # A verb: frames to and from the owner. Each is a letter, the length of what follows in four bytes, and that.
 #
 # From the owner: o, e: write to stdout, to stderr. i: read what stdin has next, up to so many bytes. r: read so much of
@@ -289,8 +120,8 @@ def _json(value: object) -> str:
 # To the owner: i: what was read, empty at the end. k: the file is made. n: it cannot be: an error number. s: a signal.
 
 
-def verb(sock: Socket, words: list[str]) -> int:
-    """Do what the owner's frames ask for, until one has the exit code."""
+def verb(sock: Socket, words: list[str], *, chosen: bool = False) -> int:
+    """Do what the owner's frames ask for, until one has the exit code; `chosen`: no other instance can be meant."""
     caller = _Caller(sock)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
@@ -305,7 +136,7 @@ def verb(sock: Socket, words: list[str]) -> int:
             return int(body)
         if kind == b"l":
             sock.close()
-            return whole()
+            return whole(None if chosen else words)
         try:
             caller.do(kind, body)
         except BrokenPipeError:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import ExitStack, contextmanager
+import socket
+import struct
+import time
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _LOOK_SECONDS = 0.02
+_OWNER_SECONDS = 50
 
 
 @contextmanager
@@ -26,6 +30,17 @@ def stopped(pid: int) -> Iterator[None]:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def end_owner(runtime: Path, name: str) -> None:
+    """Ask the owner of a named instance to end, if there is one, and return when it has; its tmux stays."""
+    path, deadline = runtime / f"{name}.owner", time.monotonic() + _OWNER_SECONDS
+    with socket.socket(socket.AF_UNIX) as made, suppress(OSError):
+        made.connect(str(path))
+        os.kill(struct.unpack("3i", made.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0], signal.SIGTERM)
+    while path.exists():
+        assert time.monotonic() < deadline
+        time.sleep(_LOOK_SECONDS)
 
 
 async def gone(pids: Iterable[int], *paths: Path) -> None:

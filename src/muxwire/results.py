@@ -285,15 +285,15 @@ class CommandRecord:
     """`history`: a command that has ended, or a line that was typed, with neither its output nor any keys.
 
     `time`: when it began, in Unix seconds. `window_id` and `generation` are those of its tab (`GENERATION/@N`).
-    `by`: `execute`, `keys` (`send_keys`), `person` or `unknown`; of all but the first `command` is not known, and if no
-    process was there at its end, `duration_ms` neither.
+    `by`: `execute`, `keys` (`send_keys`) or `person`, who may be a program that types by tmux; of all but the first
+    `command` is not known, and if no process was there at its end, `duration_ms` neither.
     """
 
     time: float
     window_id: str
     generation: int
     name: str
-    by: Literal["execute", "keys", "person", "unknown"]
+    by: Literal["execute", "keys", "person"]
     cwd: str
     duration_ms: float | None
     exit_code: int | None

@@ -8,7 +8,7 @@ from signal import Signals
 from typing import Any, final
 
 from muxwire.cli.console import Console, RunsThere
-from muxwire.library.opening import open_terminals
+from muxwire.library.opening import own_terminals
 from muxwire.library.terminals import Terminals
 from muxwire.vt.readable import Size
 
@@ -79,5 +79,5 @@ class Caller(Console):
         if self._terminals is not None:
             yield self._terminals
         else:
-            async with open_terminals(given["name"], environ=self.environ) as terminals:
+            async with own_terminals(given["name"], environ=self.environ) as terminals:
                 yield terminals

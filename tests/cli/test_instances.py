@@ -120,6 +120,7 @@ def test_a_name_of_the_environment_is_made_by_verbs_that_need_no_tab(place: Plac
     assert place.run(*verb, environ=environ, given=given).returncode == 0
     assert "fresh" in _instances(place)
     assert place.run("kill", "--all", environ=environ).returncode == 0
+    place.ended("fresh")
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ def nothing_runs(place: Place) -> Iterator[None]:
     for path in (place.home / "run" / "muxwire").glob("*.sock"):
         if pid := listening_pid(path):
             os.kill(pid, signal.SIGKILL)
+    place.leave()  # it may have been started where tmux is another one
 
 
 def program(folder: Path, text: str | None = None) -> dict[str, str]:
@@ -69,6 +70,7 @@ def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path
         (tmp_path / "old" / "tmux").unlink()
     newer = program(tmp_path / "new", NEWER)
     # In a process of its own, whose log goes to stderr.
+    place.leave()
     alone = [sys.executable, "-c", "from muxwire.cli import main; main()", "run", "pwd"]
     done = subprocess.run(alone, env=place.environ | newer, capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (0, b"/usr\n")
@@ -101,6 +103,7 @@ def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
     assert place.run("kill", "--all", "--force", environ=newer).returncode == 0
     ends(pid)
     monkeypatch.undo()
+    place.leave()  # its owner was started where tmux is the newer one
     assert place.ok("run", "echo afresh") == "afresh\n"
 
 

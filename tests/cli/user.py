@@ -22,6 +22,7 @@ from typing import Any, final
 
 from muxwire.cli import main as all_of_it
 from tests.forked import be_muxwire, main, start_muxwire
+from tests.processes import end_owner
 from tests.users import USER_PATH
 
 # A verb takes a third of a second; a machine that is busy needs more.
@@ -84,6 +85,10 @@ class Place:
             assert time.monotonic() < deadline
             time.sleep(0.02)
 
+    def leave(self, name: str = "main") -> None:
+        """End the owner of that instance, if there is one; its tmux stays."""
+        end_owner(self.home / "run" / "muxwire", name)
+
     def argv(self, *arguments: str) -> list[str]:
         return [sys.executable, "-m", "muxwire", *arguments]
 
@@ -96,9 +101,11 @@ class Place:
     ) -> subprocess.CompletedProcess[bytes]:
         """Run `muxwire` to its end, in a fork of this process: to start Python takes longer than most verbs.
 
-        `alone`: all of the verb runs there, as where no owner can be started.
+        `alone`: all of the verb runs there, as where no owner can be started; one that runs is ended.
         """
         argv = list(arguments)
+        if alone:
+            self.leave()
         with tempfile.TemporaryFile() as inp, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             inp.write(given or b"")
             inp.seek(0)

@@ -34,6 +34,7 @@ from typing import Any
 import pytest
 
 import muxwire
+from muxwire.library.opening import own_terminals
 from tests.users import environ_of, short_folder
 
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
@@ -55,7 +56,7 @@ def environ(folder: Path) -> dict[str, str]:
 @pytest.fixture
 def open_alone(environ: dict[str, str]) -> Open:
     def open_one(**given: Any) -> AbstractAsyncContextManager[muxwire.Terminals]:
-        return muxwire.open_terminals(**{"environ": environ} | given)
+        return own_terminals(**{"environ": environ} | given)
 
     return open_one
 

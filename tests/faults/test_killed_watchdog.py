@@ -14,6 +14,7 @@ import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
+from muxwire.library.opening import own_terminals
 from tests.faults.conftest import Open
 from tests.processes import gone
 
@@ -132,7 +133,7 @@ async def test_the_next_start_ends_what_was_killed_with_its_watchdog(environ: di
             finally:
                 victim.kill()
             assert all(os.path.lexists(path) for path in told["paths"])
-            async with muxwire.open_terminals("next", environ=environ) as terminals:
+            async with own_terminals("next", environ=environ) as terminals:
                 await terminals.create_tab(shell="bash")
                 await gone({*told["pids"], *both}, *map(Path, told["paths"]))
         assert (await kept.execute("echo kept")).output == "kept\n"

@@ -34,12 +34,13 @@ FLOORS = {
     "shell": 2,  # the marks in them, and what is typed to get them
     "results": 2,
     "host": 3,  # the machine of the panes
+    "muxwire_reach": 3,  # how an owner is reached, and what it and its clients agree on
     "client": 4,  # the connection to tmux
     "logs": 4,
     "tmux": 5,  # the server; it knows no pane of ours
     "pane": 6,  # one living pane
     "tabs": 7,
-    "instance": 8,  # connecting, reattaching, followers, adopted servers
+    "instance": 8,  # connecting, reattaching, adopted servers
     "operations": 8,
     "library": 9,
     "sync": 10,  # blocking twins of the library
@@ -52,8 +53,8 @@ FLOORS = {
     "repl": 12,
     "demo": 12,
     "muxwire_pump": 12,  # `serve` with a name
-    "muxwire_client": 13,  # the program, and what it and the owner agree on
-    "owner": 14,  # the process behind the front ends of a named instance
+    "owner": 13,  # the process behind the front ends of a named instance
+    "muxwire_client": 14,  # the program
     "__main__": 15,
 }
 PURE = 2  # floors up to this one hold no clock, file, socket, process, thread or await

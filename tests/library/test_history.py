@@ -17,6 +17,7 @@ import anyio.to_thread
 import pytest
 
 import muxwire
+from muxwire.library.opening import own_terminals
 from muxwire.logs import history
 from muxwire.logs.history import HISTORY_FILE, History, JournalEntry, read_history
 from muxwire.logs.limits import LogLimits, keep_within
@@ -65,12 +66,12 @@ async def test_a_command_that_was_left_running_has_its_true_end(tmp_path: Path, 
     """Not the time at which it was left, nor that at which a later process came to know."""
     gate, left = tmp_path / "gate", tmp_path / "left"
     command = f"until [ -e {gate} ]; do sleep 0.02; done; touch {left}; (exit 5)"
-    async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+    async with own_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
         tab = await terminals.create_tab(shell="bash")
         begun = await tab.execute(command, timeout=0.5, on_timeout="leave")
         assert begun.running
         assert await terminals.history() == ()
-    async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+    async with own_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
         assert await terminals.history() == ()
     gate.touch()
     while not left.exists():
@@ -79,7 +80,7 @@ async def test_a_command_that_was_left_running_has_its_true_end(tmp_path: Path, 
         _spooled, tmp_path / "runs", re.compile(rb"\x1b\]7770;[EQ];")
     )  # its end mark: nobody is there to read it
     before = time.time()
-    async with muxwire.open_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
+    async with own_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
         [record] = await terminals.history()
         assert (record.command_id, record.exit_code) == (begun.command_id, 5)
         assert record.next_byte > record.from_byte - 1
@@ -92,7 +93,7 @@ async def test_a_command_that_was_left_running_has_its_true_end(tmp_path: Path, 
 async def test_a_line_that_was_taken_while_no_process_was_there(tmp_path: Path, environ: dict[str, str]) -> None:
     """It is in the journal if a process of muxwire typed it. Of others neither the author nor the time is known."""
     state = tmp_path / "nobody"
-    async with muxwire.open_terminals("nobody", state_dir=state, environ=environ) as terminals:
+    async with own_terminals("nobody", state_dir=state, environ=environ) as terminals:
         tab = await terminals.create_tab(shell="bash")
         await tab.execute("true")
         shell = tab.pane.session.shell_pid
@@ -106,7 +107,7 @@ async def test_a_line_that_was_taken_while_no_process_was_there(tmp_path: Path, 
     keys = ["tmux", "-S", socket, "send-keys", "-t", tab.pane_id, "(exit 6)", "Enter"]
     await anyio.to_thread.run_sync(lambda: subprocess.run(keys, check=True))
     await anyio.to_thread.run_sync(_spooled, state, re.compile(rb"exit 6.*\x1b\]7770;P;", re.DOTALL))
-    async with muxwire.open_terminals("nobody", state_dir=state, environ=environ) as terminals:
+    async with own_terminals("nobody", state_dir=state, environ=environ) as terminals:
         assert terminals.events.end == 1  # the tab: what happened before is no event
         _, line = await terminals.history()
         assert (line.by, line.exit_code, line.duration_ms) == ("keys", 4, None)
@@ -138,9 +139,9 @@ def end(terminals: muxwire.Terminals) -> None:
     subprocess.run(["tmux", "-S", socket, "kill-server"], check=True, capture_output=True)
 
 
-def journal(home: Path, *, follower: bool = False) -> tuple[History, list[Callable[[], Awaitable[object]]]]:
+def journal(home: Path) -> tuple[History, list[Callable[[], Awaitable[object]]]]:
     started: list[Callable[[], Awaitable[object]]] = []
-    return History(home, started.append, lambda: follower), started
+    return History(home, started.append), started
 
 
 def note(journal: History, command: str, window: str = "@1") -> None:
@@ -220,12 +221,6 @@ async def test_a_journal_is_rotated_and_kept_as_logs_are(tmp_path: Path, monkeyp
         await written.flush()
     assert len(list(tmp_path.iterdir())) > 3
     assert [one.command for one in read_history(tmp_path, (), 99)] == [f"{number}" for number in range(20)]
-    follower, _ = journal(tmp_path, follower=True)
-    before = len(list(tmp_path.iterdir()))
-    for number in range(20):
-        note(follower, f"f{number}")
-        await follower.flush()
-    assert len(list(tmp_path.iterdir())) == before
     keep_within(tmp_path, LogLimits(instance_bytes=1), ())
     assert read_history(tmp_path, (), 99) == []
     note(written, "after")

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire.library.opening import own_terminals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,9 +84,9 @@ async def test_a_window_goes_when_none_of_its_panes_is_used(tmp_path: Path, envi
 
 
 async def test_the_next_process_knows_how_long_a_tab_may_be_unused(tmp_path: Path, environ: dict[str, str]) -> None:
-    async with muxwire.open_terminals("idle", state_dir=tmp_path, environ=environ) as first:
+    async with own_terminals("idle", state_dir=tmp_path, environ=environ) as first:
         tab = await first.create_tab(idle_timeout=IDLE)
-    async with muxwire.open_terminals("idle", state_dir=tmp_path, environ=environ) as second:
+    async with own_terminals("idle", state_dir=tmp_path, environ=environ) as second:
         assert await closed(second, 1) == [(tab.key, REASON)]
     subprocess.run(["tmux", "-S", str(second.folders.socket_path), "kill-server"], check=True, capture_output=True)
 

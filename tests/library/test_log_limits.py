@@ -221,7 +221,7 @@ async def test_what_lives_or_may_come_back_is_not_swept(tmp_path: Path) -> None:
 async def test_a_store_holds_its_instance_while_it_is_open(home: Path) -> None:
     async with LogStore(home=home):
         assert in_use(home)
-        second = hold(home)  # a follower
+        second = hold(home)
         assert second is not None
         os.close(second)
         assert in_use(home)

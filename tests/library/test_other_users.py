@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import muxwire
+from muxwire.library.opening import own_terminals
 from tests.users import needs, short_folder
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def instance(kind: str, folder: Path, environ: dict[str, str]) -> AbstractAsyncC
     (folder / "run").mkdir(mode=0o755)
     name = None if kind == "default" else f"u{os.getpid()}"
     given = environ | {"XDG_RUNTIME_DIR": str(folder / "run")}
-    return muxwire.open_terminals(name, environ=given, state_dir=folder / "state")
+    return own_terminals(name, environ=given, state_dir=folder / "state")
 
 
 @pytest.mark.parametrize("kind", ["default", "named"])

@@ -142,8 +142,8 @@ async def test_a_machine_that_cannot_be_looked_at_is_not_ended_unasked() -> None
         await run_tmux_operations.run(Call(cast("Any", unreached), Progress(None), _Asked()), given)
 
 
-async def test_what_nobody_is_known_to_have_typed_is_not_said_to_be_a_persons(folder: Path) -> None:
-    """A program may type by tmux's own commands."""
+async def test_what_muxwire_has_not_typed_counts_as_a_persons(folder: Path) -> None:
+    """A program that types by tmux's own commands is not told from one."""
     async with serving(folder) as client:
         await client.done("create_tab", name="work")
         await client.done("execute_command", command="true", timeout_ms=30_000)
@@ -151,10 +151,10 @@ async def test_what_nobody_is_known_to_have_typed_is_not_said_to_be_a_persons(fo
         since = (await client.done("watch_events", timeout_ms=0))["next"]
         subprocess.run(["tmux", "-S", socket, "send-keys", "-t", "@1", "sleep 1000", "Enter"], check=True)
         told = await client.done("watch_events", since=since, kinds=["command_started"], timeout_ms=20_000)
-        assert [event["by"] for event in told["events"]] == ["unknown"]
+        assert [event["by"] for event in told["events"]] == ["person"]
         for tool, refusal in (
-            ("stop_process", "a person or a program (not known which) has started what runs in @1"),
-            ("close_tab", "a person or a program (not known which) has typed into @1; and something runs there"),
+            ("stop_process", "a person has started what runs in @1"),
+            ("close_tab", "a person has typed into @1; and something runs there"),
         ):
             given = {"force": True} if tool == "close_tab" else {}
             assert refusal in " ".join(await client.failure(tool, window_id="@1", **given))

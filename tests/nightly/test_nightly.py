@@ -18,7 +18,12 @@ pytestmark = pytest.mark.timeout(SECONDS + END_SECONDS)
 
 @pytest.mark.parametrize(
     ("harness", "options"),
-    [("soak", ("--seconds", str(SECONDS))), ("everyday", ("--seconds", str(SECONDS))), ("claims", ())],
+    [
+        ("soak", ("--seconds", str(SECONDS))),
+        ("everyday", ("--seconds", str(SECONDS))),
+        ("claims", ()),
+        ("owners", ("--seconds", str(SECONDS))),
+    ],
 )
 def test_nothing_goes_wrong(harness: str, options: tuple[str, ...]) -> None:
     argv = [sys.executable, "-m", f"tests.nightly.{harness}", *options]

@@ -18,7 +18,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-import muxwire_client
+import muxwire_reach
 from tests.mcp.raw_client import HELLO, RawClient
 from tests.users import environ_of, short_folder, write_rc_files
 
@@ -39,6 +39,14 @@ class Agent(RawClient):
     async def greet(self) -> None:
         await self.request("initialize", HELLO)
         await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    async def call_any(self, tool: str, **arguments: object) -> dict[str, Any]:
+        """What a call gives; if that is an error, its text as `error`."""
+        answer = await self.request("tools/call", {"name": tool, "arguments": arguments})
+        if "error" in answer:
+            return {"error": answer["error"]["message"]}
+        result: dict[str, Any] = answer["result"]
+        return {"error": result["content"][0]["text"]} if result.get("isError") else dict(result["structuredContent"])
 
     async def call(self, tool: str, **arguments: object) -> dict[str, Any]:
         answer = await self.request("tools/call", {"name": tool, "arguments": arguments})
@@ -68,7 +76,7 @@ class User:
 
     def hello(self, **changed: object) -> bytes:
         fields = {
-            "muxwire": 1, "version": muxwire_client.VERSION, "program": sys.executable, "kind": "mcp",
+            "muxwire": 1, "version": muxwire_reach.VERSION, "program": sys.executable, "kind": "mcp",
             "words": ["serve", "--name", NAME], "directory": str(self.home),
             "sizes": [None, None, None], "terminal": "", "environ": self.environ,
         }  # fmt: skip

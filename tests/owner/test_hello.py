@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import muxwire
-import muxwire_client
+import muxwire_reach
 from muxwire.owner import hello
 from muxwire.owner.hello import read_hello, receive_hello
 
@@ -29,7 +30,7 @@ def test_what_a_client_says_is_read() -> None:
 
 
 def test_what_our_client_says_is_read() -> None:
-    line = muxwire_client._hello("mcp", ["serve", "--name", 'a "quoted" ä \udcff'])
+    line = muxwire_reach.hello("mcp", ["serve", "--name", 'a "quoted" ä \udcff'], dict(os.environ))
     read = read_hello(line)
     assert line.count(b"\n") == 1
     assert read is not None
@@ -40,7 +41,7 @@ def test_what_our_client_says_is_read() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"muxwire": 2}, {"version": 2}, {"kind": "library"}, {"words": "ls"}, {"words": [1]},
+        {"muxwire": 2}, {"version": 2}, {"kind": "web"}, {"words": "ls"}, {"words": [1]},
         {"directory": None}, {"sizes": [None]}, {"sizes": [[1], None, None]}, {"sizes": [["1", 2], None, None]},
         {"environ": []}, {"environ": {"A": 1}}, {"terminal": 0},
     ],
@@ -74,7 +75,7 @@ def test_a_newer_version(mine: str, other: str, *, newer: bool) -> None:
 
 
 def test_the_client_is_of_the_version_of_the_package() -> None:
-    assert muxwire.__version__ == muxwire_client.VERSION
+    assert muxwire.__version__ == muxwire_reach.VERSION
 
 
 @pytest.fixture

@@ -167,7 +167,7 @@ def test_the_client_imports_nothing_that_costs(user: User, tab: str) -> None:
         "print(code, *sorted(set(sys.modules) - before), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env=user.environ, capture_output=True, text=True, check=True)
-    assert done.stderr.split() == ["0", "__future__", "_json", "_socket", "muxwire_client"]
+    assert done.stderr.split() == ["0", "__future__", "_json", "_socket", "muxwire_client", "muxwire_reach"]
 
 
 def test_the_program_is_the_client() -> None:

@@ -16,6 +16,7 @@ from muxwire.host import bootstrap
 from muxwire.host.carriers import STAGE_1, Carrier
 from muxwire.instance import remote
 from muxwire.library import lifetime
+from muxwire.library.opening import own_terminals
 from tests.remote.proxied import environ_there
 
 if TYPE_CHECKING:
@@ -145,10 +146,10 @@ async def test_what_an_earlier_process_left_there_goes_on(
 
         monkeypatch.setattr(module, name, give_up)
 
-    async with muxwire.open_terminals("left", state_dir=folder / "state", environ=user) as first:
+    async with own_terminals("left", state_dir=folder / "state", environ=user) as first:
         tab = await first.create_tab(host="box", shell="bash")
         await tab.execute("kept=yes")
-    async with muxwire.open_terminals("left", state_dir=folder / "state", environ=user) as second:
+    async with own_terminals("left", state_dir=folder / "state", environ=user) as second:
         given_up(*{"greet": (remote, "_greet"), "reattach": (lifetime, "reattach")}[step])
         with anyio.CancelScope() as call:
             await second.create_tab(host="box", shell="bash")

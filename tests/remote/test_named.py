@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 import pytest
 
-import muxwire
 from muxwire.errors import NoSuchTarget
 from muxwire.host.hosts_file import links_of
 from muxwire.library import hosts as machines
+from muxwire.library.opening import own_terminals
 from tests.forked import muxwire_beside, run_muxwire
+from tests.processes import end_owner
 from tests.sshd import ssh_server
 
 if TYPE_CHECKING:
@@ -36,9 +38,10 @@ SLOW_SECONDS = 20
 LINES = 20_000
 # A process that makes a tab, has it print, and is killed in the middle.
 _KILLED = """
-import os, signal, sys, anyio, muxwire
+import os, signal, sys, anyio
+from muxwire.library.opening import own_terminals
 async def main():
-    async with muxwire.open_terminals({name!r}, state_dir={state!r}) as opened:
+    async with own_terminals({name!r}, state_dir={state!r}) as opened:
         tab = await opened.create_tab(host={host!r}, shell="bash")
         running = await tab.execute({command!r}, async_=True)
         await opened.wait_for([tab.key], regex="^100$", timeout=30)
@@ -72,7 +75,7 @@ async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
     yield
     await no_owner(user)
     with anyio.move_on_after(PATIENT):
-        async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as opened:
+        async with own_terminals(NAME, state_dir=state, environ=user) as opened:
             for row in (await opened.list_tabs(closed=False)).tabs:
                 await opened.close_tab(row.window_id, force=True)
     assert links_of(state / NAME) == []
@@ -80,10 +83,8 @@ async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
 
 
 async def no_owner(user: dict[str, str]) -> None:
-    """Return when the owner that a verb has started has ended: it waits a little for the next one."""
-    with anyio.fail_after(PATIENT):
-        while (Path(user["XDG_RUNTIME_DIR"]) / "muxwire" / f"{NAME}.owner").exists():
-            await anyio.sleep(0.05)
+    """End the owner that a verb has started: it stays as long as a tab is open, here or on another machine."""
+    await anyio.to_thread.run_sync(end_owner, Path(user["XDG_RUNTIME_DIR"]) / "muxwire", NAME)
 
 
 async def muxwire_verb(
@@ -100,13 +101,13 @@ async def written(opened: Terminals, tab: Tab) -> bytes:
 
 async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], state: Path, folder: Path) -> None:
     go = folder / f"go-{user['MUXWIRE_HOSTS'][-8:]}"
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+    async with own_terminals(NAME, state_dir=state, environ=user) as first:
         made = await first.create_tab(host="box", shell="bash", name="before")
         await first.run_operations([{"kind": "rename_window", "target": made.key, "name": "far"}])
         await made.execute("cd /usr; kept=yes")
         running = await made.execute(f"until [ -e {go} ]; do sleep 0.05; done; echo over; (exit 7)", async_=True)
     go.touch()
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+    async with own_terminals(NAME, state_dir=state, environ=user) as second:
         [row] = (await second.list_tabs(closed=False)).tabs
         assert (row.window_id, row.name, row.host, row.link) == (made.key, "far", "box", "up")
         ended = await second.command_result(running.command_id, wait=PATIENT)
@@ -116,19 +117,19 @@ async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], s
 
 
 async def test_a_name_without_its_machine_is_refused_with_the_whole_one(user: dict[str, str], state: Path) -> None:
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+    async with own_terminals(NAME, state_dir=state, environ=user) as first:
         made = await first.create_tab(host="box", shell="bash", name="far")
         server = int((await made.execute("echo $TMUX")).output.split(",")[1])
         with pytest.raises(NoSuchTarget) as here:
             await first.tab("far")
         assert "box/far" in here.value.remedy
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+    async with own_terminals(NAME, state_dir=state, environ=user) as second:
         with pytest.raises(NoSuchTarget) as not_yet:
             await second.tab("far")
         assert "box/far" in not_yet.value.remedy
         assert (await second.tab("box/far")).key == made.key
     os.kill(server, signal.SIGKILL)
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
+    async with own_terminals(NAME, state_dir=state, environ=user) as third:
         with pytest.raises(NoSuchTarget, match=r"no tab on box: .* ended"):
             await third.tab(made.key)
 
@@ -138,7 +139,7 @@ async def test_a_killed_process_loses_and_doubles_nothing(user: dict[str, str], 
     script = _KILLED.format(name=NAME, state=str(state), host="box", command=command)
     done = await anyio.run_process([sys.executable, "-c", script], env=user, check=False)
     assert done.returncode == -signal.SIGKILL, done
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+    async with own_terminals(NAME, state_dir=state, environ=user) as second:
         ended = await second.command_result(done.stdout.decode().strip(), wait=PATIENT, max_chars=1 << 20)
         assert ended.exit_code == 0, ended
         tab = await second.tab("box/@1")
@@ -189,7 +190,7 @@ async def test_a_list_names_the_machine_that_it_leaves_out(
     assert "no tab is named\n" in unnamed.stderr, unnamed
     assert "box is left out" in (await muxwire_verb(down, state, "kill", "--all")).stderr
     monkeypatch.setattr(machines, "_FOUND_SECONDS", 0.0)
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=slow) as opened:
+    async with own_terminals(NAME, state_dir=state, environ=slow) as opened:
         assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
         # What was waited for long enough is not waited for once more.
         monkeypatch.setattr(machines, "_FOUND_SECONDS", PATIENT)
@@ -202,41 +203,36 @@ async def test_a_list_names_the_machine_that_it_leaves_out(
     monkeypatch.undo()
     found = json.loads((await muxwire_verb(user, state, "ls", "--json")).stdout)
     assert [row["window_id"] for row in found["tabs"]] == ["box/@1"]
-    assert "unreached" not in found
+    assert not found["unreached"]
 
 
-async def test_tabs_that_another_process_drives_stay_with_it(user: dict[str, str], state: Path) -> None:
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
-        made = await first.create_tab(host="box", shell="bash")
-        refused = await muxwire_verb(user, state, "new", "--host", "box")
-        assert refused.returncode == FAILED, refused
-        assert "another process has the tabs" in refused.stderr
-        await no_owner(user)
-        listed = await muxwire_verb(user, state, "ls", "--json")
-        assert json.loads(listed.stdout)["unreached"] == {"box": "another process has its tabs"}
-        ran = await muxwire_verb(user, state, "run", "--host", "box", "echo own")
-        assert (ran.stdout, ran.returncode) == ("own\n", 0), ran
-        assert (await made.execute("echo well")).output == "well\n"
+async def test_an_instance_with_a_tab_there_is_held(user: dict[str, str], state: Path) -> None:
+    async with own_terminals(NAME, state_dir=state, environ=user) as opened:
+        runs = [opened.runs]
+        made = await opened.create_tab(host="box", shell="bash")
+        runs.append(opened.runs)
+        await made.close(force=True)
+        assert [*runs, opened.runs] == [False, True, False]
 
 
 async def test_a_server_that_has_ended_leaves_its_logs(user: dict[str, str], state: Path) -> None:
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as first:
+    async with own_terminals(NAME, state_dir=state, environ=user) as first:
         made = await first.create_tab(host="box", shell="bash")
         await made.execute("echo before")
         (pid,) = await made.client.command("display-message", "-p", "#{pid}")
     os.kill(int(pid), signal.SIGKILL)
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as second:
+    async with own_terminals(NAME, state_dir=state, environ=user) as second:
         assert (await second.list_tabs(closed=False)).tabs == ()
         assert links_of(state / NAME) == []
         assert "before" in (await second.read_logs(made.key)).content
     # The process that found it so, which may show nothing of it (`ls`), is not the only one that knows why.
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as third:
+    async with own_terminals(NAME, state_dir=state, environ=user) as third:
         with pytest.raises(NoSuchTarget, match=r"no tab on box: .* there has ended"):
             await third.tab(made.key)
         new = await third.create_tab(host="box", shell="bash")
         assert (await new.execute("echo after")).output == "after\n"
         assert new.generation > made.generation
         await new.close(force=True)
-    async with muxwire.open_terminals(NAME, state_dir=state, environ=user) as fourth:
+    async with own_terminals(NAME, state_dir=state, environ=user) as fourth:
         with pytest.raises(NoSuchTarget, match=r"no tab on box$"):
             await fourth.tab(made.key)

@@ -31,7 +31,7 @@ def options(socket: Path) -> str:
 def test_a_persons_server_is_seen_and_left_as_it_was(script: Script, socket: Path) -> None:
     before = options(socket)
     done = script("display-message -p '#{client_flags}'", "list-windows -a", arguments=("--socket", str(socket)))
-    assert re.search(rf"^instance \S+ \(adopted\), tmux .*, socket {socket}$", done.stdout, re.MULTILINE)
+    assert re.search(rf"^tmux \S+, socket {socket}$", done.stdout, re.MULTILINE)
     assert re.search(r"^attached,.*ignore-size.*\n-- block \d+, flags 1, %end", done.stdout, re.MULTILINE)
     assert "work:0: editor" in done.stdout
     assert "%lost" not in done.stdout

@@ -32,8 +32,7 @@ from muxwire.shell.listener import (
     shows_prompt,
 )
 from muxwire.shell.look import Foreground, Judgement, Waiting
-from muxwire.shell.marks import ID_RANDOM, own_id
-from tests.shell.driven import NESTED_PID, NONCE, OTHER, PID, Driven, osc
+from tests.shell.driven import NESTED_PID, PID, Driven
 
 OTHER_PID = 4444
 LATER = 60.0
@@ -84,12 +83,6 @@ def entered_twice(driven: Driven) -> None:
     """A person's line took the hook of the prompt away: no mark of one comes before the next line."""
     entered(driven)
     driven.accept()
-
-
-def others(driven: Driven) -> None:
-    """A command of another process."""
-    entered(driven)
-    driven.feed(osc(f"S;{own_id(bytes.fromhex(OTHER)[:ID_RANDOM], NONCE)}"))
 
 
 def starting(_: Driven) -> None:
@@ -374,13 +367,6 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
             entered,
             Refused("busy", "make"),
             "make runs in the foreground, from a line that was typed",
-            "stop_process",
-            "busy",
-        ),
-        (
-            others,
-            Refused("busy", "make"),
-            "make runs in the foreground, from a command that another muxwire typed",
             "stop_process",
             "busy",
         ),

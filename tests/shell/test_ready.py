@@ -18,7 +18,7 @@ from muxwire.shell.nesting import PROBE_TIMEOUT
 from muxwire.shell.port import SILENCE_WITHIN
 from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX, SAID_BEFORE
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
-from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc, prompt
+from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc
 from tests.shell.world import NEVER, PROMPT, Over, World, at_prompt
 
 # DECSET 2004: by it bash says that its line editor is on.
@@ -27,11 +27,9 @@ EDITS = b"\x1b[?2004h"
 PATIENT = 10.0
 # A command of another process begins, also in a nested shell, and ends.
 _OTHERS = own_id(bytes.fromhex(OTHER)[:ID_RANDOM], NONCE)
-BEGUN, ENDED = osc(f"C;{NONCE};1") + osc(f"S;{_OTHERS}"), osc(f"E;{_OTHERS};0;/;{_OTHERS}")
+ENDED = osc(f"E;{_OTHERS};0;/;{_OTHERS}")
 NESTED = osc(f"C;{NONCE};1") + osc(f"T;{_OTHERS}") + osc(f"S;{_OTHERS}")
 C_C, ENTER = f"press {CTRL_C!r}", "press b'\\r'"
-# The next prompt, and a person's line.
-LINE = prompt(2) + PROMPT + osc(f"C;{NONCE};2")
 
 
 def reached(world: World, seconds: float = PATIENT) -> ForegroundShell:
@@ -155,11 +153,7 @@ def test_what_a_person_started_is_given_a_moment() -> None:
         pytest.param(lambda w: w.runs("vim"), BUSY_GRACE, "busy", id="a person's program"),
         pytest.param(lambda w: w.runs("cat", "line"), BUSY_GRACE, "interactive", id="one that waits"),
         pytest.param(lambda w: w.begins(w.typed()) or w.runs("make"), PATIENT, "running", id="a command of ours"),
-        pytest.param(lambda w: w.write(BEGUN) or w.runs("make"), PATIENT, "busy", id="one of another process"),
-        pytest.param(lambda w: w.write(BEGUN) or w.runs("cat", "line"), 0.15, "interactive", id="another's that waits"),
-        pytest.param(lambda w: w.write(BEGUN + ENDED) or w.runs("make"), PATIENT, "busy", id="its prompt is to come"),
         pytest.param(lambda w: w.write(NESTED + ENDED) or w.runs("vim"), BUSY_GRACE, "busy", id="after a nested one"),
-        pytest.param(lambda w: w.write(BEGUN + LINE) or w.runs("vim"), BUSY_GRACE, "busy", id="a person's after it"),
         pytest.param(
             lambda w: w.begins(w.typed()) or w.runs("cat", "line"), 0.15, "interactive", id="one of ours that waits"
         ),

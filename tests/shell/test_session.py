@@ -485,7 +485,7 @@ def test_a_command_of_an_earlier_process_that_failed_may_have_been_interrupted()
 def told(fact: Fact) -> tuple[object, ...]:
     match fact:
         case OutputBegan(execution):
-            return "began", execution and (execution.command_id, execution.begin)
+            return "began", execution.command_id, execution.begin
         case CommandEnded(command):
             return "ended", command.command_id, command.ending, command.begin, command.end, command.exit_code
         case LineTaken() | PromptBegan() | ShellGone():

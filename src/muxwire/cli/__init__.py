@@ -13,9 +13,12 @@ import os
 import signal
 import sys
 import typing
+from contextlib import nullcontext
 
 if typing.TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from muxwire.cli.own_console import Answering
 
 __all__ = ("main",)
 
@@ -24,12 +27,18 @@ __all__ = ("main",)
 _OBJECTS_PER_COLLECTION = 100_000
 
 
-def main(argv: Sequence[str] | None = None, *, by_owner: typing.Callable[[str], int] | None = None) -> int:
+def main(
+    argv: Sequence[str] | None = None,
+    *,
+    by_owner: typing.Callable[[str], int] | None = None,
+    answering: Answering = nullcontext,
+) -> int:
     """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line.
 
     Without `argv` the words are those of this process, which is then ended here and not by the caller. A verb that a
     signal ended ends the process by that signal. `by_owner` runs them in the process that owns a named instance, and
-    returns the exit code; it is called when a verb has chosen such an instance.
+    returns the exit code; it is called when a verb has chosen such an instance. `answering`: a block in which verbs are
+    answered by this process, which serves an agent.
     """
     if argv is None:
         _in_utf8()
@@ -44,7 +53,7 @@ def main(argv: Sequence[str] | None = None, *, by_owner: typing.Callable[[str], 
     from muxwire.cli.own_console import OwnConsole
     from muxwire.errors import unwrapped
 
-    console = OwnConsole(argv, hands_over=by_owner is not None)
+    console = OwnConsole(argv, hands_over=by_owner is not None, answering=answering)
     try:
         begun = begin(console)
         if not isinstance(begun, int):

@@ -7,7 +7,8 @@ A verb touches nothing of the process in which its code runs. So that may be the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.printing import packed, spoken
@@ -46,6 +47,8 @@ class Console(ABC):
     `on_signal` is called in the event loop when SIGINT, SIGTERM or SIGHUP was sent to that process; a process that was
     killed, or has closed the connection, counts as SIGHUP. `run_verb` sets it so that the verb ends; a verb may set
     another one. It must not block.
+
+    `answering` is a block in which verbs of other processes act on these terminals of this one, if that is offered.
     """
 
     words: Sequence[str]
@@ -54,6 +57,7 @@ class Console(ABC):
     terminal: str
     sent_to: str = ""
     on_signal: Callable[[signal.Signals], None]
+    answering: Callable[[Terminals], AbstractAsyncContextManager[object]] = nullcontext
 
     @abstractmethod
     def write(self, data: bytes, *, error: bool = False) -> None:
@@ -129,6 +133,20 @@ class Console(ABC):
                 yield line
         if rest:
             yield rest
+
+    def time_of_day(self, seconds: float, said: str) -> str:
+        """Unix seconds, as strftime says them, by the caller's clock: its $TZ, else what the machine is set to."""
+        from datetime import datetime  # late: few verbs say a time of day
+        from zoneinfo import ZoneInfo
+
+        zone, name = None, self.environ.get("TZ", "").removeprefix(":")
+        with suppress(OSError, ValueError, KeyError):  # a zone that is given by its rules, or not known: this process's
+            if name:
+                zone = ZoneInfo(name)
+            else:
+                with Path("/etc/localtime").open("rb") as file:
+                    zone = ZoneInfo.from_file(file)
+        return datetime.fromtimestamp(seconds, zone).astimezone(zone).strftime(said)
 
     def say(self, text: str) -> None:
         self.write(text.encode("utf-8", "surrogateescape") + b"\n")

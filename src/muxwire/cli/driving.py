@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -205,7 +204,7 @@ async def _print_events(
             if arguments.json:
                 await console.write_soon(packed(event))
             else:
-                moment = datetime.fromtimestamp(event.time).astimezone().strftime("%H:%M:%S")
+                moment = console.time_of_day(event.time, "%H:%M:%S")
                 said = shown(sentence(event.kind, event.details))
                 line = f"{colours('dim', moment)} {colours('bold', event.window_id or '-')} {said}"
                 await console.write_soon(line.encode("utf-8", "surrogateescape") + b"\n")

@@ -10,18 +10,21 @@ import os
 import select
 import signal
 import sys
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, NoReturn, final
 
 from muxwire.cli.console import STDERR, STDIN, STDOUT, STREAMS, Console, RunsThere
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
+    from typing import TypeAlias
 
     from muxwire.cli.console import Write
     from muxwire.library.terminals import Terminals
     from muxwire.vt.readable import Size
+
+    Answering: TypeAlias = Callable[[Terminals], AbstractAsyncContextManager[object]]
 
 # The first two signals are for the verb, which may be slow to end.
 _LAST_SIGNAL = 3
@@ -31,8 +34,10 @@ _LAST_SIGNAL = 3
 class OwnConsole(Console):
     """The console of this process, which runs one verb and ends."""
 
-    def __init__(self, words: Sequence[str] | None, *, hands_over: bool = False) -> None:
-        """`hands_over`: a verb that acts on a named instance runs in that instance's owner."""
+    def __init__(
+        self, words: Sequence[str] | None, *, hands_over: bool = False, answering: Answering = nullcontext
+    ) -> None:
+        """`hands_over`: a verb that acts on an instance by name runs in its owner. `answering` as in `main`."""
         _guard_descriptors()
         self.words = sys.argv[1:] if words is None else words
         self.environ = os.environ
@@ -41,6 +46,7 @@ class OwnConsole(Console):
         self.on_signal = die_of
         self.successor: Sequence[str] = ()  # the words of what is to take the place of this process
         self._hands_over = hands_over
+        self.answering = answering
 
     def write(self, data: bytes, *, error: bool = False) -> None:
         _write(STDERR if error else STDOUT, data)
@@ -83,9 +89,9 @@ class OwnConsole(Console):
     def opened(self, given: Mapping[str, str]) -> AbstractAsyncContextManager[Terminals]:
         if self._hands_over and "name" in given:
             raise RunsThere(given["name"])
-        from muxwire.library.opening import open_terminals  # late: help needs nothing of the library
+        from muxwire.library.opening import own_terminals  # late: help needs nothing of the library
 
-        return open_terminals(given.get("name"), socket=given.get("socket"), socket_name=given.get("socket_name"))
+        return own_terminals(given.get("name"), socket=given.get("socket"), socket_name=given.get("socket_name"))
 
     async def run(self, verb: Coroutine[None, None, int]) -> int:
         """Await the verb, and pass the signals on to it that are not ignored; the third one ends this process."""

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 _AUTHORS = {
     "execute": "an agent",
     "keys": "an agent, by keys,",
-    "other": "another muxwire process",
     "person": "a person",
-    "unknown": "a person or a program (not known which)",
 }
 
 

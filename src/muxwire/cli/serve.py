@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from functools import partial
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.connect import choose_instance, given_instance
@@ -12,9 +12,11 @@ from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import AsyncIterator
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
+    from muxwire.library.terminals import Terminals
 
 
 def add(verbs: Verbs) -> None:
@@ -98,13 +100,18 @@ def _serve(console: Console, arguments: argparse.Namespace) -> int:
     # Late: no other verb needs them.
     import anyio
 
-    from muxwire.library.opening import checked_instance, open_terminals
+    from muxwire.library.opening import checked_instance, own_terminals
     from muxwire.mcp import serve
 
     chosen = given_instance(arguments)
     if "name" in chosen:  # else the first call would report a wrong name to an agent, which cannot correct it
         checked_instance(chosen["name"])
-    opening = partial(open_terminals, **chosen, close_idle=arguments.close_idle)
+
+    @asynccontextmanager
+    async def opening() -> AsyncIterator[Terminals]:
+        async with own_terminals(**chosen, close_idle=arguments.close_idle) as terminals, console.answering(terminals):
+            yield terminals
+
     anyio.run(lambda: serve(opening, **options))
     return 0
 
@@ -120,7 +127,8 @@ def _demo(console: Console, arguments: argparse.Namespace) -> int:
 def _repl(console: Console, arguments: argparse.Namespace) -> int:
     console.claim_process()
     # Late: no other verb needs it.
-    from muxwire.library.opening import open_terminals
+    from muxwire.host.folders import folders_for
+    from muxwire.library.opening import own_terminals
     from muxwire.repl.start import main
 
     if arguments.replay is not None:
@@ -128,4 +136,7 @@ def _repl(console: Console, arguments: argparse.Namespace) -> int:
     if not arguments.ephemeral:
         choose_instance(console, arguments)
     given = {} if arguments.ephemeral else given_instance(arguments)
-    return main(lambda wrap: open_terminals(**given, wrap=wrap))
+    # A server that runs has an owner, or will have one: it is looked at from beside, as any other tmux server is.
+    if (socket := folders_for(given.get("name", ""), console.environ).socket_path).exists():
+        given = {"socket": socket}
+    return main(lambda wrap: own_terminals(**given, wrap=wrap))

@@ -211,12 +211,6 @@ async def _new(console: Console, terminals: Terminals, arguments: argparse.Names
             "what muxwire opens at your own tmux server is closed when muxwire ends, and this verb ends at once",
             remedy="open it with `tmux new-window`: every window there is a tab",
         )
-    if arguments.host and not terminals.keeps_tabs_on(arguments.host):
-        raise NotPermitted(
-            f"another process has the tabs of this instance on {arguments.host}, and a tab that this verb opened would"
-            " end with the verb",
-            remedy="have that process open it, or choose another instance with --name NAME",
-        )
     other = {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
     tab = await terminals.create_tab(**words_of(CreateTab, arguments) | other)
     if arguments.json:

@@ -172,11 +172,9 @@ async def _history(console: Console, terminals: Terminals, arguments: argparse.N
     if arguments.json:
         console.document({"commands": commands})
         return 0
-    from datetime import datetime  # late: no other verb here says a time of day
-
     rows = [
         (
-            datetime.fromtimestamp(command.time).astimezone().strftime("%Y-%m-%d %H:%M:%S"),
+            console.time_of_day(command.time, "%Y-%m-%d %H:%M:%S"),
             command.window_id,
             command.name,
             command.by,

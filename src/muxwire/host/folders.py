@@ -67,11 +67,6 @@ class Folders:
         return self.state / self.instance / "lock"
 
     @property
-    def start_lock(self) -> Path:
-        """The lock of the process that starts the tmux server of a named instance, or attaches to it."""
-        return self.state / self.instance / "start"
-
-    @property
     def server(self) -> Path:
         """Which process the tmux server of the instance is, and where it listens."""
         return self.state / self.instance / "server"
@@ -204,7 +199,7 @@ def remove_folders(home: Path, *, spare: Collection[str]) -> None:
     """Remove the directories of tabs that are no more, which are named after labels; those of `spare` stay."""
     with suppress(OSError):
         for entry in home.iterdir():
-            # A follower may be making one now: its directory is there before its window.
+            # One may be made now: its directory is there before its window.
             new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
             if _LABEL.fullmatch(entry.name) and entry.name not in spare and not new:
                 shutil.rmtree(entry, ignore_errors=True)

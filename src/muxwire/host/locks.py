@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import time
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, final
 
 import anyio
@@ -19,13 +19,11 @@ from muxwire.errors import InstanceUnavailable
 from muxwire.host.processes import started
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Mapping
     from pathlib import Path
 
 # A watchdog needs a tenth of a second; on a machine that swaps, seconds.
 _WATCHDOG_SECONDS = 10.0
-# Attaching takes some 20 ms; one that takes longer than this waits for a tmux that does not answer.
-_ATTACHING_SECONDS = 1.0
 # Between two checks of a lock whose holder has died: nothing reports a lock's end.
 _LOOK_SECONDS = 0.01
 
@@ -34,27 +32,29 @@ _LOOK_SECONDS = 0.01
 class InstanceLock:
     """The lock of one instance, held once `take` has returned true.
 
-    A child that has `descriptor` holds it too. `refused`: it was tried, and another process has it.
+    A child that has `descriptor` holds it too.
     """
 
     def __init__(self, path: Path, socket: Path | None = None) -> None:
         """Say where its file is, which is made when it is first tried, and where the instance's server listens."""
         self._path = path
         self._socket = str(socket or "")
-        self.held = self.refused = self._released = False
+        self.held = self._released = False
         self.descriptor = -1
+        self._killed = 0  # how many owners of the instance have ended without saying so
 
     def take(self) -> bool:
         if not self._released and not self.held:
             if self.descriptor < 0:
                 self.descriptor = _opened(self._path)
             if not locked(self.descriptor):
-                self.refused = True
                 return False
-            self.held, self.refused = True, False
+            self.held = True
+            before = _written(self._path)
+            self._killed = times_killed(before) + ("pid" in before)
             with suppress(OSError):  # a full disk: the text is for `holder` alone
                 os.ftruncate(self.descriptor, 0)
-                owner = named_process(os.getpid()) | {"socket": self._socket}
+                owner = named_process(os.getpid()) | {"socket": self._socket, "killed": self._killed}
                 os.pwrite(self.descriptor, json.dumps(owner).encode(), 0)
         return self.held
 
@@ -80,70 +80,23 @@ class InstanceLock:
         return True
 
     def give_back(self) -> None:
-        """Let others be the owner, and try again later. Only before a child has it: unlocking unlocks it for both."""
-        if self.held:
-            self.leave()
-            fcntl.flock(self.descriptor, fcntl.LOCK_UN)
-            self.held = False
+        """Let others be the owner. Only before a child has it: unlocking unlocks it for both."""
+        self.leave()
+        fcntl.flock(self.descriptor, fcntl.LOCK_UN)
+        self.held = False
 
     def leave(self) -> None:
         """Note that the holder is about to end: a process that comes now waits for the end of the holder's watchdog."""
         if self.held:
             with suppress(OSError):
                 os.ftruncate(self.descriptor, 0)
+                os.pwrite(self.descriptor, json.dumps({"killed": self._killed}).encode(), 0)
 
     def release(self) -> None:
         self._released = True
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor, self.held = -1, False
-
-
-@final
-class StartLock:
-    """Held by the one process that starts the tmux server of an instance, or attaches to it, at a time.
-
-    tmux has a race of its own there: of two `tmux -C new-session -A` that find no server at their socket one may die
-    (3.3a and 3.4: `server exited unexpectedly`).
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._descriptor = -1
-
-    async def take(self, seconds: float) -> None:
-        self._descriptor = _opened(self._path)
-        if await _locked_within(self._descriptor, seconds, fcntl.LOCK_EX):
-            return
-        self.release()
-        raise InstanceUnavailable(
-            f"other processes have been starting this instance for {seconds:g} s",
-            remedy=f"call again; if that does not help, `fuser {self._path}` shows which processes these are",
-        )
-
-    def release(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
-
-
-@asynccontextmanager
-async def nobody_attaches(path: Path) -> AsyncIterator[None]:
-    """Hold the start lock of that path for as long as the block lasts, together with others that change windows.
-
-    A process that is attaching is waited for: until its control client has its state, a notification to it crashes
-    tmux (`control_write` in control.c; seen on 3.3a).
-    """
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:  # no process has attached yet
-        yield
-        return
-    try:
-        await _locked_within(descriptor, _ATTACHING_SECONDS, fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _opened(path: Path) -> int:
@@ -154,15 +107,6 @@ def _opened(path: Path) -> int:
             f"cannot use the lock {path}: {error.strerror}",
             remedy="if it is a symbolic link, or belongs to another user, remove it",
         ) from error
-
-
-async def _locked_within(descriptor: int, seconds: float, kind: int) -> bool:
-    with anyio.move_on_after(seconds):
-        while True:
-            if locked(descriptor, kind):
-                return True
-            await anyio.sleep(_LOOK_SECONDS)
-    return False
 
 
 def locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
@@ -192,6 +136,17 @@ def named_server(path: Path) -> tuple[int, str]:
     except (ValueError, KeyError, TypeError):
         return 0, ""
     return (pid, str(found.get("socket", ""))) if started(pid) == begun else (0, "")
+
+
+def owners_killed(path: Path) -> int:
+    """How many owners of an instance were killed, by the file of its lock."""
+    return times_killed(_written(path))
+
+
+def times_killed(written: Mapping[str, Any]) -> int:
+    """The same, by what is written there."""
+    count = written.get("killed")
+    return count if isinstance(count, int) else 0
 
 
 def _written(path: Path) -> dict[str, Any]:

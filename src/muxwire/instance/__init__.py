@@ -1,6 +1,6 @@
-"""An instance over time: connecting, reattaching, followers, spools, other machines, a person's server.
+"""An instance over time: connecting, reattaching, spools, other machines, a person's server.
 
-1. One process owns the logs of an instance, by an OS lock. Others follow: they execute and read, and write no log.
+1. One process has an instance, by an OS lock (tmux/server.py, `Access`).
 2. What a pane of a named instance writes while no process is attached is stored by tmux (spools.py), and reaches the
    log exactly once.
 3. Notifications that arrive while tabs are reattached wait until all tabs are known (notifications.py).

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import anyio
 
 from muxwire.client.client import ControlClient
-from muxwire.host.locks import StartLock
 from muxwire.instance.reconnect import Reconnect
 from muxwire.instance.spools import spool_hooks
 from muxwire.logs.limits import LogLimits
@@ -20,7 +19,7 @@ from muxwire.logs.store import LogStore
 from muxwire.tmux.rows import PANE_FORMAT, panes_of
 from muxwire.tmux.server import TmuxServer
 from muxwire.tmux.sessions import Sessions
-from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, START_SECONDS, ServerStart
+from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, ServerStart
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -56,45 +55,37 @@ async def open_server(
 ) -> AsyncIterator[TmuxServer]:
     """Start a tmux server that ends when this block does, or when we are killed; `access` may say that it lasts.
 
-    If one runs already, it is attached to, by one process at a time.
+    If one runs already, it is attached to.
 
     `on_end` is called once with the reason if the connection ends before the block. A connection that tmux or another
     process ended while the server continues is opened again, with the tabs of `book`. `wrap` may put something around
     the transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
     """
     folders.prepare()
-    lock = StartLock(folders.start_lock)
-    try:
-        if access.persistent:
-            await lock.take(START_SECONDS)
-        start = ServerStart(folders, host, access)
-        start.prepare(history_limit)
-        # The owner alone knows which logs are being written.
-        home = None if access.role == "follower" else folders.state / folders.instance
-        store = LogStore(say_log_error, limits=LogLimits.from_environment(host.environ), home=home)
-        process = start.attach()
-        reconnect = Reconnect(process, lambda hub: process.restart(start.again(hub)), f"{COLUMNS}x{ROWS}", book)
+    start = ServerStart(folders, host, access)
+    start.prepare(history_limit)
+    home = folders.state / folders.instance
+    store = LogStore(say_log_error, limits=LogLimits.from_environment(host.environ), home=home)
+    process = start.attach()
+    reconnect = Reconnect(process, lambda hub: process.restart(start.again(hub)), f"{COLUMNS}x{ROWS}", book)
 
-        client = reconnect.client = ControlClient(
-            wrap(process) if wrap else process,
-            on_notification=on_notification,
-            # A server that outlives us is opened anew: the output until then is read from the spools.
-            reconnect=None if access.persistent else reconnect.reconnect,
-            on_reconnected=reconnect.on_reconnected,
-            attaches=True,
-        )
-        async with store, client:
-            greeting = await start.greet(process, client)
-            lock.release()
-            server = await _served(host, folders, process, client, greeting, store, access)
-            reconnect.hub, reconnect.version = server.sessions.hub, server.version
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(watch_end, client, on_end)
-                tasks.start_soon(process.watchdog.keep)
-                yield server
-                tasks.cancel_scope.cancel()
-    finally:
-        lock.release()
+    client = reconnect.client = ControlClient(
+        wrap(process) if wrap else process,
+        on_notification=on_notification,
+        # A server that outlives us is opened anew: the output until then is read from the spools.
+        reconnect=None if access.persistent else reconnect.reconnect,
+        on_reconnected=reconnect.on_reconnected,
+        attaches=True,
+    )
+    async with store, client:
+        greeting = await start.greet(process, client)
+        server = await _served(host, folders, process, client, greeting, store, access)
+        reconnect.hub, reconnect.version = server.sessions.hub, server.version
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch_end, client, on_end)
+            tasks.start_soon(process.watchdog.keep)
+            yield server
+            tasks.cancel_scope.cancel()
 
 
 async def _served(
@@ -109,20 +100,19 @@ async def _served(
     """The server that has said who it is, ready to be used."""
     folders.make_logs(greeting.generation)
     keeper = await _find_keeper(client, greeting.hub)
-    if access.role == "owner":
-        commands: list[tuple[str, ...]] = [
-            # Without a size of its own client, windows would keep the size of a person's terminal after it was
-            # detached.
-            ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
-            # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
-            ("set-option", "-s", "message-limit", "0"),
-        ]
-        if access.owns_persistent:
-            commands += spool_hooks(folders, greeting.generation)
-        if keeper:  # a person who finds it while looking around cannot end it with a key; -d selects nothing
-            commands.append(("select-pane", "-d", "-t", keeper))
-        for answer in client.submit(*commands):
-            await answer.wait()
+    commands: list[tuple[str, ...]] = [
+        # Without a size of its own client, windows would keep the size of a person's terminal after it was
+        # detached.
+        ("refresh-client", "-C", f"{COLUMNS}x{ROWS}"),
+        # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
+        ("set-option", "-s", "message-limit", "0"),
+    ]
+    if access.owns_persistent:
+        commands += spool_hooks(folders, greeting.generation)
+    if keeper:  # a person who finds it while looking around cannot end it with a key; -d selects nothing
+        commands.append(("select-pane", "-d", "-t", keeper))
+    for answer in client.submit(*commands):
+        await answer.wait()
     sessions = Sessions(client, greeting.hub, HUB, keeper)
     return TmuxServer(host, folders, process, client, greeting.version, greeting.generation, store, sessions, access)
 

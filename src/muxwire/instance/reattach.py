@@ -1,4 +1,4 @@
-"""Reattaching tabs that run already: those of an earlier process, and those that another process makes next to us.
+"""Reattaching tabs that run already: those of an earlier process.
 
 A pane of muxwire is known by the label among the arguments of its supervisor; what else must be known of it is in the
 directory of that label. What its shell is doing is known by the marks in its log, read again from the last command on.
@@ -10,16 +10,13 @@ import os
 import re
 import signal
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import ConnectionClosed
 from muxwire.host.folders import remove_folders
-from muxwire.instance.follower import become_owner, begin_stream, follow_owner
 from muxwire.instance.lost_end import notice_lost_end
 from muxwire.instance.spools import NOT_KEPT, join_spools
 from muxwire.instance.stream_join import JOIN_SECONDS
@@ -29,7 +26,7 @@ from muxwire.tabs.maker import TabMaker
 from muxwire.tabs.pane_ids import give_ids
 from muxwire.tabs.record import TabRecord, name_of
 from muxwire.tabs.windows import restore_sizes
-from muxwire.tmux.rows import CLIENTS, PANE_FORMAT, PANES, ClientRow, panes_of
+from muxwire.tmux.rows import CLIENTS, PANES, ClientRow, panes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
 
 # The label among the words of a supervisor, whatever version of us wrote its script.
 _LABEL = re.compile(r"(?<!\S)[0-9a-f]{16}(?!\S)")
-_NOTED = re.compile(r": muxwire-tab ([\w=-]+); ")
 # A server option for each control client: which process drives it.
 _CLIENT_OPTION = "@muxwire-client-"
 _CLIENT = re.compile(rb"@muxwire-client-([0-9]+) \"?([0-9]+) ([^\"]+)\"?\Z")
@@ -61,23 +57,16 @@ class RunningPane:
     is_adopted: bool = False
 
 
-async def running_panes(server: TmuxServer, window: str = "") -> list[RunningPane]:
-    """The panes that muxwire made on this server, or in one of its windows. CommandError if that does not exist."""
-    where = ("-t", window) if window else ("-a",)
+async def running_panes(server: TmuxServer) -> list[RunningPane]:
+    """The panes that muxwire made on this server."""
     found: dict[str, RunningPane] = {}
-    for row in panes_of(await server.client.command("list-panes", *where, "-F", PANE_FORMAT)):
+    for row in panes_of(await server.client.command(*PANES)):
         records = (TabRecord.load(server.record(label)) for label in _LABEL.findall(row.start_command))
-        record = next(filter(None, records), None) or _recorded(server, row.record or _noted(row.start_command))
+        record = next(filter(None, records), None) or _recorded(server, row.record)
         # A window that is linked into several sessions is listed for each.
         if record is not None and row.pane not in found:
             found[row.pane] = RunningPane(row, record)
     return list(found.values())
-
-
-def _noted(command: str) -> str:
-    """The record among a supervisor's arguments, where earlier versions kept it; "" if there is none."""
-    noted = _NOTED.search(command)
-    return noted[1] if noted is not None else ""
 
 
 def _recorded(server: TmuxServer, packed: str) -> TabRecord | None:
@@ -97,10 +86,6 @@ async def reattach(server: TmuxServer, book: TabBook) -> None:
         return
     await sign_client(server)
     panes = await running_panes(server)
-    if not server.access.owns_persistent:
-        await _take_names(server, panes, await reattach_panes(server, book, panes))
-        book.spawn(lambda: succeed(server, book))  # the owner may have left before we could hear of it
-        return
     await kill_stale_clients(server)
     tabs = await reattach_panes(server, book, panes)
     await _take_names(server, panes, tabs)
@@ -182,24 +167,17 @@ def _tabs_of(server: TmuxServer, book: TabBook, panes: Sequence[RunningPane]) ->
     return tabs
 
 
-async def reattach_panes(
-    server: TmuxServer, book: TabBook, panes: Sequence[RunningPane], *, just_made: bool = False
-) -> list[Tab]:
-    """Have a tab for each of these panes, in the state and with the commands that its log holds, and hear them.
-
-    `just_made`: their logs are empty, and the connection has heard them from their first byte on.
-    """
+async def reattach_panes(server: TmuxServer, book: TabBook, panes: Sequence[RunningPane]) -> list[Tab]:
+    """Have a tab for each of these panes, in the state and with the commands that its log holds, and hear them."""
     maker = TabMaker(server, book)
     tabs = _tabs_of(server, book, panes)
     for pane, tab in zip(panes, tabs, strict=True):
         if pane.is_adopted:
             tab.is_adopted = True
             tab.pane.adopt(server.host.shell_for(server.host.program_of(pane.row.pid)))
-        elif just_made and server.access.role == "follower":
-            begin_stream(tab, 0)
-        elif not just_made:
+        else:
             await restore(tab, book)
-    if just_made or server.access.role == "adopted":
+    if server.access.role == "adopted":
         for tab in tabs:
             maker.add_and_read(tab)
         return tabs
@@ -209,24 +187,11 @@ async def reattach_panes(
         if lost_before := tab.pane.stream.whole_from:
             book.spawn(lambda: notice_lost_end(tab, NOT_KEPT, lost_before))
 
-    join = join_spools if server.access.owns_persistent else follow_owner
-    await join(server, book, tabs, listen)
+    await join_spools(server, book, tabs, listen)
     for tab in tabs:
         if tab.pane.stream.rejoining:  # its terminal is stopped
             maker.add(tab)
     return tabs
-
-
-async def succeed(server: TmuxServer, book: TabBook) -> None:
-    """Become the owner of a server whose follower we were, if the owner has gone and no other process was faster."""
-    # A client that leaves may be the owner's: its watchdog ends a little later, and its lock is free then.
-    lock = server.access.lock
-    if lock is None or lock.held or not await lock.take_soon():
-        return
-    if not server.client.closed:
-        maker = TabMaker(server, book)
-        with suppress(ConnectionClosed):  # the next owner completes the logs that are not complete
-            await become_owner(server, list(book.open.values()), maker.add_and_read)
 
 
 async def restore(tab: Tab, book: TabBook) -> None:

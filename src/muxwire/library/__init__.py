@@ -4,7 +4,7 @@
    the instance unless that has a name.
 2. `Terminals` (terminals.py) is the whole of the library, together with `Tab` (tabs/tab.py). Front ends parse, call it
    once, and shape the result.
-3. An instance is opened as its owner or as a follower (opening.py).
+3. A named instance is opened in its owner's process (at_owner.py), another one in this process (opening.py).
 4. The doctor (doctor/) changes nothing; each fault that it finds has a remedy.
 """
 

@@ -22,7 +22,6 @@ from muxwire.errors import (
 )
 from muxwire.host.descriptors import make_room
 from muxwire.host.hosts_file import checked_host_name, links_of, read_hosts, why_ended
-from muxwire.host.locks import InstanceLock
 from muxwire.ids import host_of
 from muxwire.library.machine import Machine
 
@@ -44,8 +43,7 @@ if TYPE_CHECKING:
 _FOUND_SECONDS = 15.0
 # A machine that could not be reached is tried again by `find_all` after this; until then it is not waited for.
 _FOUND_AGAIN_SECONDS = 30.0
-# Why a list leaves out a machine: another muxwire process has connected to it, or the search for its tabs goes on.
-_DRIVEN = "another process has its tabs"
+# Why a list leaves out a machine: the search for its tabs goes on.
 _SEARCHED = "it has not answered yet"
 # The reason of a search that failed is cut after so many characters: one or two lines of a terminal.
 _REASON_MAX, _CUT = 160, "..."
@@ -89,7 +87,7 @@ class Hosts:
     """The machines that are used: those that the program gives, and those that hosts.toml allowed at the opening."""
 
     def __init__(self, here: Machine) -> None:
-        """In a named instance the servers on other machines outlive us too, except one that another process drives."""
+        """In a named instance the servers on other machines outlive us too."""
         self.here, life = here, here.life
         self._life = life
         self._folders, host = life.folders, life.host
@@ -103,7 +101,6 @@ class Hosts:
         self._tried: dict[str, float] = {}  # when that search began, on the monotonic clock
         self._searches: dict[str, anyio.CancelScope] = {}
         self._failed: dict[str, str] = {}  # why the last search for a machine found nothing
-        self._locks: dict[str, InstanceLock] = {}  # of the servers that outlive us
 
     @property
     def machines(self) -> tuple[Machine, ...]:
@@ -116,12 +113,14 @@ class Hosts:
             return self.here
         if name not in self._used:
             from muxwire.host.remote import RemoteHost  # late: most processes use no other machine
-            from muxwire.instance.remote import open_remote, remote_folders
+            from muxwire.instance.remote import open_remote, prepare_remote, remote_folders
 
             carrier = self._given.get(name) or self._file.carrier(name)
             # A name that was made up here may mean another machine in the next process.
-            lasts = self._lasting and not name.startswith(_MADE_UP) and self._is_ours(name)
+            lasts = self._lasting and not name.startswith(_MADE_UP)
             folders = remote_folders(self._folders, name, lasting=lasts)
+            if lasts:
+                prepare_remote(folders)
             make_room(FILES_PER_HOST * (len(self._used) + 1))
             host = RemoteHost(name)
             opener = partial(open_remote, host, carrier, self._environ, folders)
@@ -152,24 +151,6 @@ class Hosts:
         await there.life.stop_server()
         if seat.away == name:
             seat.away = ""
-
-    def lasts(self, name: str) -> bool:
-        """Whether tabs on a host outlive this process; HostUnavailable if it is not allowed."""
-        self.on(name)
-        return name in self._locks
-
-    def _is_ours(self, name: str) -> bool:
-        """Whether no other process drives the server of this instance on a host; then none will, while we live."""
-        from muxwire.instance.remote import prepare_remote, remote_folders
-
-        folders = remote_folders(self._folders, name, lasting=True)
-        prepare_remote(folders)
-        lock = self._locks.get(name) or InstanceLock(folders.lock)
-        if lock.take():
-            self._locks[name] = lock
-            return True
-        lock.release()
-        return False
 
     async def place(self, target: str, seat: Seat) -> tuple[Machine, str]:
         """As `split`; the machine may be one where an earlier process of the instance left tabs. HostUnavailable."""
@@ -208,19 +189,19 @@ class Hosts:
     def _left(self) -> set[str]:
         """The machines on which an earlier process, or another one, has tabs of this instance."""
         home = self._folders.state / self._folders.instance
-        return {link.host for link in links_of(home)} - self._used.keys() if self._lasting else set()
+        searched = {name for name, done in self._finding.items() if not done.is_set()}
+        reached = {name for name, there in self._used.items() if name in searched or there.life.running is not None}
+        return {link.host for link in links_of(home)} - reached if self._lasting else set()
 
     async def _find(self, name: str) -> None:
         self._failed.pop(name, None)
         try:
-            if not self._is_ours(name):
-                self._failed[name] = _DRIVEN
-                return
-            there = self.on(name)
+            is_new, there = name not in self._used, self.on(name)
             try:
                 await there.life.server(start=False)
             except BaseException:
-                del self._used[name]
+                if is_new:
+                    del self._used[name]
                 raise
         except TmuxUnavailable:
             return  # the server there has ended
@@ -282,5 +263,3 @@ class Hosts:
         async with anyio.create_task_group() as tasks:
             for there in self._used.values():
                 tasks.start_soon(there.life.aclose)
-        for lock in self._locks.values():
-            lock.release()

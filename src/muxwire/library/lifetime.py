@@ -24,7 +24,6 @@ from muxwire.instance.reattach import reattach
 from muxwire.logs.history import History
 from muxwire.logs.store import FLUSH_WAIT_SECONDS
 from muxwire.tabs.book import TabBook
-from muxwire.tmux.program import server_pid
 from muxwire.tmux.server import Access
 from muxwire.tmux.start import HISTORY_LIMIT, ServerEnding
 from muxwire.tmux.status_line import ACTIVE_TAB, PREVIOUS_TAB
@@ -81,15 +80,14 @@ class ServerLifetime:
         self.book = TabBook(tasks, parent)
         self.book.on_latest = self._on_latest
         if parent is None and host.environ.get("MUXWIRE_HISTORY") != "off":
-            self.book.history = History(
-                folders.state / folders.instance, self.book.spawn, lambda: self.access.role == "follower"
-            )
+            self.book.history = History(folders.state / folders.instance, self.book.spawn)
         self.notifications = Notifications(self.book)
         self.adopted: Adopted | None = None
         if self.access.role == "adopted":
             from muxwire.instance.adopted import Adopted  # late: few have to do with a person's server
 
             self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.notify, wrap)
+        self._settle = partial(access.settle, folders)
         self.history_limit = HISTORY_LIMIT
         self._tasks = tasks
         self._wrap = wrap
@@ -108,7 +106,7 @@ class ServerLifetime:
 
     def _note_client(self) -> None:
         server = self.running
-        if server is not None and self.host.is_local and self.access.role == "owner":
+        if server is not None and self.host.is_local and self.adopted is None:
             with suppress(ConnectionClosed):  # no answer is waited for
                 introduce(server, self._client, self._directory)
 
@@ -117,7 +115,7 @@ class ServerLifetime:
         access = Access(persistent=lasting)
         there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
         there.book.on_unreadable = there._on_unreadable
-        there.history_limit = self.history_limit
+        there.history_limit, there._settle = self.history_limit, self._settle  # one process has all of the instance
         there._client, there._directory = self._client, self._directory
         return there
 
@@ -137,7 +135,7 @@ class ServerLifetime:
                 raise ConnectionClosed("the instance was closed", remedy="open terminals once more")
             if self.running is None:
                 await self._stop_server()
-                await self.access.settle(self.folders)
+                await self._settle()
                 self._server = await self._start(start)
                 if self.access.role != "adopted":
                     await self._reattach(self._server)
@@ -205,25 +203,12 @@ class ServerLifetime:
         return made[0]
 
     async def look(self, within: float = inf) -> None:
-        """Know a person's windows as they are now, and the server that another process has started since.
-
-        TmuxUnavailable, InstanceUnavailable, TmuxSilent.
-        """
-        if self.adopted is None:
-            await self._find(within)
-        else:
+        """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
+        if self.adopted is not None:
             with self.time_for_answers(within):
                 await self.server()
                 while not await self.adopted.refresh():
                     await self.server()
-
-    async def _find(self, within: float) -> None:
-        """Attach to the server of a name that was not there when this process opened it."""
-        if self.running is not None or self._closed or not (self.access.persistent and self.host.is_local):
-            return
-        if self.folders.socket_path.exists() and server_pid(self.folders, self.host) is not None:
-            with self.time_for_answers(within):
-                await self.server()
 
     @contextmanager
     def time_for_answers(self, within: float) -> Iterator[None]:
@@ -263,7 +248,7 @@ class ServerLifetime:
             async with self._open_server(start) as server:
                 task_status.started(server)
                 started = True
-                if self.host.is_local and self.access.role == "owner":
+                if self.host.is_local and self.adopted is None:
                     self._tasks.start_soon(end_orphans, self.folders)
                 await self._stop.wait()
         except Exception as error:

@@ -60,19 +60,10 @@ class Machine:
         await self.life.look(within)
         prefix = self.life.host.prefix
         tab = self.book.open.get(prefix + target) or open_pane(target, self.book.open)
+        tab = tab or next((one for one in self.book.open.values() if one.address == prefix + target), None)
         if tab is None:
             sessions = self.life.running.sessions if self.life.running is not None else None
             with self.life.time_for_answers(within):
-                tab = await find_tab(target, self.book, seat, prefix, sessions, self.life.notifications.ask)
-        tab.pane.use.note()
-        return tab
-
-    async def shown(self, target: str, seat: Seat) -> Tab:
-        """The tab whose log is meant: also a closed one whose address is that of no open one. As `known_tab`."""
-        await self.life.look()
-        full = self.life.host.prefix + target
-        tab = next((one for one in self.book.open.values() if full in (one.key, one.address)), None)
-        if tab is None:
-            return await self.known_tab(target, seat)
+                tab = await find_tab(target, self.book, seat, prefix, sessions)
         tab.pane.use.note()
         return tab

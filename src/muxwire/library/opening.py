@@ -1,4 +1,4 @@
-"""Opening an instance: one of our own, or one that others use too, as its owner or as a follower."""
+"""Opening an instance: one of our own, in this process, or one that others use too, by way of its owner."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import re
 from collections.abc import Mapping  # noqa: TC003 - the type of a field
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 
 from muxwire.client.transport import asyncio_loop
 from muxwire.errors import InstanceUnavailable, InvalidArgument
@@ -20,6 +22,7 @@ from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, named_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
+from muxwire.library.at_owner import at_owner, reach
 from muxwire.library.hosts import check_hosts
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.terminals import Terminals
@@ -30,6 +33,7 @@ from muxwire.tmux.server import Access
 from muxwire.verbs.check import check
 from muxwire.verbs.describe import all_parameters
 from muxwire.verbs.types import Folder, Milliseconds, OnStart as Function  # noqa: TC001 - types of fields
+from muxwire_reach import OwnerUnreachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -52,21 +56,6 @@ def checked_instance(name: str) -> str:
     return name
 
 
-def named_access(folders: Folders, host: Host) -> Access:
-    """What we will be in an instance of that name; InstanceUnavailable.
-
-    The process that attaches to its server first is the owner. An instance without a name belongs to the process that
-    made it, and has followers only while it runs.
-    """
-    if EPHEMERAL.match(folders.instance):
-        if not server_runs(host, folders.socket_path):
-            raise InstanceUnavailable(
-                f"the instance {folders.instance} does not run", remedy="`muxwire ls` shows those that do"
-            )
-        return Access(persistent=True, follower=True)
-    return Access(persistent=True, lock=InstanceLock(folders.lock, folders.socket_path))
-
-
 @asynccontextmanager
 async def open_terminals(
     name: str | None = None,
@@ -81,9 +70,11 @@ async def open_terminals(
 ) -> AsyncIterator[Terminals]:
     """Open an instance; it starts its tmux server when a tab is first made.
 
-    Without a name it is yours alone, and its tmux server ends with you. With one its server outlives you, and the next
-    to open that name finds the tabs again; who opens it while another process does is a follower (`Terminals.role`).
-    The name of a running instance without one (`e<pid>-<hex>`) may be given too, to be its follower.
+    Without a name it is yours alone, lives in this process, and its tmux server ends with you. With one it lives in a
+    process of its own, its owner, which is started if it does not run, and which all who open that name share; what is
+    known of a tab without waiting is then as the owner's last answer had it. Where no owner can be started, as in a
+    sandbox, it lives in this process, and no other process can open it meanwhile (`Terminals.role`).
+    The name of a running `muxwire serve` without one (`e<pid>-<hex>`) may be given too.
 
     `socket` is the path of a tmux server that a person runs, `socket_name` what they call it with `tmux -L`: its
     windows are the tabs then, and nothing of it is changed. We attach to one session at once, to another when a tab of
@@ -93,7 +84,8 @@ async def open_terminals(
     `close_idle`: tabs that were not used for so many seconds are closed: no call named them, no person typed there,
     nothing ran, and nothing was written.
     `hosts` are other machines by their names, in addition to those of hosts.toml.
-    `wrap` may put something around the control connection's transport, as the REPL does to show what it carries.
+    `wrap` may put something around the control connection's transport, as the REPL does to show what it carries; then
+    the instance lives in this process.
 
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """
@@ -135,6 +127,28 @@ async def start(
     return terminals
 
 
+def own_terminals(
+    name: str | None = None,
+    *,
+    socket: str | os.PathLike[str] | None = None,
+    socket_name: str | None = None,
+    state_dir: str | os.PathLike[str] | None = None,
+    environ: Mapping[str, str] | None = None,
+    wrap: Wrap | None = None,
+    close_idle: float | None = None,
+    hosts: Mapping[str, Carrier] | None = None,
+) -> AbstractAsyncContextManager[Terminals]:
+    """As `open_terminals`, in this process also by name: what an owner is, and a front end where none can be started.
+
+    InstanceUnavailable, at the first use of the instance, while another process has it.
+    """
+    block = _instance(
+        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
+        close_idle=close_idle, hosts=hosts, here=True,
+    )  # fmt: skip
+    return in_own_task(block)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opening:
     """What kind of value each parameter of `open_terminals` takes; `check_hosts` knows more of `hosts`."""
@@ -159,6 +173,7 @@ def _instance(
     wrap: Wrap | None,
     close_idle: float | None,
     hosts: Mapping[str, Carrier] | None,
+    here: bool = False,
 ) -> AbstractAsyncContextManager[Terminals]:
     given = {"name": name, "socket": socket, "socket_name": socket_name, "state_dir": state_dir, "environ": environ}
     for parameter, value in (given | {"wrap": wrap, "close_idle": close_idle, "hosts": hosts}).items():
@@ -180,18 +195,48 @@ def _instance(
         state_dir=Path(state_dir) if state_dir is not None else None,
         adopted=adopted,
     )
-    access = (
-        named_access(folders, host)
-        if name is not None
-        else Access(persistent=adopted is not None, adopted=adopted is not None)
-    )
+    lock = InstanceLock(folders.lock, folders.socket_path) if name is not None else None
+    access = Access(persistent=lock is not None or adopted is not None, lock=lock, adopted=adopted is not None)
     idle = checked_idle(close_idle, "close_idle")
     if idle and access.role == "adopted":
         raise InvalidArgument(
             "close_idle closes nothing at a person's tmux server, whose windows are the person's",
             remedy="leave out close_idle, or socket and socket_name",
         )
-    return _opened(folders, host, wrap, access, idle, hosts or {})
+    own = _opened(folders, host, wrap, access, idle, hosts or {})
+    if name is None or wrap is not None or (here and not EPHEMERAL.match(name)):
+        return own
+    told = environ if state_dir is None else environ | {"MUXWIRE_STATE_DIR": str(folders.state)}
+    return _by_name(folders, own, told, idle, hosts or {})
+
+
+@asynccontextmanager
+async def _by_name(
+    folders: Folders,
+    own: AbstractAsyncContextManager[Terminals],
+    environ: Mapping[str, str],
+    idle: float,
+    hosts: Mapping[str, Carrier],
+) -> AsyncIterator[Terminals]:
+    """The instance in its owner's process; in this one (`own`) where none can be started."""
+    name, is_transient = folders.instance, EPHEMERAL.match(folders.instance)
+    again = partial(reach, name, [str(idle)], environ, makes=not is_transient)
+    try:
+        connection = await anyio.to_thread.run_sync(again)
+    except OwnerUnreachable:
+        if is_transient:
+            runs = server_runs(LocalHost(environ), folders.socket_path)
+            raise InstanceUnavailable(
+                f"the instance {name} is a program's, which answers no others"
+                if runs
+                else f"the instance {name} does not run",
+                remedy=f"muxwire attach --name {name} shows its tabs" if runs else "`muxwire ls` shows those that do",
+            ) from None
+        block = own
+    else:
+        block = at_owner(folders, connection, again, hosts)
+    async with block as terminals:
+        yield terminals
 
 
 def _runs(folders: Folders, host: Host) -> bool:
@@ -223,7 +268,6 @@ async def _opened(
             ):
                 async with LogStore() as store:
                     await complete_logs(folders, store)
-                access.lock.give_back()  # the owner is the process that starts the server, maybe another one
             yield terminals
         except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
             failure = error

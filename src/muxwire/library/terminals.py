@@ -16,7 +16,7 @@ import anyio.to_thread
 
 from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget, TabUnavailable
 from muxwire.host.local import LocalHost
-from muxwire.library.hosts import Hosts
+from muxwire.library.hosts import Hosts, check_hosts
 from muxwire.library.machine import Machine
 from muxwire.logs.history import read_history
 from muxwire.logs.times import offset_ago
@@ -118,7 +118,6 @@ PUBLIC = (
 )  # fmt: skip
 
 
-@final
 class Terminals:
     """One instance of muxwire; made by `open_terminals`."""
 
@@ -165,8 +164,8 @@ class Terminals:
 
     @property
     def runs(self) -> bool:
-        """Whether its tmux server runs, as far as is known."""
-        return self._life.running is not None
+        """Whether its tmux server runs, or a tab is open on another machine, as far as is known."""
+        return self._life.running is not None or any(machine.book.open for machine in self._hosts.machines)
 
     def on_change(self, tell: Callable[[], None]) -> None:
         """Have `tell` called when the tmux server has started or ended; `runs` says which."""
@@ -174,7 +173,7 @@ class Terminals:
 
     @property
     def role(self) -> Role:
-        """Our place at the tmux server: `owner`, `follower` next to the owner, or `adopted` for a person's server."""
+        """`owner`: the instance is this process's; `client`: another process owns it; `adopted`: a person's server."""
         return self._life.access.role
 
     def name_client(self, client: str) -> None:
@@ -186,13 +185,14 @@ class Terminals:
         """What happened in the tabs, the last 10,000 events of it; `watch_events` reads it."""
         return self._book.events
 
+    async def give_hosts(self, hosts: Mapping[str, Carrier]) -> None:
+        """Allow these machines too, by their names."""
+        check_hosts(hosts)
+        self._hosts.give(hosts)
+
     async def server(self, *, start: bool = True) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""
         return await self._life.server(start=start)
-
-    def keeps_tabs_on(self, host: str) -> bool:
-        """Whether tabs on another machine outlive this process; HostUnavailable if it is not allowed."""
-        return self._hosts.lasts(host)
 
     @takes(CreateTab)
     async def create_tab(self, asked: CreateTab) -> Tab:
@@ -221,8 +221,7 @@ class Terminals:
         lists = []
         for machine in self._hosts.machines:
             await machine.life.look()
-            running, ask = machine.life.running, machine.life.notifications.ask
-            lists.append(await list_tabs(running, machine.book, self.seat, ask, **asked.words))
+            lists.append(await list_tabs(machine.life.running, machine.book, self.seat, **asked.words))
         tabs = tuple(tab for one in lists for tab in one.tabs)
         return replace(lists[0], tabs=tabs, unreached=self._hosts.unreached)
 
@@ -519,7 +518,7 @@ class Terminals:
             return find_log(*self._hosts.left_by(name), error)
         try:
             with self._pointing(machine, target):
-                tab = await machine.shown(target, self.seat)
+                tab = await machine.known_tab(target, self.seat)
         except NoSuchTarget as error:
             return find_log(machine.life.folders, target, error)
         return LogSource(tab.log_path, tab)

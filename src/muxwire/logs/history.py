@@ -65,17 +65,11 @@ RECENT_COMMANDS = 500
 
 @final
 class History:
-    """Takes the commands of one process; `is_follower`: another process rotates the file."""
+    """Takes the commands of one instance."""
 
-    def __init__(
-        self,
-        home: Path,
-        spawn: Callable[[Callable[[], Awaitable[object]]], None],
-        is_follower: Callable[[], bool],
-    ) -> None:
+    def __init__(self, home: Path, spawn: Callable[[Callable[[], Awaitable[object]]], None]) -> None:
         self.path = home / HISTORY_FILE
         self._spawn = spawn
-        self.is_follower = is_follower
         self._noted: list[JournalEntry] = []
         self._waiting: list[bytes] = []
         self._armed = False
@@ -119,14 +113,13 @@ class History:
                 size = os.fstat(descriptor).st_size
             finally:
                 os.close(descriptor)
-            if size >= FILE_BYTES and not self.is_follower():
+            if size >= FILE_BYTES:
                 self._rotate()
 
     def _rotate(self) -> None:
-        """Give the file the name of one that is no longer written, as segments of logs have; one process does so."""
+        """Give the file the name of one that is no longer written, as segments of logs have."""
         number = 1 + max((int(path.name.split(".")[-2]) for path in _older(self.path)), default=0)
-        os.link(self.path, segment_path(self.path, number))  # fails if another process was quicker
-        self.path.unlink()
+        self.path.rename(segment_path(self.path, number))
 
 
 def _line(entry: JournalEntry) -> bytes:

@@ -145,7 +145,7 @@ def hold(home: Path) -> int | None:
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with suppress(OSError):
         descriptor = os.open(home / _LOCK, flags, 0o600)
-        # Shared: a follower's process may hold it too. Never waited for: only a sweep locks others out, for an instant.
+        # Never waited for: only a sweep locks others out, for an instant.
         locked(descriptor, fcntl.LOCK_SH)
         return descriptor
     return None

@@ -178,13 +178,10 @@ async def start_process(call: Call, given: StartProcess) -> ProcessStart:
 @tool(StopProcess, returns=ProcessStop, hints=Hints(destructive=True))
 async def stop_process(call: Call, given: StopProcess) -> ProcessStop:
     tab = call.told.tab = await call.terminals.tab(given.target)
-    if tab.line_by in ("person", "unknown") and not tab.is_adopted:
-        by, what = "a person", "what you have started"
-        if tab.line_by == "unknown":
-            by, what = "a person or a program (not known which)", "what was not started by muxwire"
+    if tab.line_by == "person" and not tab.is_adopted:
         await call.agreed(
-            f"Stop {what} in the tab {tab.key} ({tab.name})?",
-            refusal=f"{by} has started what runs in {tab.key}",
+            f"Stop what you have started in the tab {tab.key} ({tab.name})?",
+            refusal=f"a person has started what runs in {tab.key}",
             remedy=f"use another tab, or ask the person, who sees it with: {tab.attach_words}",
         )
     stopped = await call.progress.during(tab.stop_process(**given.words))

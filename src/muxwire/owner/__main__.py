@@ -21,9 +21,9 @@ import anyio.to_thread
 
 import muxwire
 from muxwire.errors import unwrapped
-from muxwire.library.opening import open_terminals
+from muxwire.library.opening import own_terminals
 from muxwire.owner.server import Owner, listen
-from muxwire_client import FLAGS, runtime_folder
+from muxwire_reach import FLAGS, runtime_folder
 
 # What a call may import late. A module that is loaded after an upgrade would be of another version than the rest.
 _NEEDED = ("cli", "host", "instance", "library", "logs", "mcp", "operations", "shell", "tabs", "tmux", "vt")
@@ -35,7 +35,7 @@ async def own(name: str, ready: int, listener: int, asked: str) -> tuple[str, in
     If a newer program is to go on in this process: its Python, the socket that listens, and its version.
     """
     path = Path(runtime_folder()) / f"{name}.owner"
-    async with open_terminals(name) as terminals:
+    async with own_terminals(name) as terminals:
         made = socket.socket(fileno=listener) if listener >= 0 else listen(path)
         os.chdir("/")  # no file system is kept busy
         if ready >= 0:

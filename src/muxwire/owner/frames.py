@@ -19,7 +19,7 @@ from muxwire.cli.command_line import run_verb
 from muxwire.cli.console import STREAMS, Console, RunsThere
 from muxwire.errors import unwrapped
 from muxwire.tabs.seat import Seat
-from muxwire_client import HEAD
+from muxwire_reach import HEAD
 
 if TYPE_CHECKING:
     import socket

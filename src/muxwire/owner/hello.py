@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, final
 
 import anyio
 
-from muxwire_client import PROTOCOL
+from muxwire_reach import PROTOCOL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,7 +28,8 @@ _PIECE = 1 << 16
 class Hello:
     """What a client says of the process that it is.
 
-    `kind` is "verb" or "mcp", `words` what stands behind `muxwire`, `program` its Python. `directory` is "" if that was
+    `kind` is "verb", "mcp" or "library"; `words` is what stands behind `muxwire`, or what a program has opened the
+    instance with, `program` its Python. `directory` is "" if that was
     removed. `sizes` are those of the terminals that stdin, stdout and stderr are, `terminal` the path of the first.
     """
 
@@ -61,7 +62,7 @@ def read_hello(line: bytes) -> Hello | None:
             "muxwire": int(protocol),
             "version": str(version),
             "program": str(program),
-            "kind": ("verb" | "mcp") as kind,
+            "kind": ("verb" | "mcp" | "library") as kind,
             "words": list(words),
             "directory": str(directory),
             "sizes": [_, _, _] as sizes,

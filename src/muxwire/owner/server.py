@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 import stat
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -21,10 +21,12 @@ from muxwire.owner.agents import read_serve, serve_agent
 from muxwire.owner.frames import serve_verb
 from muxwire.owner.hello import read_hello, receive_hello
 from muxwire.owner.life import LINGER_SECONDS, Action, Event, State, after
+from muxwire.owner.programs import serve_program
 from muxwire.tabs.seat import Seat
-from muxwire_client import ACCEPTED, REFUSED, peer_user
+from muxwire_reach import ACCEPTED, REFUSED, peer_user
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from muxwire.library.terminals import Terminals
@@ -56,15 +58,45 @@ def listen(path: Path) -> socket.socket:
     return listener
 
 
+@asynccontextmanager
+async def answering(terminals: Terminals) -> AsyncIterator[None]:
+    """Have verbs and programs answered by this process, in which the instance has been opened for another reason.
+
+    The socket is in the instance's own directory, and goes with that; where none can be made, nobody is answered.
+    """
+    path = terminals.folders.runtime / terminals.folders.instance / "owner"
+    listener = None
+    if terminals.role != "adopted":  # at a person's server nothing is made that is not needed
+        with suppress(OSError, MuxwireError):
+            terminals.folders.prepare()
+            listener = listen(path)
+    if listener is None:
+        yield
+        return
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(Owner(terminals, path, listener, lives=False).answer)
+        try:
+            yield
+        finally:
+            tasks.cancel_scope.cancel()
+            listener.close()
+
+
 @final
 class Owner:
     """One process for one instance: its terminals, and the clients that share them."""
 
-    def __init__(self, terminals: Terminals, path: Path, listener: socket.socket, asked: str = "") -> None:
-        """`asked`: the version of the client for which this program has been started anew in a running process."""
+    def __init__(
+        self, terminals: Terminals, path: Path, listener: socket.socket, asked: str = "", *, lives: bool = True
+    ) -> None:
+        """`asked`: the version of the client for which this program has been started anew in a running process.
+
+        `lives`: the process is an owner's, and its life is that of `life.py`.
+        """
         self.terminals = terminals
         self.renewed_by = ""  # the Python of a newer version, which is to run in this process
         self.newer = asked
+        self._lives = lives
         self._path = path
         self._inode = path.stat().st_ino
         self._listener = listener
@@ -76,26 +108,34 @@ class Owner:
     async def serve(self) -> None:
         """Serve clients until the owner's life is over."""
         loop = asyncio.get_running_loop()
-        self._listener.setblocking(False)
-        self.terminals.on_change(lambda: self._happened(Event.STARTED if self.terminals.runs else Event.STOPPED))
+        self.terminals.on_change(self._look)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             loop.add_signal_handler(number, self._happened, Event.TERMINATED)
         self._do(Action.LINGER)
-        if self.terminals.runs:
-            self._happened(Event.STARTED)
+        self._look()
         with self._serving:
-            async with anyio.create_task_group() as tasks:
-                while True:
-                    try:
-                        connection, _ = await loop.sock_accept(self._listener)
-                    except OSError:
-                        await anyio.sleep(_AGAIN_SECONDS)
-                    else:
-                        tasks.start_soon(self._accept, connection)
+            await self.answer()
+
+    async def answer(self) -> None:
+        """Serve those who come, for ever."""
+        self._listener.setblocking(False)
+        async with anyio.create_task_group() as tasks:
+            while True:
+                try:
+                    connection, _ = await asyncio.get_running_loop().sock_accept(self._listener)
+                except OSError:
+                    await anyio.sleep(_AGAIN_SECONDS)
+                else:
+                    tasks.start_soon(self._accept, connection)
 
     # Its life.
 
+    def _look(self) -> None:
+        self._happened(Event.STARTED if self.terminals.runs else Event.STOPPED)
+
     def _happened(self, event: Event) -> None:
+        if not self._lives:
+            return
         before = self._state
         self._state, actions = after(before, event)
         if self._state is not before and self._lingering is not None:
@@ -146,6 +186,7 @@ class Owner:
         finally:
             self._clients -= 1
             if self._clients == 0:
+                self._look()  # a call may have opened a tab on another machine, or closed the last one
                 self._happened(Event.LEFT)
 
     async def _serve(self, connection: socket.socket) -> None:
@@ -158,7 +199,7 @@ class Owner:
             if line:
                 connection.send(REFUSED)
             return
-        if self._clients == 1 and hello.is_newer_than(__version__) and hello.version != self.newer:
+        if self._lives and self._clients == 1 and hello.is_newer_than(__version__) and hello.version != self.newer:
             self.renewed_by, self.newer = hello.program, hello.version
             self._happened(Event.OUTDATED)
             return
@@ -169,6 +210,15 @@ class Owner:
         if hello.kind == "verb":
             connection.send(ACCEPTED)
             await serve_verb(self.terminals, hello, connection)
+            return
+        if hello.kind == "library":
+            if hello.version != __version__:  # its classes may have other fields
+                connection.send(REFUSED)
+                return
+            seat = Seat(idle=float(hello.words[0]))
+            with self.terminals.seated(seat, hello.directory, hello.environ) as seated:
+                connection.send(ACCEPTED)
+                await serve_program(seated, connection)
             return
         try:
             offer, idle = read_serve(*hello.words)

@@ -8,24 +8,18 @@ tmux 3.3a here: the supervisor keeps every pane of ours alive until we kill it.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
-import anyio
-
 from muxwire.client.client import prepared, prepared_lists
 from muxwire.errors import InvalidArgument
-from muxwire.host.locks import locked
 from muxwire.protocol.commands import joined
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.tab_state import not_begun
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
     from muxwire.client.client import ControlClient, Pending
     from muxwire.pane.state import PaneState
@@ -99,117 +93,9 @@ class Keyboard:
             await answer.wait()
 
 
-# Whose turn it is to type into a pane that several processes share: an OS lock in the tab's directory.
-#
-# A turn lasts until the shell has begun the command, since its wrapper lies in one file; what runs then, every process
-# knows by the marks. A process whose turn follows another's first waits until its stream holds what that one has seen.
-
-# Between two checks of a lock that another process has: it holds it for a few ms.
-_LOOK_SECONDS = 0.002
-# A shell begins a line within a few ms; one that does not is found out by the call that typed it.
-_BEGIN_SECONDS = 1.0
-
-
-def typed_from(pane: PaneState, turn: TypingLock | anyio.Semaphore | None = None) -> int:
-    """Where a typed line begins that the shell has not begun to run yet; the end of the stream if there is none.
-
-    One that another process types begins at the prompt, or later.
-    """
+def typed_from(pane: PaneState) -> int:
+    """Where a typed line begins that the shell has not begun to run yet; the end of the stream if there is none."""
     if pane.session.hidden_since >= 0:
         return pane.session.hidden_since
-    if (typed := not_begun(pane.session)) is not None:
-        return typed.typed_at
-    if isinstance(turn, TypingLock) and pane.session.at_prompt and turn.taken_elsewhere():
-        return pane.session.prompt_end
-    return pane.stream.end
-
-
-@final
-class TypingLock:
-    """The turn of one pane, among the calls of this process and of others; used as anyio.Lock is."""
-
-    def __init__(
-        self,
-        folder: Path,
-        pane: PaneState,
-        client: ControlClient,
-        spawn: Callable[[Callable[[], Awaitable[object]]], None],
-    ) -> None:
-        self._path = folder / "turn"
-        self._pane = pane
-        self._client = client
-        self._spawn = spawn
-        self._among_us = anyio.Semaphore(1)
-        self._descriptor = -1  # of the file by which we hold the lock among processes
-
-    def acquire_nowait(self) -> None:
-        self._among_us.acquire_nowait()
-        if not (self._lock() and self._was_ours()):
-            self._among_us.release()
-            self.close()  # `acquire` may be cancelled before it begins
-            raise anyio.WouldBlock
-
-    async def acquire(self) -> None:
-        await self._among_us.acquire()
-        try:
-            while not self._lock():  # noqa: ASYNC110 - no event of this process reports another's lock
-                await anyio.sleep(_LOOK_SECONDS)
-            if not self._was_ours():
-                # What the pane had written before comes before this answer.
-                await self._client.command("display-message", "-p", "")
-                if self._descriptor >= 0:  # else the tab has ended meanwhile
-                    os.pwrite(self._descriptor, self._name(), 0)
-        except BaseException:
-            self._among_us.release()
-            self.close()
-            raise
-
-    def release(self) -> None:
-        """Pass the turn on: to calls of this process at once, to other processes when the command has begun."""
-        self._among_us.release()
-        if self._descriptor >= 0:
-            self._spawn(self._let_go)
-
-    async def _let_go(self) -> None:
-        session = self._pane.session
-        await self._pane.stream.until(lambda: session.closed or not_begun(session) is None, _BEGIN_SECONDS)
-        if self._among_us.value:
-            self.close()
-
-    def _lock(self) -> bool:
-        if self._descriptor < 0:
-            try:
-                descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-            except OSError:
-                return True  # the tab is gone, or the disk is full: what comes next says so
-            if not locked(descriptor):
-                os.close(descriptor)
-                return False
-            self._descriptor = descriptor
-        return True
-
-    def taken_elsewhere(self) -> bool:
-        """Whether another process has the turn: a line of its own may be on its way to the shell."""
-        if self._descriptor >= 0:
-            return False
-        try:
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            # A process that asks for the turn while this lock is held tries again soon.
-            return not locked(descriptor, fcntl.LOCK_SH)
-        finally:
-            os.close(descriptor)
-
-    def _was_ours(self) -> bool:
-        return self._descriptor < 0 or os.pread(self._descriptor, len(self._name()), 0) == self._name()
-
-    def _name(self) -> bytes:
-        return b"%10d" % os.getpid()
-
-    def close(self) -> None:
-        """Give the lock among processes back."""
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+    typed = not_begun(pane.session)
+    return pane.stream.end if typed is None else typed.typed_at

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.client.client import ControlClient, Pending
-    from muxwire.pane.keyboard import Keyboard, TypingLock
+    from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
     from muxwire.protocol.commands import Command
     from muxwire.shell import Shell, Wrapped
@@ -55,9 +55,8 @@ class Runner:
         client: ControlClient,
         folder: Path,
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
-        turn: TypingLock | None = None,
     ) -> None:
-        """`spawn` starts a task that outlives a call; with `turn` other processes type into the pane too."""
+        """`spawn` starts a task that outlives a call."""
         self.pane = pane
         self.keyboard = keyboard
         self.port = port = PanePort(pane, keyboard, client, self._type_again)
@@ -70,7 +69,7 @@ class Runner:
         self._client = client
         self.folder = folder
         self._files = pane.host.command_files(folder)
-        self.turn = turn or anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
+        self.turn = anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands in a row that were typed again
         self._starting = 0  # calls that are about to type a command

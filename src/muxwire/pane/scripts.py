@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire.host.host import Host
-    from muxwire.logs.store import FollowerLog, PaneLog
+    from muxwire.logs.store import PaneLog
     from muxwire.verbs.types import Language
 
 _FIRST_OF = 'for i in {names}; do command -v "$i" >/dev/null 2>&1 && exec "$i" "$@"; done; '
@@ -70,7 +70,7 @@ def script_name(language: str, script_id: str) -> str:
 
 
 def keep_script(
-    host: Host, log: PaneLog | FollowerLog, folder: Path, name: str, code: bytes
+    host: Host, log: PaneLog, folder: Path, name: str, code: bytes
 ) -> tuple[Path, Path, Callable[[], None] | None]:
     """Write a script next to its tab's log, where it stays as long as the log; if the disk is full, in `folder`.
 

@@ -576,7 +576,7 @@ class PaneState:
         It is known by its environment: only the tab's own shell was started with the nonce, which it does not export.
         """
         session, front = self.session, self.front()
-        persons = session.state is ShellState.ACCEPTED and session.running is None and not session.runs_others
+        persons = session.state is ShellState.ACCEPTED and session.running is None
         if not persons or front is None or front.pgrp != session.shell_pid:
             return None
         found = self.host.surroundings(front.pgrp)

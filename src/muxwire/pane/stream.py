@@ -16,7 +16,7 @@ from muxwire.vt.screens import ScreenSwitches
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from muxwire.logs.store import FollowerLog, PaneLog
+    from muxwire.logs.store import PaneLog
     from muxwire.shell.marks import Mark
     from muxwire.shell.session_table import Fact
 
@@ -55,7 +55,7 @@ class PaneStream:
 
     def __init__(
         self,
-        log: PaneLog | FollowerLog,
+        log: PaneLog,
         on_mark: Callable[[Mark, float, int], None],
         *,
         nonce: str = "",
@@ -95,15 +95,10 @@ class PaneStream:
         return self.ring.end
 
     @property
-    def log(self) -> PaneLog | FollowerLog:
+    def log(self) -> PaneLog:
         """The log, with all that came."""
         self.settle()
         return self._log
-
-    @log.setter
-    def log(self, log: PaneLog | FollowerLog) -> None:
-        self.settle()
-        self._log = log
 
     @property
     def screens(self) -> ScreenSwitches:

@@ -138,7 +138,8 @@ class Session:
         if server is not self._server:
             self._server = server
             folders, version = server.folders, ".".join(map(str, server.version))
-            about = f"instance {folders.instance} ({server.access.role}), tmux {version}, socket {folders.socket_path}"
+            whose = f"instance {folders.instance}, " if server.access.role == "owner" else ""
+            about = f"{whose}tmux {version}, socket {folders.socket_path}"
             self.say(about, "a tmux command, or :help; C-d ends")
         return server.client
 
@@ -147,7 +148,7 @@ class Session:
         client = await self.client()
         ends = any(name.startswith(_ENDS_SERVER) for name, *_ in commands_in(line))
         if ends and self._server is not None and self._server.access.persistent:
-            question = f"end instance {self._server.folders.instance}, and every tab in it? [y/N] "
+            question = f"end the server at {self._server.folders.socket_path}, and every tab in it? [y/N] "
             if not await self.confirm(question):
                 self.say("nothing was sent")
                 return False

@@ -374,10 +374,9 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
         remedy = "wait with `command_result`, stop it with `stop_process`, or use another tab"
     elif session.preexec_time is not None:
         since = f" {now - session.preexec_time:.1f} s ago" if seen.heard else ""  # the log has no times
-        line = "a command that another muxwire typed" if session.runs_others else "a line that was typed"
-        what = f"{program} runs in the foreground, from {line}{since}"
-        if seen.edits and not session.runs_others:  # a second line without a mark proves a prompt
-            what = f"{program} waits for keys, after {line}{since}: a `read`, or a prompt without a hook"
+        what = f"{program} runs in the foreground, from a line that was typed{since}"
+        if seen.edits:  # a second line without a mark proves a prompt
+            what = f"{program} waits for keys, after a line that was typed{since}: a `read`, or a prompt without a hook"
             remedy = "if it is a prompt, type `:` and Enter there with `send_keys`, and try again; else answer it"
     else:
         what = f"{program} runs in the foreground, not started by execute_command"

@@ -172,7 +172,7 @@ class Ready:
     async def _in_vain(self, waited: float) -> bool:
         """Whether to wait longer is useless: no muxwire process started what runs, or it waits for input."""
         pane = self._pane
-        if pane.session.running is None and not pane.session.runs_others:
+        if pane.session.running is None:
             no_use = await self._line.in_vain(waited)
         else:
             no_use = waited >= QUIET and pane.quiet() and await proved(self._port, self._waits)

@@ -35,16 +35,6 @@ def readable(command: bytes) -> bytes:
     return (shown + more).encode() + b"\n"  # the tty makes CR LF of it
 
 
-def shown_command(written: bytes) -> str:
-    """The readable command in what was written before a start mark; "" if it is not there (`redraw`, `shown_again`).
-
-    Of a command that another process typed, the stream holds the text nowhere else.
-    """
-    _, mark, after = written.rpartition(_TYPED)
-    drawn = after.partition(b"\x07")[2].decode("utf-8", "replace").replace("\r\n", "\n") if mark else ""
-    return drawn.removesuffix("\n").replace("\n> ", "\n")
-
-
 def redraw(command: bytes, command_id: str, typed_at: int, *, saved: bool) -> bytes:
     """Return the bytes that turn our line, typed at that offset, into the readable command.
 

@@ -222,7 +222,6 @@ class ShellSession:
         self.prompt_end = -1
         self.prompt_time = 0.0
         self.preexec_time: float | None = None  # when it took a line, until its next prompt
-        self.runs_others = False  # whether a command runs, or its prompt is to come, that another process typed
         self.lines_taken = 0  # since its newest prompt that a mark announced (rule 9)
         self.preexec_offset = -1  # the offset after the newest C mark: there the answer to a typed line begins
         # Whether its shell prints C at all. The plain ones do not, and of bash those from 4.4 on, which say so at once.
@@ -246,7 +245,6 @@ class ShellSession:
         self.hidden_since = -1  # the stream's end when a line was about to be typed out of sight; -1 if none is
         self.hidden_begin = -1  # where its B mark is, as soon as that has come
         self._hidden_anew = False  # whether the marks T that come before that B are of what was hidden before
-        self._echoed_id = ""  # of the newest line that was typed out of sight, by any process
         self._open: dict[str, Execution] = {}
         self.hung_up = False  # whether we are ending it
         self._replaced: set[str] = set()  # commands in whose shell's place another answered: their end may come
@@ -332,8 +330,6 @@ class ShellSession:
             if not self._may_be_ours(mark.command_id):
                 return
             self._is_recalled(mark.command_id, mark)
-            self.runs_others = self.runs_others or (execution is None and self.running is None)
-            self._tell(OutputBegan(None, mark.begin))
             return
         if self._is_own(execution):
             self._move(Input.OUTPUT_START)
@@ -345,8 +341,6 @@ class ShellSession:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.ending:
             self._is_recalled(mark.command_id, mark)
-            if mark.command_id == self._echoed_id:  # after a command in a nested shell no prompt mark comes
-                self.runs_others = False
             if mark.command_id in self._replaced:
                 self._replaced.remove(mark.command_id)
                 self._is_ours(mark)
@@ -376,7 +370,7 @@ class ShellSession:
         self._move(Input.PROMPT_START)
         self.prompt_seq, self.prompt_end = mark.seq, mark.end
         self.prompt_time, self.prompt_status, self.status_at_prompt = now, mark.status, status
-        self.preexec_time, self.sleeps_since, self.runs_others, self.lines_taken = None, None, False, 0
+        self.preexec_time, self.sleeps_since, self.lines_taken = None, None, 0
         self.reads, self.drawn_at, self.end_saved, self.continues = "", -1, False, False
         self.shell_pid = pid
         if mark.cwd != self.cwd:  # one string for all prompts in a directory: paths are long, and many are remembered
@@ -417,7 +411,7 @@ class ShellSession:
         self.continues = False
         self.has_preexec_mark = True
         self.lines_taken += 1
-        self.preexec_time, self.preexec_offset, self.runs_others = now, mark.end, False
+        self.preexec_time, self.preexec_offset = now, mark.end
         typed_at = self.current.typed_at if self.current is not None else 0
         # What stands before it is the echo of the input, unless a command was typed after that: the line is its.
         if self._input_recalled and typed_at <= self.last_input.offset < mark.end:
@@ -548,7 +542,6 @@ class ShellSession:
 
     def _on_echo(self, mark: EchoStart | EchoEnd) -> None:
         """Lines that muxwire types out of sight begin or end: they are no output of what runs around them."""
-        self._echoed_id = mark.command_id
         ended = isinstance(mark, EchoEnd)
         begin = mark.begin if self.hidden_begin < 0 and self._hidden_anew else self.hidden_begin
         found = [(begin, mark.end)] if ended and begin >= 0 else []
@@ -643,7 +636,7 @@ class ShellSession:
         """
         if self.prompt_end < before and (self.running is None or self.running.typed_at < before):
             self._move(Input.PROMPT_FOUND)
-            self.preexec_time, self.status_at_prompt, self.runs_others = None, None, False
+            self.preexec_time, self.status_at_prompt = None, None
             self.reads, self.says_reads, self.end_saved, self.continues = "", False, False, False
         self._give_up(Input.PROMPT_FOUND, note, before, now, end)
 

@@ -134,10 +134,9 @@ class LineTaken:
 @final
 @dataclass(frozen=True, slots=True)
 class OutputBegan:
-    """The output of a command begins, after a mark at `begin`; None is one that another muxwire typed."""
+    """The output of a command begins."""
 
-    execution: Execution | None
-    begin: int = -1
+    execution: Execution
 
 
 @final

@@ -63,10 +63,13 @@ def _run(
     ready: Callable[[], Awaitable[object]] | None = None,
 ) -> _Result:
     """Run the library's method in the thread of the loop, and return what it returns; `ready` as `LoopThread.run`."""
+    bound: Callable[..., Coroutine[Any, Any, _Result]] = getattr(
+        twin.twin, method.__name__
+    )  # the instance may be at its owner, which has the method of that name
 
     def begin(call: Call[_Result]) -> Coroutine[Any, Any, _Result]:
         words = {name: _for_library(value, call, name) for name, value in named.items()}
-        return method(twin.twin, *(_for_library(value, call) for value in given), **words)
+        return bound(*(_for_library(value, call) for value in given), **words)
 
     return twin.loop.run(begin, ready)
 
@@ -146,7 +149,7 @@ class Terminals(_Twin):
 
     @property
     def role(self) -> Role:
-        """Our place at the tmux server: `owner`, `follower` next to the owner, or `adopted` for a person's server."""
+        """`owner`: the instance is this process's; `client`: another process owns it; `adopted`: a person's server."""
         return self.twin.role
 
     create_tab = _gives_tab(AsyncTerminals.create_tab)

@@ -64,7 +64,6 @@ class TabBook:
         self.generation = 0
         self.idle_timeout: float = parent.idle_timeout if parent is not None else 0.0  # for tabs without their own
         self.leaves_running = False  # this process ends: a call that is cancelled now interrupts nothing
-        self.attended = False  # whether a person's terminal is attached, as far as is known
         self.awaited = ""  # what the call that was begun last waits for, in words
         self._used: dict[str, None] = {}  # by whichever seat: the keys of tabs, the one last used at the end
         self.seats: list[Seat] = [] if parent is None else parent.seats
@@ -159,7 +158,7 @@ class TabBook:
         tab.pane.stream.listener, tab.pane.stream.later = tab.events, tab.client.later
 
     def _events_of(self, tab: Tab) -> TabEvents:
-        return TabEvents(tab, self.spawn, self.history, attended=lambda: self.attended)
+        return TabEvents(tab, self.history)
 
     @contextmanager
     def reading_again(self, tab: Tab) -> Iterator[None]:
@@ -241,9 +240,7 @@ class TabBook:
         tab.client.detach_pane(pane_id(tab.pane_id))
         tab.pane.stream.close(ended=not persistent)
         self.events.record("tab_closed", tab.key, reason=tab.end_reason)
-        if tab.typing_lock is not None:
-            tab.typing_lock.close()
-        tab.events, tab.record, tab.typing_lock, tab.typists = None, None, None, None
+        tab.events, tab.record = None, None
         tab.runner.close(persistent=persistent)
         while len(self.closed) >= REMEMBERED_TABS:
             del self.closed[next(iter(self.closed))]

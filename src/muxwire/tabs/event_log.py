@@ -17,8 +17,8 @@
 | `human_input` | how: `line` or `keys`; command_id of what ran | the mark `C`, tmux's `session_activity` |
 | `link` | host; link: `reconnecting` or `up` | the connection to another machine |
 
-`by` is `execute`, `keys` (`send_keys` of this process), `other` (another muxwire), `person` or `unknown`. `line` is the
-row of the screen on which it was entered, with its prompt.
+`by` is `execute`, `keys` (`send_keys`) or `person`, who may be a program that types by tmux. `line` is the row of the
+screen on which it was entered, with its prompt.
 """
 
 from __future__ import annotations

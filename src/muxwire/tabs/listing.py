@@ -13,7 +13,7 @@ from muxwire.results import SessionInfo, TabList
 from muxwire.tmux.rows import CLIENTS, PANES, ClientRow, panes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Iterable
 
     from muxwire.results import TabInfo
     from muxwire.tabs.book import TabBook
@@ -28,26 +28,16 @@ LISTED_SECONDS = 2.0
 LISTED_ROUND_TRIPS = 10
 
 
-async def list_tabs(
-    server: TmuxServer | None,
-    book: TabBook,
-    seat: Seat,
-    ask: Callable[[], Awaitable[None]],
-    *,
-    closed: bool,
-    session: str,
-) -> TabList:
+async def list_tabs(server: TmuxServer | None, book: TabBook, seat: Seat, *, closed: bool, session: str) -> TabList:
     """Describe every tab and session, or those of `session`; if no server answers, what is known of them.
 
     The active tab is the one that `seat` used last.
-
-    `ask` is awaited if there are windows that are no tabs: it may add tabs.
     """
     link = server.host.link if server is not None else None
     if server is not None and (link is None or link.up):
         try:
             with move_on_after(inf if link is None else LISTED_SECONDS + LISTED_ROUND_TRIPS * link.rtt):
-                return await _asked(server, book, seat, ask, closed=closed, session=session)
+                return await _asked(server, book, seat, closed=closed, session=session)
         except (MuxwireError, ValueError):
             if link is None:
                 raise
@@ -56,17 +46,10 @@ async def list_tabs(
     return TabList(_rows_without_tmux(known, book, seat, session), ())
 
 
-async def _asked(
-    server: TmuxServer, book: TabBook, seat: Seat, ask: Callable[[], Awaitable[None]], *, closed: bool, session: str
-) -> TabList:
+async def _asked(server: TmuxServer, book: TabBook, seat: Seat, *, closed: bool, session: str) -> TabList:
     every, clients = await server.client.ask(PANES, CLIENTS)
     panes = panes_of(every)
     windows = {(row.session, row.window) for row in server.sessions.with_tabs(panes)}
-    strange = {window for _, window in windows}.difference(tab.window_id for tab in book.open.values())
-    if strange:
-        await ask()
-        if not strange.isdisjoint(tab.window_id for tab in book.open.values()):
-            return await _asked(server, book, seat, ask, closed=closed, session=session)
     commands = {row.pane: row.command for row in panes}
     async with create_task_group() as tasks:
         for tab in book.open.values():

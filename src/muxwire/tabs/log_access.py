@@ -69,7 +69,7 @@ class LogSource:
     @property
     def typed_from(self) -> int | None:
         """From this offset on, the log may hold a line that muxwire typed and that the shell has not begun to run."""
-        return typed_from(self.tab.pane, self.tab.runner.turn) if self.tab is not None else None
+        return typed_from(self.tab.pane) if self.tab is not None else None
 
     @property
     def within(self) -> tuple[int, int] | None:

@@ -17,7 +17,7 @@ from muxwire.errors import CommandError, InvalidArgument, MuxwireError, NotPermi
 from muxwire.host.environment import check_size, check_text, checked_environment, whole_setting
 from muxwire.ids import pane_id
 from muxwire.logs.segments import UNKNOWN_SIZE
-from muxwire.pane.keyboard import Keyboard, TypingLock
+from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
@@ -137,13 +137,12 @@ class TabMaker:
                 )
         spec = self.prepare(request, label)
         try:
-            async with self.server.changing():
-                made = _Made(self, spec, self._window_command(spec))
-                # A window that is in no book would live for ever: from here on it is made whole or not at all.
-                with anyio.CancelScope(shield=True):
-                    if not patient:
-                        await made.asked.wait()
-                    tab = await self._placed(made, request)
+            made = _Made(self, spec, self._window_command(spec))
+            # A window that is in no book would live for ever: from here on it is made whole or not at all.
+            with anyio.CancelScope(shield=True):
+                if not patient:
+                    await made.asked.wait()
+                tab = await self._placed(made, request)
         except TmuxSilent:
             if not made.asked.done:
                 self._book.spawn(lambda: self._late(made, request))
@@ -207,7 +206,7 @@ class TabMaker:
                 created=time.time(),
             )
             # Before the window is made: a process that is notified of the window can then read its record.
-            if self.server.keeps_records:
+            if self.server.access.persistent:  # for a later process
                 record.save(self.server.make_record_folder(label))
         except BaseException:
             self._host.remove_folder(folder)
@@ -341,9 +340,8 @@ class TabMaker:
         )
         may_be_dead = server.access.role == "adopted"
         keyboard = Keyboard(state, server.client, server.version, may_be_dead=may_be_dead)
-        turn = TypingLock(folder, state, server.client, self._book.spawn) if server.is_shared else None
         book, client = self._book, server.client
-        runner = Runner(state, keyboard, client, folder, book.spawn, turn)
+        runner = Runner(state, keyboard, client, folder, book.spawn)
         tab = Tab(
             record,
             window_id=place.window,
@@ -356,10 +354,8 @@ class TabMaker:
             server=server,
             book=self._book,
         )
-        if server.keeps_records:
-            tab.typists = CommandBook(server.record(record.label), f"{os.getpid()}-{id(server.access)}")
         if server.access.persistent:
-            tab.record, tab.typing_lock = tab.typists, turn
+            tab.record = CommandBook(server.record(record.label))
         return tab
 
     def add_and_read(self, tab: Tab) -> None:
@@ -384,10 +380,9 @@ class TabMaker:
 
     def close_at_end(self, tab: Tab) -> None:
         """Close the tab when its program has ended."""
-        if self.server.access.role != "follower":
-            tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
-            if tab.pane.session.exit_status is not None:  # it ended while no process was attached
-                tab.pane.on_exit()
+        tab.pane.on_exit = lambda: self._book.spawn(tab.reap)
+        if tab.pane.session.exit_status is not None:  # it ended while no process was attached
+            tab.pane.on_exit()
 
 
 @final

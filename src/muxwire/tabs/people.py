@@ -111,7 +111,7 @@ class People:
         clients = list(map(ClientRow.parse, rows))
         for row in clients:
             if row.control or row.name in gone:
-                continue  # another muxwire is no person; a client in `gone` left after the answer
+                continue  # a program is no person; a client in `gone` left after the answer
             self._attached.add(row.name)
             if row.name not in before:
                 name = self._server.sessions.name(row.session, row.session_name)
@@ -154,7 +154,7 @@ class People:
         self._subscribe_as_needed(b"")
 
     def _subscribe_as_needed(self, fronts: bytes) -> None:
-        needed = self._book.attended = bool(self._attached)
+        needed = bool(self._attached)
         if needed == self._subscribed:
             return
         self._subscribed, self._fronts = needed, _read(fronts)

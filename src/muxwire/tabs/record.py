@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import InstanceUnavailable, cannot
 from muxwire.host.folders import write_private
-from muxwire.shell.authors import Elsewhere
 from muxwire.shell.execution import Ending, Execution
 
 if TYPE_CHECKING:
@@ -142,9 +141,7 @@ def kept_log_name(folder: Path, name: str) -> str:
 class CommandBook:
     """The commands of one tab on file: `note` as each is typed, `load` in a later process."""
 
-    def __init__(self, folder: Path, typist: str) -> None:
-        """`typist` names this process among those that type into the tab."""
-        self._typist = typist
+    def __init__(self, folder: Path) -> None:
         self.shell_pid = 0  # of the shell to which the newest command was typed; known once loaded
         self.input_at = -1  # the offset at which the newest other input was typed; known once loaded
         self._path = folder / _COMMANDS
@@ -154,12 +151,12 @@ class CommandBook:
         row = {name: getattr(execution, name) for name in (*_AS_TYPED, *_NEWER)}
         for name, longest in _ENCODED.items():
             row[name] = base64.b64encode(getattr(execution, name)[:longest]).decode()
-        self._write(row | {"id": execution.command_id, "shell_pid": shell_pid, "by": self._typist})
+        self._write(row | {"id": execution.command_id, "shell_pid": shell_pid})
         self.note_end_of(execution)
 
     def note_input(self, offset: int) -> None:
         """Write down, before they are typed, that this process types keys."""
-        self._write({"input_at": offset, "typed_time": time.monotonic(), "by": self._typist})
+        self._write({"input_at": offset, "typed_time": time.monotonic()})
 
     def note_end_of(self, execution: Execution) -> None:
         execution.ends_with(lambda: self._note_end(execution))
@@ -209,40 +206,16 @@ class CommandBook:
             self._shorten(text)
         return list(found.values())[-REMEMBERED:]
 
-    def elsewhere(self) -> Elsewhere:
-        """When other processes typed last into this tab, as far as they noted it."""
-        keys = command = -math.inf
-        for row in self._newest():
-            if row["by"] == self._typist:
-                continue
-            if "input_at" in row:
-                keys = max(keys, row["typed_time"])
-            else:
-                command = max(command, row["typed_time"])
-        return Elsewhere(keys, command)
-
     def keys_between(self, begin: int, end: int) -> float:
-        """When keys were typed last while the output ended there, by any process; -inf if none were noted."""
-        rows = self._newest()
-        times = [row["typed_time"] for row in rows if "input_at" in row and begin <= row["input_at"] <= end]
-        return min(max(times, default=-math.inf), time.monotonic())
-
-    def _newest(self) -> list[dict[str, Any]]:
-        """The newest rows that say who typed, oldest first."""
-        rows = []
+        """When keys were typed last while the output ended there; -inf if none were noted."""
+        found = -math.inf
         with suppress(OSError):
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-            try:
-                size = os.fstat(descriptor).st_size
-                text = os.pread(descriptor, _NEWEST_BYTES, max(0, size - _NEWEST_BYTES))
-            finally:
-                os.close(descriptor)
-            for line in text.splitlines():
-                with suppress(ValueError, TypeError):  # as in `load`; or a piece of a line
+            for line in self._path.read_bytes()[-_NEWEST_BYTES:].splitlines():
+                with suppress(ValueError, KeyError, TypeError):  # as in `load`; or a piece of a line
                     row = json.loads(line)
-                    if "by" in row and "typed_time" in row:
-                        rows.append(row)
-        return rows
+                    if begin <= row["input_at"] <= end:
+                        found = max(found, row["typed_time"])
+        return min(found, time.monotonic())
 
     def _shorten(self, text: bytes) -> None:
         with suppress(OSError):

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.lowlevel
@@ -53,7 +53,6 @@ from muxwire.vt.drawn import rows_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from muxwire.pane.keyboard import TypingLock
     from muxwire.pane.runner import Progress, Runner
     from muxwire.pane.state import PaneState
     from muxwire.results import (
@@ -112,7 +111,6 @@ def said_idle(result: ExecutionResult, idle: float) -> ExecutionResult:
     return replace(result, note=f"{why}; it still runs: `command_result` has the rest", why_running=why)
 
 
-@final
 class Tab:
     """One window that muxwire made; get it from `Terminals.create_tab` or `Terminals.tab`."""
 
@@ -145,10 +143,7 @@ class Tab:
         self.is_adopted = False  # it is a window of a person's own tmux server, and muxwire did not make it
         self.shown_name: str | None = None  # at a person's server: what tmux showed when it was last asked
         self.events: TabEvents | None = None  # from its registration to its end
-        # Of an instance that outlives us: what was run, for a later process, and whose turn it is to type.
-        self.record: CommandBook | None = None
-        self.typing_lock: TypingLock | None = None
-        self.typists: CommandBook | None = None  # the file in which each muxwire process notes that it types keys here
+        self.record: CommandBook | None = None  # of an instance that outlives us: what was run, for a later process
         self.client, self.server = server.client, server
         self._book = book
         self._ending = anyio.Lock()
@@ -158,9 +153,8 @@ class Tab:
             pane.host.forget(pane.leader_pid)
             if self.events is not None:
                 self.events.pressed(by_person=self._persons > 0)
-            # Keys that no process of muxwire notes are no agent's to the others.
-            if (noted := self.record or self.typists) is not None and not self._persons:
-                noted.note_input(pane.stream.end)
+            if self.record is not None and not self._persons:  # keys that are not noted are no agent's later
+                self.record.note_input(pane.stream.end)
 
         self._view = ScreenView(pane, server.client, server.version)
         runner.port.on_input, runner.port.picture = on_input, self._view.picture
@@ -195,8 +189,6 @@ class Tab:
             return f"a person has typed into {self.key}"
         if not self.pane.supervised:
             return f"{self.key} was not made by muxwire"
-        if self.events is not None and self.events.unknown_typed:
-            return f"a person or a program (not known which) has typed into {self.key}"
         return ""
 
     @property

@@ -1,7 +1,7 @@
 """From what a tab's pane writes to the events of the tab: commands, prompts, output, bells, titles, its end.
 
-Who typed a line that the shell accepted is decided by `shell/authors.py`. What this process types is known: all of it
-passes one place, `pane/keyboard.py`. Other processes note in the tab's directory that they type (`tabs/record.py`).
+Who typed a line that the shell accepted is decided by `shell/authors.py`. What muxwire types is known: all of it passes
+one place, `pane/keyboard.py`, and for a later process it is noted in the tab's directory (`tabs/record.py`).
 """
 
 from __future__ import annotations
@@ -12,18 +12,15 @@ from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
-import anyio
-
 from muxwire.logs.history import JournalEntry
-from muxwire.shell.authors import Elsewhere, LineSeen, by_keys, without_mark
-from muxwire.shell.redraw import shown_command
+from muxwire.shell.authors import LineSeen, is_by_keys
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.tabs.event_log import EventLog
 from muxwire.vt.bells import BellScanner, progress
 from muxwire.vt.readable import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Iterator
 
     from muxwire.logs.history import History
     from muxwire.shell.authors import Author
@@ -38,8 +35,6 @@ COMMAND_SHOWN = 200
 # A line as it was drawn is looked for in so many bytes before its start mark or its end. The beginning of a longer one
 # is not reported.
 _LINE_BYTES = 16 << 10
-# Seconds from an accepted line to the start mark of another muxwire process: the typed line reads a file first.
-ELSEWHERE = 0.15
 
 
 def journal_entry(tab: Tab, execution: Execution) -> JournalEntry:
@@ -57,20 +52,10 @@ def journal_entry(tab: Tab, execution: Execution) -> JournalEntry:
 
 @final
 class TabEvents:
-    def __init__(
-        self,
-        tab: Tab,
-        spawn: Callable[[Callable[[], Awaitable[object]]], None],
-        history: History | None = None,
-        *,
-        attended: Callable[[], bool],
-    ) -> None:
-        """`attended`: whether a person's terminal is attached to the tab's server, as far as is known."""
+    def __init__(self, tab: Tab, history: History | None = None) -> None:
         self._tab = tab
-        self._attended = attended
         self._log = EventLog()  # a log without a reader, until `report_to`
         self.reports = False
-        self._spawn = spawn
         self._history = history
         self._signals = BellScanner(tab.pane.stream.end)
         self._due: deque[Signal] = deque()  # bells, titles and progress that are not recorded yet
@@ -84,20 +69,16 @@ class TabEvents:
         self._line_read = False  # whether its start was not heard as it came, but read later
         self._reads_log = False
         self._line_from = 0  # where its prompt begins
-        self._lines = 0  # how many were accepted
-        self._unclear = False  # whether it is not known yet who typed the last one
-        self._is_command = False  # whether it was a command of another process, which notes it in the journal
         self._last: Author | None = None
         self._last_time = 0.0
         self._by_person = False  # whether the keys that this process typed last were a person's
         self.person_typed = False  # keys or a line, ever
-        self.unknown_typed = False  # a line, ever
 
     @property
     def line_by(self) -> Author | None:
         """Who typed the line that runs, unless muxwire ran it as a command; None if none runs."""
         self._tab.pane.stream.settle()
-        return "unknown" if self._unclear else self._line
+        return self._line
 
     def report_to(self, log: EventLog) -> None:
         """What happens from now on is an event."""
@@ -150,8 +131,7 @@ class TabEvents:
     def on_reached(self, offset: int) -> None:
         """Every mark before that offset was reported, so bells, titles and progress before it are recorded now."""
         self._reached = offset
-        # While it is not known who typed a line, its start is still to be recorded.
-        if self._due and not self._unclear:
+        if self._due:
             self._record_due()
 
     def _record_due(self) -> None:
@@ -189,16 +169,13 @@ class TabEvents:
 
     def _on_start(self, began: OutputBegan) -> None:
         execution = began.execution
-        if execution is not None and execution.command_id in self._ours:
+        if execution.command_id in self._ours:
             self._last, self._last_time = "execute", time.monotonic()
             shown = execution.command[:COMMAND_SHOWN].decode("utf-8", "replace")
             self._log.record(
                 "command_started", self._tab.key, by="execute", command_id=execution.command_id,
                 command=shown, from_byte=execution.begin,
             )  # fmt: skip
-        elif self._unclear:
-            written = self._tab.pane.stream.ring.read(max(0, began.begin - _LINE_BYTES), began.begin)
-            self._accept_command(shown_command(written)[:COMMAND_SHOWN])
 
     def _ended(self, execution: Execution) -> None:
         if execution.ran:
@@ -215,59 +192,25 @@ class TabEvents:
         self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
         self._line_read = self._reads
         if self._line_read:
-            typists, (_, begin, cwd) = self._tab.typists, self._line_began
-            typed = typists.keys_between(self._line_from, begin) if typists is not None else -math.inf
-            if typed > -math.inf:
-                self._line_began = typed, begin, cwd
-                self._accept("other")
-                return
-        elif author := by_keys(self._seen(now)):
-            self._accept("person" if author == "keys" and self._by_person else author)
-            return
-        self._unclear = True
-        line = self._lines = self._lines + 1
-
-        async def decide_late() -> None:
-            await anyio.sleep(ELSEWHERE)
-            if self._unclear and self._lines == line:
-                self._accept_unmarked()
-
-        self._spawn(decide_late)
-
-    def _seen(self, now: float) -> LineSeen:
-        pane, typists = self._tab.pane, self._tab.typists
-        elsewhere = typists.elsewhere() if typists is not None else Elsewhere()
-        return LineSeen(now, pane.session.prompt_time, pane.pressed_at, elsewhere, self._last, self._last_time)
-
-    def _accept_unmarked(self) -> None:
-        """No start mark of a command of another process has come for the last line."""
-        seen, is_new = self._seen(self._line_began[0]), not self._line_read
-        author = without_mark(seen, attended=is_new and self._attended())
-        if author == "other":
-            self._accept_command("")
+            record, (_, begin, cwd) = self._tab.record, self._line_began
+            typed = record.keys_between(self._line_from, begin) if record is not None else -math.inf
+            is_ours = typed > -math.inf
+            self._line_began = typed if is_ours else now, begin, cwd
         else:
-            self._accept(author)
+            pane = self._tab.pane
+            is_ours = not self._by_person and is_by_keys(
+                LineSeen(now, pane.session.prompt_time, pane.pressed_at, self._last, self._last_time)
+            )
+        self._accept("keys" if is_ours else "person")
 
     def _accept(self, author: Author) -> None:
         """The last line was that author's; the event has the line as it stood on the screen."""
-        self._begun(author, author, is_command=False)
+        self._line, self._last, self._last_time = author, author, time.monotonic()
         if author == "person":
             self._log.record("human_input", self._tab.key, how="line")
         self.person_typed |= author == "person"
-        self.unknown_typed |= author == "unknown"
         text = self._entered()
         self._log.record("command_started", self._tab.key, by=author, **({"line": text} if text else {}))
-        self._record_due()
-
-    def _accept_command(self, command: str) -> None:
-        """The last line was a command of another process; "" if it is not known which."""
-        self._begun("other", "execute", is_command=True)
-        self._log.record("command_started", self._tab.key, by="other", **({"command": command} if command else {}))
-        self._record_due()
-
-    def _begun(self, author: Author, last: Author, *, is_command: bool) -> None:
-        self._unclear, self._is_command = False, is_command
-        self._line, self._last, self._last_time = author, last, time.monotonic()
 
     def _entered(self) -> str:
         """The line that was accepted last as it stood on the screen, with its prompt; "" where that is not known."""
@@ -284,16 +227,14 @@ class TabEvents:
         self._log.record("prompt", self._tab.key, cwd=self._tab.pane.session.cwd, next_byte=prompt.end)
 
     def _finish_line(self, status: int | None) -> None:
-        if self._unclear:
-            self._accept_unmarked()
         if self._line is not None:
             self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
             self._note_line(status)
         self._line = None
 
     def _note_line(self, status: int | None) -> None:
-        history, by = self._history, "keys" if self._line == "other" else self._line
-        if history is None or history.is_follower() or self._is_command or self._reads_log:
+        history, by = self._history, self._line
+        if history is None or self._reads_log:
             return
         if self._line_read and by != "keys":  # it is not known when it began
             return

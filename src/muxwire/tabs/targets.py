@@ -9,7 +9,7 @@ from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget
 from muxwire.ids import LAST_USED, USED_BEFORE, host_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Mapping
 
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.seat import Seat
@@ -51,28 +51,23 @@ async def find_tab(
     seat: Seat,
     prefix: str,
     sessions: Sessions | None,
-    ask: Callable[[], Awaitable[None]],
 ) -> Tab:
     """Resolve a selector of that seat; NoSuchTarget for none, and for more than one.
 
     `@N` a window (its first pane), `%N` a pane, `.` the tab last used, `=` the one before it, `NAME` a tab (or the
     active tab of that session), `SESSION:N` a window's index there, `SESSION:NAME` a tab's name there; `SESSION:N.M`
-    names its pane M. If there is none, `ask` is awaited: it may add to the book. Then a closed one counts.
+    names its pane M. If there is none, a closed one counts.
     """
-    known = set(book.open)
     used = {LAST_USED: book.latest(seat), USED_BEFORE: book.previous(seat)}
     try:
         return await _find(target, book.open, used, sessions)
     except AmbiguousTarget:
         raise
     except NoSuchTarget:
-        await ask()
-        if known == set(book.open):
-            closed = book.find_closed(prefix + target) or book.find_closed(target)
-            if closed is None:
-                raise
-            return closed
-    return await find_tab(target, book, seat, prefix, sessions, ask)
+        closed = book.find_closed(prefix + target) or book.find_closed(target)
+        if closed is None:
+            raise
+        return closed
 
 
 async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], sessions: Sessions | None) -> Tab:

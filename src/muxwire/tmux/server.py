@@ -6,7 +6,6 @@ client hears every pane, and a keeper window so that the hub never runs empty (a
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
@@ -15,12 +14,10 @@ import anyio
 from muxwire.client.watchdog import ends_session, kill_command
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, TmuxSilent
 from muxwire.host.folders import how_to_use, private_folder
-from muxwire.host.locks import named_server, nobody_attaches
-from muxwire.logs.store import FollowerLog
+from muxwire.host.locks import holder, named_server
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from contextlib import AbstractAsyncContextManager
 
     from muxwire.client.client import ControlClient
     from muxwire.client.transport import TmuxProcess
@@ -31,33 +28,24 @@ if TYPE_CHECKING:
     from muxwire.tmux.sessions import Sessions
 
 
-# How a process stands to the tmux server that it uses: owner of the instance, follower, or at a person's server.
-
-# The owner writes the logs and reattaches every tab; a follower executes and reads next to it; a server that a person
-# runs is adopted: nothing of it is changed.
-Role = Literal["owner", "follower", "adopted"]
+# How a process stands to an instance: it owns it, it is a client of the process that does, or the tmux server is one
+# that a person runs, of which nothing is changed.
+Role = Literal["owner", "client", "adopted"]
 
 
 @final
 class Access:
-    """`persistent`: the tmux server outlives us. `lock`: that of a named instance, whose holder is the owner.
+    """`persistent`: the tmux server outlives us. `lock`: that of a named instance, which one process has at a time."""
 
-    A follower becomes the owner when it gets the lock.
-    """
-
-    def __init__(
-        self, *, persistent: bool, lock: InstanceLock | None = None, follower: bool = False, adopted: bool = False
-    ) -> None:
+    def __init__(self, *, persistent: bool, lock: InstanceLock | None = None, adopted: bool = False) -> None:
         self.persistent = persistent
         self.lock = lock
-        self._follower = follower
-        self._adopted = adopted
+        self.role: Role = "adopted" if adopted else "owner"
 
     async def settle(self, folders: Folders) -> None:
-        """Before the server is started or attached to: become its owner if no other process is.
+        """Before the server is started or attached to: become its owner.
 
-        InstanceUnavailable, also if the instance's server listens elsewhere: no process would own the one here, and
-        both would write the same logs.
+        InstanceUnavailable if another process is, or if the instance's server listens elsewhere.
         """
         if self.lock is None:
             return
@@ -66,25 +54,23 @@ class Access:
         pid, noted = named_server(folders.server)
         there = noted if held else self.lock.socket_of_holder()
         if folders.differs(there):
-            self.lock.give_back()
+            if held:
+                self.lock.give_back()
             raise InstanceUnavailable(
                 f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}"
                 + (f"; its tmux server is process {pid}" if pid else ""),
                 remedy=f"{how_to_use(Path(there).parent)}; or choose another name",
             )
-
-    @property
-    def role(self) -> Role:
-        """What this process is to the server now. Before the lock was tried: what it would be."""
-        refused = self.lock is not None and self.lock.refused
-        if self._adopted:
-            return "adopted"
-        return "follower" if self._follower or refused else "owner"
+        if not held:
+            raise InstanceUnavailable(
+                f"process {holder(folders.lock)} has the instance {folders.instance}, and shares it with no other",
+                remedy="end that process, or choose another name",
+            )
 
     @property
     def owns_persistent(self) -> bool:
-        """Whether we are the owner of a named instance: this process writes the logs now, another one later."""
-        return self.lock is not None and self.lock.held
+        """Whether it is a named instance: this process writes the logs now, another one later."""
+        return self.lock is not None
 
 
 @final
@@ -149,11 +135,6 @@ class TmuxServer:
         """Where the record of a tab is: with what its shell reads; for a tab on another machine, beside its logs."""
         return self.folders.tab(label) if self.host.is_local else self.records / label
 
-    @property
-    def keeps_records(self) -> bool:
-        """Whether another process may ask for the record of a tab: on this machine also a command of `muxwire`."""
-        return self.access.persistent or self.host.is_local
-
     def make_record_folder(self, label: str) -> Path:
         """The directory of `record`; for a pane on this machine `Host.make_folder` has made it already."""
         folder = self.record(label)
@@ -162,14 +143,9 @@ class TmuxServer:
         return folder
 
     @property
-    def is_shared(self) -> bool:
-        """Whether other processes of muxwire type into its panes, too: into those of another machine only one does."""
-        return self.access.persistent and self.host.is_local
-
-    @property
     def lists_records(self) -> bool:
-        """Whether other processes of muxwire list its tabs by what tmux says of them."""
-        return self.is_shared or not self.host.is_local
+        """Whether a later process finds its tabs by what tmux says of them."""
+        return self.access.persistent or not self.host.is_local
 
     def mend_folders(self) -> None:
         """Make what shells read anew, if it was removed, as at the end of the user's last login."""
@@ -182,9 +158,9 @@ class TmuxServer:
         """The records of another machine's tabs."""
         return self.logs.parent / "tabs"
 
-    def open_log(self, path: Path) -> PaneLog | FollowerLog:
-        """The log at that path: to be written by the owner, to be read by a follower."""
-        return FollowerLog(path) if self.access.role == "follower" else self.log_store.open(path)
+    def open_log(self, path: Path) -> PaneLog:
+        """The log at that path, to be written."""
+        return self.log_store.open(path)
 
     async def kill_window(self, window: str) -> None:
         """Kill a window; one that is gone already is no error. TmuxSilent.
@@ -210,13 +186,8 @@ class TmuxServer:
                 pass
         return False
 
-    def changing(self) -> AbstractAsyncContextManager[None]:
-        """A block in which windows may be made and ended: no other process of muxwire attaches to the server then."""
-        is_shared = self.host.is_local and self.access.role != "adopted"
-        return nobody_attaches(self.folders.start_lock) if is_shared else nullcontext()
-
     async def _kill(self, *command: str) -> None:
-        async with self._killing, self.changing():
+        async with self._killing:
             try:
                 await self.client.command(*command)
             except TmuxSilent:

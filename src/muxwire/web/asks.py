@@ -97,7 +97,9 @@ async def hooked(
             "MUXWIRE_QUESTION": one.question,
         }
         with anyio.move_on_after(_HOOK_SECONDS):
-            done = await anyio.run_process(command, env={**environ, **told}, stderr=subprocess.STDOUT, check=False)
+            done = await anyio.run_process(
+                command, env={**environ, **told}, cwd=terminals.host.own_folder(), stderr=subprocess.STDOUT, check=False
+            )
             said(done.stdout)
 
     def told(tabs: list[Asking]) -> None:

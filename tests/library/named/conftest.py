@@ -18,6 +18,7 @@ import anyio.to_thread
 import pytest
 
 import muxwire
+from muxwire.library.opening import own_terminals
 from tests.users import short_folder
 
 OWNER = Path(__file__).with_name("owner.py")
@@ -39,7 +40,7 @@ class Instance:
 
     def open(self, **given: Any) -> AbstractAsyncContextManager[muxwire.Terminals]:
         """Open it in this process."""
-        return muxwire.open_terminals(self.name, environ=self.environ, state_dir=self.state, **given)
+        return own_terminals(self.name, environ=self.environ, state_dir=self.state, **given)
 
     def tmux(self, *command: str) -> str:
         """Ask its server, as a person would."""

@@ -9,11 +9,11 @@ import sys
 
 import anyio
 
-import muxwire
+from muxwire.library.opening import own_terminals
 
 
 async def main(name: str, state: str, *commands: str) -> None:
-    async with muxwire.open_terminals(name, state_dir=state) as terminals:
+    async with own_terminals(name, state_dir=state) as terminals:
         assert terminals.role == "owner", terminals.role
         for command in commands:
             tab = await terminals.create_tab(name=f"tab {command[:8]}")

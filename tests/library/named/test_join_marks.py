@@ -14,7 +14,7 @@ import pytest
 import muxwire
 from muxwire.host.bootstrap import helper_script
 from muxwire.host.processes import print_mark
-from muxwire.instance.stream_join import KeptOutput, StreamJoin
+from muxwire.instance.stream_join import KeptOutput, StreamJoin, new_mark
 from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
 from tests.library.opened import known_prompt
 
@@ -25,18 +25,18 @@ NONCE = "0123456789abcdef"
 
 
 async def marked(tab: muxwire.Tab) -> None:
-    """Return when the stream ends with such a mark."""
+    """Print such a mark, as a process does that takes the tab up, and return when the stream ends with it."""
     stream = tab.pane.stream
+    tab.pane.host.print_mark(tab.pane.tty, new_mark(tab), tab.pane.leader_pid)
     while stream.written_end == stream.end:
         await stream.changed()
 
 
-async def test_a_prompt_behind_which_a_follower_came_is_still_known(instance: Instance) -> None:
-    async with instance.open() as owner, instance.open() as follower:
+async def test_a_prompt_behind_which_a_mark_came_is_still_known(instance: Instance) -> None:
+    async with instance.open() as owner:
         tab = await owner.create_tab(shell="bash")
         await known_prompt(tab)
         spoken = tab.pane.stream.last_output
-        await follower.server()
         await marked(tab)
         assert tab.pane.session.reads == "editor"
         assert tab.pane.stream.last_output == spoken
@@ -44,12 +44,11 @@ async def test_a_prompt_behind_which_a_follower_came_is_still_known(instance: In
 
 
 async def test_a_question_for_a_password_is_still_one(instance: Instance) -> None:
-    async with instance.open() as owner, instance.open() as follower:
+    async with instance.open() as owner:
         tab = await owner.create_tab(shell="bash")
         result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", async_=True)
         while not tab.pane.asks_secret():
             await tab.pane.stream.changed()
-        await follower.server()
         await marked(tab)
         assert tab.pane.asks_secret()
         await tab.send_keys(["secret", "Enter"])

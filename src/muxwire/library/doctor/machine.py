@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.errors import TmuxUnavailable
 from muxwire.host.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT, how_to_use
-from muxwire.host.locks import named_server
+from muxwire.host.locks import named_server, owners_killed
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
 from muxwire.tmux.program import MINIMUM_VERSION, find_tmux, how_to_install
 
@@ -97,6 +97,9 @@ def owners(places: Folders) -> Iterator[Finding]:
     for log in sorted(places.runtime.glob("*.owner.log")):
         if said := log.read_text(errors="replace").strip().splitlines():
             yield warning("owner", f"{log.name.partition('.')[0]} has complained: {said[-1]}", f"read {log}")
+    for lock in sorted(places.state.glob("*/lock")):
+        if killed := owners_killed(lock):
+            yield ok("owner", f"{lock.parent.name}: {killed} of its owners were killed; what ran in the tabs went on")
 
 
 def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:

@@ -1,0 +1,298 @@
+"""An instance that lives in its owner's process, for a program that has opened it by name.
+
+A method's call travels as it was made, and its result comes back (`sent.py`). So what a program is given here are the
+same classes with the same methods, but what they know without waiting is what the owner said last: of a tab by the
+answer to any call of it, or by `Terminals.tab`. The objects behind a tab and an instance, hooks with live objects and
+raw control commands are in the other process, and are not here.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from inspect import iscoroutinefunction
+from math import inf
+from typing import TYPE_CHECKING, Any, final
+from weakref import WeakValueDictionary
+
+import anyio
+import anyio.to_thread
+
+from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted
+from muxwire.host.carriers import Carrier
+from muxwire.library.sent import HEAD, SEEN, packed, unpacked
+from muxwire.library.terminals import PUBLIC, Terminals
+from muxwire.tabs.tab import PUBLIC as TAB_PUBLIC, Tab
+from muxwire_reach import FLAGS, OwnerUnreachable, connected
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from anyio.abc import TaskGroup
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+    from muxwire.host.folders import Folders
+    from muxwire.tabs.event_log import EventLog
+    from muxwire.tmux.server import Role
+
+_PIECE = 1 << 18
+_ENDED = "the process that owns the instance has ended"
+
+
+def reach(name: str, words: list[str], environ: Mapping[str, str], *, makes: bool | None) -> socket.socket:
+    """A connection to the owner of that instance, which is started if there is none; OwnerUnreachable.
+
+    This process is not forked for it: it may have threads, and descriptors that are to close with it. It blocks.
+    """
+    try:
+        made = connected(name, "library", words, makes=None, environ=environ)
+    except OwnerUnreachable:
+        if not makes or not sys.executable:
+            raise
+        start = "import sys, muxwire_reach as r; r.started(sys.argv[1], r.runtime_folder())"
+        begun = subprocess.run(
+            [sys.executable, *FLAGS, "-c", start, name], env=dict(environ), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace", check=False,
+        )  # fmt: skip
+        if begun.returncode:
+            raise OwnerUnreachable(begun.stderr.strip().rpartition("\n")[2]) from None
+        made = connected(name, "library", words, makes=None, environ=environ)
+    there = socket.socket(fileno=made.detach())
+    there.setblocking(False)
+    return there
+
+
+@asynccontextmanager
+async def at_owner(
+    folders: Folders, connection: socket.socket, again: Callable[[], socket.socket], hosts: Mapping[str, Carrier]
+) -> AsyncIterator[Terminals]:
+    """The instance for a program that has connected to its owner; `again` connects once more."""
+    failure: Exception | None = None
+    async with anyio.create_task_group() as tasks:
+        link = Link(tasks, again)
+        link.begin(connection)
+        try:
+            if hosts:
+                await link.call("", "give_hosts", (dict(hosts),), {})
+            yield OwnersTerminals(folders, link)
+        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
+            failure = error
+        finally:
+            link.close()
+            tasks.cancel_scope.cancel()
+    if failure is not None:
+        raise failure
+
+
+@final
+class Link:
+    """The connection to the owner, and the calls that wait for it."""
+
+    def __init__(self, tasks: TaskGroup, again: Callable[[], socket.socket]) -> None:
+        self._tasks = tasks
+        self._again = again
+        self._connection: socket.socket | None = None
+        self._connecting, self._sending = anyio.Lock(), anyio.Lock()
+        self._numbers = itertools.count()
+        self._calls: dict[int, MemoryObjectSendStream[tuple[bytes, Any]]] = {}
+        self.tabs: WeakValueDictionary[str, OwnersTab] = WeakValueDictionary()
+        self._over = False
+
+    def begin(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._tasks.start_soon(self._receive, connection)
+
+    def close(self) -> None:
+        self._over = True
+        self._lose()
+
+    def _lose(self) -> None:
+        """The connection has ended, and so have the calls that wait."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        for call in self._calls.values():
+            call.send_nowait((b"", None))
+
+    async def _receive(self, connection: socket.socket) -> None:
+        have = bytearray()
+        with suppress(OSError):
+            while True:
+                while len(have) >= HEAD.size and len(have) >= (end := HEAD.size + HEAD.unpack_from(have)[2]):
+                    kind, number, _ = HEAD.unpack_from(have)
+                    if number in self._calls:
+                        self._calls[number].send_nowait((kind, bytes(have[HEAD.size : end])))
+                    del have[:end]
+                await anyio.wait_readable(connection)
+                if not (data := connection.recv(_PIECE)):
+                    break
+                have += data
+        if connection is self._connection:
+            self._lose()
+
+    async def _send(self, kind: bytes, number: int, body: bytes = b"") -> None:
+        async with self._sending:
+            rest = memoryview(HEAD.pack(kind, number, len(body)) + body)
+            while rest and self._connection is not None:
+                with suppress(BlockingIOError):
+                    try:
+                        rest = rest[self._connection.send(rest) :]
+                        continue
+                    except (BrokenPipeError, ConnectionResetError):
+                        self._lose()
+                        return
+                await anyio.wait_writable(self._connection)
+
+    async def call(self, tab: str, method: str, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what it returns
+        """Have a method called in the owner, and return what it returned or raise what it raised.
+
+        ConnectionClosed if the owner ends meanwhile; the next call reaches the next owner.
+        """
+        functions: list[Callable[..., object]] = []
+        body = packed((tab, method, given, dict(named)), functools.partial(self._name_of, functions))
+        async with self._connecting:
+            if self._over:
+                raise ConnectionClosed("the instance was closed", remedy="open terminals once more")
+            if self._connection is None:
+                try:
+                    self.begin(await anyio.to_thread.run_sync(self._again))
+                except OwnerUnreachable as error:
+                    raise ConnectionClosed(f"{_ENDED}, and no other is reached: {error}") from None
+        number = next(self._numbers)
+        to_call, answers = anyio.create_memory_object_stream[tuple[bytes, Any]](inf)
+        with to_call, answers:
+            self._calls[number] = to_call
+            try:
+                await self._send(b"c", number, body)
+                return await self._answer(number, answers, functions)
+            except anyio.get_cancelled_exc_class():
+                with anyio.CancelScope(shield=True), suppress(Exception):
+                    await self._send(b"x", number)
+                    await self._answer(number, answers, ())
+                raise
+            finally:
+                del self._calls[number]
+
+    async def _answer(
+        self,
+        number: int,
+        answers: MemoryObjectReceiveStream[tuple[bytes, Any]],
+        functions: Sequence[Callable[..., object]],
+    ) -> Any:  # noqa: ANN401 - what the method returns
+        """Wait for the end of a call, and call the functions that it was given in this task meanwhile."""
+        failure: Exception | None = None
+        while True:
+            kind, body = await answers.receive()
+            if kind == b"t":
+                function, arguments = unpacked(body, self._named)
+                try:
+                    if functions and failure is None:
+                        told = functions[function](*arguments)
+                        if isinstance(told, Awaitable):
+                            await told
+                except Exception as error:  # noqa: BLE001 - raised when the command has been interrupted, as here
+                    failure = error
+                    await self._send(b"x", number)
+                await self._send(b"t", number)
+                continue
+            if failure is not None:
+                raise failure
+            if not kind:
+                raise ConnectionClosed(_ENDED, remedy="what runs in the tabs goes on: call again")
+            answer = unpacked(body, self._named)
+            if kind == b"f":
+                raise answer
+            return answer[0]
+
+    def _name_of(self, functions: list[Callable[..., object]], value: object) -> tuple[Any, ...] | None:
+        match value:
+            case OwnersTab() if value.link is self:
+                return "tab", value.address
+            case Tab():
+                raise InvalidArgument(f"{value!r} is of another instance", remedy="use a tab of this one, or a name")
+            case Carrier(connect=connect) if connect is not None:
+                raise InvalidArgument(
+                    "a Carrier with connect needs the program that made it, and the instance is in its owner's process",
+                    remedy="give the way to the machine as argv, or open an instance without a name",
+                )
+            case _ if callable(value) and not isinstance(value, type):
+                functions.append(value)
+                return "function", len(functions) - 1
+            case _:
+                return None
+
+    def _named(self, kind: str, seen: Mapping[str, Any]) -> OwnersTab:
+        """A tab that the owner has named: one object for each, with what is known of it now."""
+        assert kind == "tab"
+        tab = self.tabs.get(seen["address"])
+        if tab is None:
+            tab = self.tabs[seen["address"]] = OwnersTab(self, seen)
+        tab.seen = seen
+        return tab
+
+
+def _sent(method: Callable[..., object]) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """The same method, which runs in the owner."""
+
+    @functools.wraps(method)
+    async def call(self: OwnersTerminals | OwnersTab, /, *given: object, **named: object) -> Any:  # noqa: ANN401
+        address = self.address if isinstance(self, OwnersTab) else ""
+        return await self.link.call(address, method.__name__, given, named)
+
+    return call
+
+
+def _seen(name: str) -> Any:  # noqa: ANN401 - of the type of the attribute
+    return property(lambda self: self.seen[name])
+
+
+@final
+class OwnersTab(Tab):
+    """A tab of an instance that another process owns."""
+
+    def __init__(self, link: Link, seen: Mapping[str, Any]) -> None:
+        self.link = link
+        self.seen = seen
+
+    def __repr__(self) -> str:
+        doing = f"closed: {self.end_reason}" if self.end_reason else f"{self.state}, in {self.cwd or '?'}"
+        return f"<muxwire.Tab {self.key} {self.name!r}: {doing}>"
+
+
+@final
+class OwnersTerminals(Terminals):
+    """An instance that another process owns."""
+
+    def __init__(self, folders: Folders, link: Link) -> None:
+        self.folders = folders
+        self.link = link
+        self.leave = None
+
+    def __repr__(self) -> str:
+        return f"<muxwire.Terminals {self.folders.instance!r}, {self.role}>"
+
+    @property
+    def role(self) -> Role:
+        """The instance lives in another process."""
+        return "client"
+
+    @property
+    def events(self) -> EventLog:
+        """They are in the owner's process."""
+        raise NotPermitted("the log of events is in the owner's process", remedy="`watch_events` reads it")
+
+    async def end(self) -> None:
+        """Leave it, as it is."""
+        self.link.close()
+
+
+for _name in PUBLIC:
+    if iscoroutinefunction(_method := getattr(Terminals, _name)) and _name != "aclose":
+        setattr(OwnersTerminals, _name, _sent(_method))
+for _name in TAB_PUBLIC:
+    setattr(OwnersTab, _name, _seen(_name) if _name in SEEN else _sent(getattr(Tab, _name)))

@@ -1,0 +1,199 @@
+"""Reaching the process that owns a named instance: the socket, the first line, and starting that process.
+
+Like `muxwire_client` this is no part of the package, and uses nothing that takes long to import: a verb may take no
+longer than a few empty Pythons. The library uses it too, to reach the owner of an instance by its name.
+"""
+
+from __future__ import annotations
+
+import _signal as signal  # type: ignore[import-not-found]
+import os
+import sys
+from _json import encode_basestring_ascii as quoted
+from _socket import AF_UNIX, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket as Socket  # noqa: N812 - it is a class
+
+VERSION = "0.1.0.dev0"
+PROTOCOL = 1  # of hello and of frames; an owner of another one leaves the verb to the client
+
+# An owner that ends, or that starts anew in a newer version, closes connections that it has not accepted.
+_TRIES = 5
+
+# How Python runs an owner: a module in the caller's directory is not taken for one of ours, and names are in UTF-8.
+FLAGS = ("-P", "-X", "utf8")
+# What an owner answers to a hello.
+ACCEPTED, REFUSED = b"+", b"-"
+HEAD = 5  # bytes before what a frame of a verb holds: a letter, and its length
+
+TYPE_CHECKING = False  # to import typing costs more than a verb
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class OwnerUnreachable(Exception):
+    """There is no owner, and none could be started."""
+
+
+def runtime_folder(environ: Mapping[str, str] = os.environ) -> str:
+    """Where sockets are: the rule of `muxwire.host.folders.folders_for`."""
+    home = environ.get("XDG_RUNTIME_DIR", "")
+    if home.startswith("/") and os.path.isdir(home):
+        return f"{home}/muxwire"
+    return f"{os.path.abspath(environ.get('TMPDIR') or '/tmp')}/muxwire-{os.getuid()}"  # noqa: S108 - as tmux has it
+
+
+def connected(
+    name: str, kind: str, words: list[str], *, makes: bool | None, environ: Mapping[str, str] = os.environ
+) -> Socket:
+    """A connection that the owner of that instance has accepted; it is started if it does not run.
+
+    But where no tmux of that instance runs, only a call that `makes` an instance starts one; with None none is started.
+    OwnerUnreachable.
+    """
+    for _ in range(_TRIES):
+        try:
+            sock = _reached(name, runtime_folder(environ), makes=makes)
+            sock.sendall(hello(kind, words, environ))
+            answer = sock.recv(1)
+        except OSError as error:
+            if isinstance(error, (BrokenPipeError, ConnectionResetError)):  # as for no answer at all
+                continue
+            raise OwnerUnreachable(str(error)) from None
+        if answer == ACCEPTED:
+            return sock
+        sock.close()
+        if answer:
+            break
+    raise OwnerUnreachable("the owner does not take this call")
+
+
+def _reached(name: str, folder: str, *, makes: bool | None) -> Socket:
+    path = f"{folder}/{name}.owner"
+    sock = reached(path) or reached(f"{folder}/{name}/owner")  # the second is of an instance without a name
+    if sock is None and makes is None:
+        raise OwnerUnreachable(f"nobody listens at {path}")
+    if sock is None and not makes:
+        # A verb that only looks must not bring an instance to life: there is one if its tmux listens.
+        if (tmux := reached(f"{folder}/{name}.sock")) is None:
+            raise OwnerUnreachable(f"the instance {name} does not run")
+        tmux.close()
+    sock = sock or started(name, folder)
+    if sock is None:
+        raise OwnerUnreachable(f"nobody listens at {path}")
+    return sock
+
+
+def reached(path: str) -> Socket | None:
+    """A connection to the socket, if somebody listens there; OwnerUnreachable if that is another user."""
+    sock = Socket(AF_UNIX, SOCK_STREAM)
+    try:
+        sock.connect(path)
+    except (FileNotFoundError, NotADirectoryError, ConnectionRefusedError):
+        sock.close()
+        return None
+    if (peer := peer_user(sock)) not in (os.getuid(), 0):
+        raise OwnerUnreachable(f"the user {peer} listens at {path}")
+    return sock
+
+
+def peer_user(sock: Socket) -> int:
+    """The user id of the process at the other end (unix(7), SO_PEERCRED: pid, uid, gid)."""
+    return int.from_bytes(sock.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], sys.byteorder)
+
+
+def started(name: str, folder: str) -> Socket | None:
+    """Start the owner, unless another client does so now; a connection to it. OwnerUnreachable."""
+    from fcntl import LOCK_EX, flock
+
+    path = f"{folder}/{name}.owner"
+    os.makedirs(folder, 0o700, exist_ok=True)
+    found = os.lstat(folder)
+    if found.st_uid != os.getuid() or found.st_mode & 0o77 or not os.path.isdir(folder) or os.path.islink(folder):
+        raise OwnerUnreachable(f"{folder} is not a directory of this user alone")
+    lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        flock(lock, LOCK_EX)  # the others wait here, and find the owner then
+        if not os.path.exists(f"{path}.lock") or not os.path.samestat(os.fstat(lock), os.lstat(f"{path}.lock")):
+            raise ConnectionResetError  # an owner that ended has removed it meanwhile: once more
+        if (sock := reached(path)) is None:
+            _start(name, f"{folder}/{name}.owner.log")
+            sock = reached(path)
+        return sock
+    finally:
+        os.close(lock)
+
+
+def _start(name: str, log: str) -> None:
+    """Start the owner as a process of its own session, and wait until it listens; OwnerUnreachable says why not."""
+    ready, say = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+            _become_owner(name, log, say)
+        finally:
+            os._exit(127)
+    os.close(say)
+    os.waitpid(child, 0)
+    said = b""
+    while said != b"+" and (piece := os.read(ready, 4096)):
+        said += piece
+    os.close(ready)
+    if said != b"+":
+        raise OwnerUnreachable(said.decode("utf-8", "replace") or "the owner did not start")
+
+
+def _become_owner(name: str, log: str, say: int) -> None:
+    """Keep nothing of the caller but its directory, its environment, its umask and its limits.
+
+    A pipe that stayed open would keep a CI job from ending; `nohup` and some shells have signals ignored.
+    """
+    said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    null = os.open("/dev/null", os.O_RDWR)
+    # By way of higher numbers, because the caller may have started with its standard descriptors closed.
+    for descriptor, place in ((null, 10), (said, 11), (say, 12), (10, 0), (10, 1), (11, 2), (12, 3)):
+        os.dup2(descriptor, place)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    for number in signal.valid_signals():
+        if number not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.execv(sys.executable, [sys.executable, *FLAGS, "-m", "muxwire.owner", name, "3"])  # noqa: S606 - without one
+
+
+def hello(kind: str, words: list[str], environ: Mapping[str, str]) -> bytes:
+    """The line that says who calls, which is all that an owner needs to act in this process's place."""
+    try:
+        directory = os.getcwd()
+    except FileNotFoundError:
+        directory = ""
+    sizes = list[object]()
+    for descriptor in (0, 1, 2):
+        try:
+            sizes.append(list(os.get_terminal_size(descriptor)))
+        except OSError:
+            sizes.append(None)
+    fields = {
+        "muxwire": PROTOCOL, "version": VERSION, "program": sys.executable, "kind": kind, "words": words,
+        "directory": directory, "sizes": sizes,
+        "terminal": os.ttyname(0) if sizes[0] else "", "environ": dict(environ),
+    }  # fmt: skip
+    return _json(fields).encode() + b"\n"
+
+
+def _json(value: object) -> str:
+    """JSON of what is in a hello."""
+    match value:
+        case str():
+            return quoted(value)
+        case dict():
+            return "{" + ",".join(f"{quoted(key)}:{_json(item)}" for key, item in value.items()) + "}"
+        case list():
+            return "[" + ",".join(map(_json, value)) + "]"
+        case bool():
+            return "true" if value else "false"
+        case None:
+            return "null"
+        case _:
+            return str(value)

@@ -1,0 +1,246 @@
+"""Programs that open an instance by name: each call runs in the owner's process, and is made as if it ran here."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+import re
+import signal
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import pytest
+
+import muxwire
+import muxwire.sync
+from muxwire import InstanceUnavailable, InvalidArgument, NoSuchTarget, Tab, Terminals
+from muxwire.errors import CommandError, ConnectionClosed, HostUnavailable, MuxwireError, NotPermitted, TabUnavailable
+from muxwire.host.carriers import Carrier
+from muxwire.library.opening import own_terminals
+from muxwire.library.sent import packed, unpacked
+from muxwire.operations import Execute, NewWindow, Ref
+from tests.owner.conftest import NAME, User, gone
+
+pytestmark = pytest.mark.anyio
+
+DEADLINE = 60
+
+
+def opened(user: User, **given: Any) -> AbstractAsyncContextManager[Terminals]:
+    return muxwire.open_terminals(NAME, environ=user.environ, **given)
+
+
+@asynccontextmanager
+async def with_tab(user: User) -> AsyncIterator[tuple[Terminals, Tab]]:
+    """The instance, and a tab with bash in it."""
+    with anyio.fail_after(DEADLINE):
+        async with opened(user) as terminals:
+            user.note()
+            yield terminals, await terminals.create_tab(name="one", shell="bash")
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+async def test_a_call_is_made_as_if_it_ran_here(user: User) -> None:
+    begun, wrote = list[str](), list[bytes]()
+
+    async def on_output(data: bytes) -> None:
+        await anyio.lowlevel.checkpoint()
+        wrote.append(data)
+
+    async with with_tab(user) as (terminals, tab):
+        assert terminals.role == "client"
+        result = await tab.execute("echo a; sleep 0.1; echo b; (exit 4)", on_output=on_output, on_start=begun.append)
+        assert (result.exit_code, b"".join(wrote), begun) == (4, b"a\nb\n", [result.command_id])
+        assert (await tab.execute("cd /usr; echo $TWO", env=user.environ | {"TWO": "2"})).output == "2\n"
+        await tab.execute("cd /usr")
+        assert (tab.cwd, tab.state, tab.name, tab.size) == ("/usr", "prompt", "one", (tab.columns, tab.size[1]))
+        assert isinstance(tab.log_path, Path)
+        assert await terminals.tab("one") is tab
+        (row,) = (await terminals.list_tabs()).tabs
+        assert row.window_id == tab.window_id
+        outcome = await terminals.wait_for([tab, "one"], prompt=True)
+        assert outcome.outcome == "met"
+        made = await terminals.run_operations([NewWindow(ref="w"), Execute(target=Ref("w"), command="echo ran")])
+        assert made.succeeded, made.steps
+        assert [one.command for one in await terminals.history(tab)][-1] == "cd /usr"
+
+
+async def test_two_programs_share_all_but_their_seats(user: User) -> None:
+    async with with_tab(user) as (first, tab), opened(user) as second:
+        other = await second.create_tab(name="two", shell="bash")
+        assert (await first.tab()).key == tab.key
+        assert (await second.tab()).key == other.key
+        await tab.execute("KEPT=here")
+        assert (await (await second.tab("one")).execute("echo $KEPT")).output == "here\n"
+        with pytest.raises(InvalidArgument, match="of another instance"):
+            await first.wait_for(other, prompt=True)
+
+
+async def test_a_call_that_is_given_up_interrupts_its_command(user: User) -> None:
+    async with with_tab(user) as (_, tab):
+        with anyio.CancelScope() as scope:
+            await tab.execute("sleep 1000", on_start=lambda _: scope.cancel())
+        result = await tab.execute("echo free")
+        assert (result.output, scope.cancelled_caught) == ("free\n", True)
+
+
+async def test_an_error_of_a_function_of_the_program_is_raised_to_it(user: User) -> None:
+    def on_output(_: bytes) -> None:
+        raise KeyError("mine")
+
+    async with with_tab(user) as (_, tab):
+        with pytest.raises(KeyError, match="mine"):
+            await tab.execute("echo a; sleep 1000", on_output=on_output)
+        assert (await tab.execute("echo free")).output == "free\n"
+
+
+async def test_errors_are_those_of_the_library(user: User) -> None:
+    async with with_tab(user) as (terminals, tab):
+        with pytest.raises(NoSuchTarget, match="no tab is called 'nobody'") as found:
+            await terminals.tab("nobody")
+        assert "`list_tabs`" in found.value.remedy
+        with pytest.raises(TypeError, match=re.escape("execute() got an unexpected keyword argument 'no'")):
+            await tab.execute("true", no=1)  # type: ignore[call-arg]
+        with pytest.raises(InvalidArgument, match="timeout"):
+            await tab.execute("true", timeout="x")  # type: ignore[arg-type]
+        await tab.execute("cat", timeout=1, on_timeout="leave")
+        with pytest.raises(TabUnavailable) as busy:
+            await tab.execute("true", timeout=0.5)
+        assert busy.value.state == "interactive"
+
+
+async def test_what_cannot_travel_is_refused(user: User) -> None:
+    async def connect(argv: Any) -> Any:
+        raise NotImplementedError
+
+    async with with_tab(user) as (terminals, tab):
+        with pytest.raises(InvalidArgument, match="Carrier with connect"):
+            await terminals.create_tab(host=Carrier(connect=connect))
+        with pytest.raises(InvalidArgument, match="object is of no class"):
+            await tab.execute("true", cwd=object())  # type: ignore[arg-type]
+        with pytest.raises(InvalidArgument, match="cannot be sent"):
+            await tab.execute("true", env={"A": (one for one in "x")})  # type: ignore[dict-item]
+        with pytest.raises(NotPermitted, match="log of events"):
+            _ = terminals.events
+        assert (await tab.execute("echo on")).output == "on\n"
+
+
+async def test_the_next_owner_goes_on_with_the_same_objects(user: User) -> None:
+    async with with_tab(user) as (terminals, tab):
+        await tab.execute("KEPT=here")
+        owner = user.owner
+        async with anyio.create_task_group() as tasks:
+
+            async def cut_short() -> None:
+                with pytest.raises(ConnectionClosed, match="the process that owns the instance has ended"):
+                    await tab.execute("sleep 1000", on_start=lambda _: os.kill(owner, signal.SIGKILL))
+
+            tasks.start_soon(cut_short)
+        await gone(owner)
+        assert (await tab.stop_process()).success
+        assert (await tab.execute("echo $KEPT")).output == "here\n"
+        assert user.owner not in (0, owner)
+        assert await terminals.tab("one") is tab
+
+
+async def test_a_program_that_ends_leaves_its_command_running(user: User) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with opened(user) as terminals:
+            user.note()
+            tab = await terminals.create_tab(shell="bash")
+            async with anyio.create_task_group() as tasks:
+                begun = anyio.Event()
+                tasks.start_soon(
+                    functools.partial(tab.execute, "read answer; echo $answer", on_start=lambda _: begun.set())
+                )
+                await begun.wait()
+                terminals.link.close()  # type: ignore[attr-defined]  # as if the program were killed
+                tasks.cancel_scope.cancel()
+        async with opened(user) as terminals:
+            again = await terminals.tab(tab.key)
+            assert (await again.send_keys(["kept", "Enter"], until="kept", wait=DEADLINE)).outcome in ("met", "ended")
+            assert (await again.command_result()).exit_code == 0
+
+
+def test_blocking_calls(user: User) -> None:
+    wrote = list[bytes]()
+    with muxwire.sync.open_terminals(NAME, environ=user.environ) as terminals:
+        user.note()
+        tab = terminals.create_tab(shell="bash")
+        assert tab.execute("echo a; exit 3", cwd="/usr", on_output=wrote.append).exit_code == 3
+        assert (b"".join(wrote), tab.state, terminals.role) == (b"a\n", "prompt", "client")
+
+
+async def test_an_instance_that_a_process_has_for_itself_is_refused(user: User) -> None:
+    with anyio.fail_after(DEADLINE):
+        async with own_terminals(NAME, environ=user.environ) as alone:
+            await alone.create_tab(shell="bash")
+            with pytest.raises(InstanceUnavailable, match=f"process {os.getpid()} has the instance {NAME}"):
+                async with opened(user) as terminals:
+                    await terminals.list_tabs()
+            assert "has the instance" in user.start("ls", "--name", NAME).communicate()[1].decode()
+        async with opened(user) as terminals:
+            user.note()
+            assert len((await terminals.list_tabs()).tabs) == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MuxwireError("what", remedy="do"), CommandError("ls", (b"no",)), ConnectionClosed("reason", remedy="do"),
+        TabUnavailable("busy", state="running", remedy="wait"), HostUnavailable("box", "login", "no", remedy="do"),
+    ],
+    ids=lambda error: type(error).__name__,
+)  # fmt: skip
+def test_an_error_travels_whole(error: MuxwireError) -> None:
+    again = unpacked(packed(error, lambda _: None), lambda *_: None)
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+
+
+class Calls:
+    """What a pickle may do: call any function."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.getpid, ()
+
+
+@pytest.mark.parametrize("value", [Calls(), re.compile("x"), functools.partial(print)], ids=["call", "re", "partial"])
+def test_nothing_is_called_by_what_comes(value: object) -> None:
+    with pytest.raises(InvalidArgument, match="no class that may be sent here"):
+        unpacked(pickle.dumps(value), lambda *_: None)
+
+
+async def test_verbs_reach_a_server_without_a_name(user: User) -> None:
+    """`muxwire serve` without a name answers those who name its instance, for as long as it has one."""
+    from tests.owner.conftest import Agent
+
+    agent = Agent(user.start("serve", stderr=None))
+    try:
+        with anyio.fail_after(DEADLINE):
+            await agent.greet()
+            assert await agent.shell("echo of the agent") == "of the agent\n"
+            (name,) = (path.stem for path in user.runtime.glob("e*-*.sock"))
+
+            async def verb(*words: str) -> str:
+                process = user.start(*words)
+                said, wrong = await anyio.to_thread.run_sync(process.communicate)
+                assert process.returncode == 0, wrong
+                return said.decode()
+
+            while not (user.runtime / name / "owner").exists():
+                await anyio.sleep(0.01)
+            assert "of the agent" in await verb("logs", "-n", "9")
+            assert await verb("run", "--name", name, "-t", "@1", "echo $((6*7))") == "42\n"
+            async with muxwire.open_terminals(name, environ=user.environ) as terminals:
+                assert terminals.role == "client"
+                assert [row.window_id for row in (await terminals.list_tabs()).tabs] == ["@1"]
+    finally:
+        agent.hang_up()
+        agent.stop_reading()
+    await anyio.to_thread.run_sync(agent.process.wait)
+    assert not list(user.runtime.glob("e*"))
