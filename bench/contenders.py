@@ -13,15 +13,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
 
 from bench.homes import clean_environment
-from bench.server import BARE, mcp_server
+from bench.server import BARE, MUXWIRE, mcp_server
 from muxwire import open_terminals
 from muxwire.client.client import prepared
 
@@ -135,36 +136,18 @@ async def library(home: Path, command: str, tabs: int) -> AsyncIterator[Once]:
 
 
 @asynccontextmanager
-async def mcp_execute(home: Path, command: str, _tabs: int) -> AsyncIterator[Once]:
-    """`execute_command`."""
-    with mcp_server(home) as server:
-        server.call("create_tab", shell="bash")
+async def by_mcp(
+    home: Path, command: str, _tabs: int, *, tool: str = "", argv: Sequence[str] = MUXWIRE
+) -> AsyncIterator[Once]:
+    """A call of one tool; without a name it is `execute_command`, whose command must succeed."""
+    with mcp_server(home, argv) as server:
+        arguments = {"window_id": "@1", "command": command} if not tool else {"command_id": "none"}
+        if not tool:
+            server.call("create_tab", shell="bash")
 
         async def once() -> None:
-            result = server.call("execute_command", window_id="@1", command=command)
-            assert not result.get("isError"), result
-
-        yield once
-
-
-@asynccontextmanager
-async def mcp_empty(home: Path, _command: str, _tabs: int) -> AsyncIterator[Once]:
-    """The cheapest call that the same server answers: a lookup that finds nothing."""
-    with mcp_server(home) as server:
-
-        async def once() -> None:
-            server.call("command_result", command_id="none")
-
-        yield once
-
-
-@asynccontextmanager
-async def bare_sdk(home: Path, _command: str, _tabs: int) -> AsyncIterator[Once]:
-    """An empty tool of a server that is nothing but the SDK."""
-    with mcp_server(home, BARE) as server:
-
-        async def once() -> None:
-            server.call("empty")
+            result = server.call(tool or "execute_command", **arguments)
+            assert tool or not result.get("isError"), result
 
         yield once
 
@@ -181,9 +164,9 @@ WAYS: dict[str, Callable[[Path, str, int], AbstractAsyncContextManager[Once]]] =
     PTY: bare_pty,
     FLOOR: bare_loop,
     LIBRARY: library,
-    MCP: mcp_execute,
-    EMPTY: mcp_empty,
-    SDK: bare_sdk,
+    MCP: by_mcp,
+    EMPTY: partial(by_mcp, tool="command_result"),  # the cheapest call that the same server answers: it finds nothing
+    SDK: partial(by_mcp, tool="empty", argv=BARE),  # an empty tool of a server that is nothing but the SDK
 }
 
 

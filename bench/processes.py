@@ -27,14 +27,9 @@ LOOK_SECONDS = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """All processes of one contender."""
+    """All processes of one contender, whose first one is started with WORD as that name."""
 
     name: str = field(default_factory=lambda: secrets.token_hex(8))
-
-    @property
-    def environ(self) -> dict[str, str]:
-        """What its first process must be started with."""
-        return {WORD: self.name}
 
     def pids(self) -> Iterator[int]:
         """Those that run now."""

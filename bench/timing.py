@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench.homes import clean_environment, temporary_home
 from bench.machine import ROOT
-from bench.processes import Belongings
+from bench.processes import WORD, Belongings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -80,7 +80,7 @@ class Contender:
         first = EXCLUSIVE if exclusive and may_be_exclusive() else ()
         self._process = subprocess.Popen(
             [*first, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            cwd=ROOT, env=clean_environment(home) | dict(environ or {}) | self._belongings.environ,
+            cwd=ROOT, env=clean_environment(home) | dict(environ or {}) | {WORD: self._belongings.name},
         )  # fmt: skip
 
     def ask(self, question: dict[str, Any], seconds: float = ANSWER_SECONDS) -> dict[str, Any]:

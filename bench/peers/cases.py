@@ -7,10 +7,7 @@ nothing was added. One that has all of that among other text, such as a prompt, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import NamedTuple
 
 # What a reader of a report wants to see of an answer that may be a screen full.
 SHOWN = 70
@@ -100,11 +97,6 @@ class Score:
 
     judged: tuple[Judged, ...]
 
-    @classmethod
-    def of(cls, judged: Iterable[Judged]) -> Score:
-        """Of these."""
-        return cls(tuple(judged))
-
     @property
     def cells(self) -> tuple[str, int, str]:
         """Exact outputs, outputs among other text, right codes: as a table shows them."""
@@ -112,14 +104,9 @@ class Score:
         exact, within, codes = (sum(getattr(one, name) for one in self.judged) for name in ("exact", "within", "code"))
         return f"{exact} of {total}", within, f"{codes} of {total}"
 
-    @property
-    def misses(self) -> list[Judged]:
-        """The cases whose output or exit code is wrong."""
-        return [one for one in self.judged if not (one.exact and one.code)]
-
     def told(self) -> str:
         """Which cases were missed, or how many where that is most of them; and what came back for the first of them."""
-        missed = self.misses
+        missed = [one for one in self.judged if not (one.exact and one.code)]
         if not missed:
             return ""
         few = 2 * len(missed) < len(self.judged)

@@ -113,7 +113,7 @@ class Driven:
     def score(self, cases: Sequence[Case] = CASES) -> Score:
         """The cases, each once, in the directory / as far as it has one."""
         self.process.ask({"command": "cd /", "seconds": SECONDS})
-        return Score.of(map(self.judged, cases))
+        return Score(tuple(map(self.judged, cases)))
 
 
 async def run(scale: Scale) -> Report:

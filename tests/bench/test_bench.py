@@ -122,7 +122,7 @@ def test_a_quoted_figure__is_replaced_and_an_unknown_one_is_an_error() -> None:
 def test_an_output__is_exact_or_contains_it_or_neither(output: str, exact: bool, within: bool) -> None:
     judged = Judged(CASES[0], Answer(output, 0))
     assert (judged.exact, judged.within) == (exact, within)
-    assert Score.of([judged]).cells == (f"{int(exact)} of 1", int(within), "1 of 1")
+    assert Score((judged,)).cells == (f"{int(exact)} of 1", int(within), "1 of 1")
 
 
 @pytest.mark.parametrize(
