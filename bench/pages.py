@@ -87,7 +87,10 @@ def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = I
         more = (
             [f"{len(notes) - MOST_NOTES} more notes are in `bench/published.json`"] if len(notes) > MOST_NOTES else []
         )
-        below = [f"- {line}" for line in (*map(_target, report["targets"]), *notes[:MOST_NOTES], *more)]
+        missed = [target for target in report["targets"] if not target["met"]]
+        met = len(report["targets"]) - len(missed)
+        said = [f"{met} of {len(report['targets'])} targets met"] if report["targets"] else []
+        below = [f"- {line}" for line in (*said, *map(_target, missed), *notes[:MOST_NOTES], *more)]
         parts += ["", *below, ""] if below else [""]
     return "\n".join(parts).rstrip() + "\n"
 

@@ -224,11 +224,12 @@ def library() -> Iterator[str]:
     for name, found in offered:
         if inspect.isfunction(found):
             yield f"### `{name}`\n"
-            yield f"```text\n{name}{_signature(found)}\n\n{inspect.getdoc(found)}\n```\n"
+            yield f"```text\n{name}{_signature(found)}\n```\n"
+            yield "\n\n".join((inspect.getdoc(found) or "").split("\n\n")[:2]) + "\n"
         elif inspect.isclass(found) and not issubclass(found, Exception) and found not in values:
             yield f"### `{name}`\n"
             yield from _methods(found)
-    yield f"Also: {', '.join(f'`{found.__name__}`' for found in values)}, which are values.\n"
+    yield f"### Values\n\n{', '.join(f'`{found.__name__}`' for found in values)}.\n"
 
 
 # What `dir` shows of them.
