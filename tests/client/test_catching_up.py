@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import time
 
@@ -67,22 +66,6 @@ async def test_what_comes_later_is_waited_for_asleep(monkeypatch: pytest.MonkeyP
         assert b"late" in seen
         assert looks
         assert time.process_time() - begun < 0.5  # it would be a second, if it had gone on to look
-
-
-async def test_where_somebody_else_computes_nobody_looks_again_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[float] = []
-
-    def crowded() -> None:
-        looks.append(time.monotonic())
-        time.sleep(0.002)
-
-    async with open_private_tmux() as tmux:
-        await tmux.client.command("display-message", "-p", "")
-        monkeypatch.setattr(os, "sched_yield", crowded)
-        for _ in range(50):
-            tmux.client.poll_until(lambda: False, 0.005)
-        assert looks
-        assert all(after - before > 0.02 for before, after in itertools.pairwise(looks))
 
 
 async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:

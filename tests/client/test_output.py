@@ -39,18 +39,6 @@ async def test_first_bytes_of_new_panes_are_kept_among_floods() -> None:
         assert client.unknown.kept_bytes == 0
 
 
-async def test_a_flood_comes_in_large_pieces_and_whole() -> None:
-    pieces: list[int] = []
-    async with open_private_tmux() as tmux:
-        pane = await made_window(tmux.client, "stty -opost; yes 'all work' | head -c 8000000; exec cat")
-        tmux.client.attach_pane(pane, lambda data: pieces.append(len(data)))
-        await tmux.observer.until(lambda: sum(pieces) >= 8_000_000)
-        await tmux.client.command("display-message", "-p", "x")
-    assert sum(pieces) == 8_000_000
-    # A line of tmux's holds 8192 / 3 bytes at most; the lines of one read are one piece, however late the read comes.
-    assert sum(pieces) / len(pieces) > 8192 / 3
-
-
 async def test_a_detached_pane_is_heard_no_more() -> None:
     transport = MemoryTransport()
     observer = Observer()

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import anyio
-import pytest
 
 import muxwire
 from muxwire.logs.read import read_raw
-from muxwire.logs.segments import layout_of
-from tests.library.opened import seen
-
-Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 
 # Everything that somebody on the way could change: controls, escapes, what is no UTF-8, what tmux answers or draws.
 AWKWARD = (
@@ -67,27 +60,3 @@ async def test_programs_write_the_same_bytes_into_both(alone: muxwire.Terminals,
     assert await tab.pane.stream.log.flushed()
     assert source.read_bytes() in read_raw(tab.log_path, 0, tab.next_byte)
     await same(tab, start, file)
-
-
-@pytest.mark.parametrize("shell", ["bash", "sh"])
-async def test_shells_and_their_marks_are_the_same_in_both(
-    open_alone: Callable[..., AbstractAsyncContextManager[muxwire.Terminals]],
-    environ: dict[str, str],
-    tmp_path: Path,
-    shell: str,
-) -> None:
-    small = environ | {"MUXWIRE_LOG_SEGMENT_BYTES": "20000"}
-    async with open_alone(environ=small) as terminals:
-        tab = await terminals.create_tab(shell=shell)
-        await tab.execute("true")
-        await tab.runner.settled()
-        start, file = await piped(tab, tmp_path)
-        for command in ("seq 1 20000", "printf '\\033[31mred\\033[0m\\n'", "(exit 3)", "echo ünï", "unclosed '"):
-            await tab.execute(command)
-            assert await tab.pane.stream.log.flushed()  # the log is rotated between two writes only
-        await tab.execute("exec sleep 1000", async_=True)
-        await seen(tab, b"sleep 1000")
-        assert await tab.pane.stream.log.flushed()
-        assert b"\x1b]7770;" in read_raw(tab.log_path, start, tab.next_byte)
-        assert layout_of(tab.log_path).older  # how many depends on how much comes at once
-        await same(tab, start, file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import anyio
@@ -13,7 +12,6 @@ from tests.library.adopted.person import CLIENTS, Person, differences, theirs
 from tests.library.opened import closed
 
 DEADLINE = 30
-LOOKS = 20
 
 
 async def test_nothing_changes(person: Person, environ: dict[str, str], folder: Path) -> None:
@@ -81,55 +79,6 @@ async def test_a_server_without_a_session_is_refused(person: Person, environ: di
     assert "off" in person.tmux("show-options", "-s", "exit-empty")
 
 
-async def test_commands_one_after_the_other_stand_behind_prompts_that_come_late(
-    person: Person, environ: dict[str, str], folder: Path
-) -> None:
-    """The editor of fish takes the terminal, and is silent, before the prompt is drawn."""
-    prompt = "function fish_prompt; sleep 0.6; echo -n 'late> '; end"
-    await person.settled()
-    fish = [str(shutil.which("fish")), "--no-config", "--init-command", prompt]
-    person.tmux("new-window", "-d", "-n", "fish", "-t", "work:", *fish)
-    wanted = "late> echo first\nfirst\nlate>"
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        while not person.tmux("capture-pane", "-p", "-t", "work:fish").rstrip().endswith("late>"):
-            await anyio.sleep(0.02)
-        tab = await adopted.tab("work:fish")
-        # What was drawn before we came is not known: the second prompt is heard.
-        assert (await tab.execute("echo first")).output == "first\n"
-        while not person.tmux("capture-pane", "-p", "-t", "work:fish").rstrip().endswith("late>"):
-            await anyio.sleep(0.02)
-        for number in range(LOOKS // 4):
-            assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
-            wanted += f" echo {number}\n{number}\nlate>"
-    while not (shown := person.tmux("capture-pane", "-p", "-t", "work:fish").rstrip()).endswith("late>"):
-        await anyio.sleep(0.02)
-    assert shown == wanted
-
-
-@pytest.mark.parametrize(("shell", "how"), [
-    *((shell, "timeout") for shell in ("bash", "zsh", "fish", "dash", "busybox", "ksh")), ("bash", "stop"),
-])  # fmt: skip
-async def test_a_prompt_that_was_never_heard_is_known_after_a_c_c(
-    person: Person, environ: dict[str, str], folder: Path, shell: str, how: str
-) -> None:
-    """It was drawn before we attached; the first command is interrupted, and the shell at its prompt again."""
-    await person.settled()
-    words = ["busybox", "sh"] if shell == "busybox" else [str(shutil.which(shell))]
-    person.tmux("new-window", "-d", "-n", "first", "-t", "work:", "env", "PS1=first> ", *words)
-    while not person.tmux("capture-pane", "-p", "-t", "work:first").strip():
-        await anyio.sleep(0.02)
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        tab = await adopted.tab("work:first")
-        if how == "timeout":
-            assert (await tab.execute("sleep 1000", timeout=1)).timed_out
-        else:
-            await tab.execute("sleep 1000", async_=True)
-            stopped = await tab.stop_process()
-            assert (stopped.success, stopped.state) == (True, "prompt"), stopped
-        after = await tab.execute("echo after; (exit 3)" if shell != "fish" else "echo after; sh -c 'exit 3'")
-        assert (after.output, after.exit_code, after.state) == ("after\n", 3, "prompt"), after
-
-
 async def test_attached_from_the_first_use_of_a_session_on(
     person: Person, environ: dict[str, str], folder: Path
 ) -> None:
@@ -184,20 +133,6 @@ async def test_the_person_detaches_us_from_a_session(person: Person, environ: di
         assert "\nbefore\n" in content
         assert "\nafter\n" in content
         assert '"exact": false' in tab.log_path.with_suffix(".gaps").read_text()
-
-
-async def test_a_new_window_that_several_calls_see_at_once(
-    person: Person, environ: dict[str, str], folder: Path
-) -> None:
-    """It is one tab, whoever saw it first."""
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        await adopted.list_tabs()
-        person.tmux("new-window", "-d", "-t", "other:", "-n", "new")
-        async with anyio.create_task_group() as calls:
-            for _ in range(5):
-                calls.start_soon(adopted.list_tabs)
-        panes = [row.pane_id for row in (await adopted.list_tabs()).tabs]
-        assert len(panes) == len(set(panes)) == 4
 
 
 async def test_the_person_ends_the_server(person: Person, environ: dict[str, str], folder: Path) -> None:

@@ -187,19 +187,6 @@ async def test_what_names_nothing_is_refused_with_a_remedy(alone: muxwire.Termin
     assert (await tab.execute("echo fine")).output == "fine\n"
 
 
-async def test_a_relative_shell_is_found_from_here(
-    alone: muxwire.Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "here").mkdir()
-    program = tmp_path / "here" / "say"
-    program.write_text("#!/bin/sh\necho said\n")
-    program.chmod(0o700)
-    monkeypatch.chdir(tmp_path / "here")
-    tab = await alone.create_tab(command=["./say"], cwd="/")
-    await closed(tab)
-    assert (await alone.read_logs(tab.window_id)).content == "said\n"
-
-
 async def test_a_person_who_renames_a_window_renames_the_tab(alone: muxwire.Terminals) -> None:
     tab = await alone.create_tab(name="before", command=["sleep", "1000"], session="theirs")
     tmux = ["tmux", "-S", str(alone.folders.socket_path)]

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import anyio
 import pytest
 
 import muxwire
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from tests.library.attached import person
-from tests.library.instance.conftest import Open
 from tests.library.opened import closed
 
 # Of these, two thirds failed while a tab could be closed before it was placed.
 QUICK = 20
-SESSIONS = ("hub", "theirs")
-# Of these servers, the first tab was active on two thirds.
-FRESH = 5
 
 
 async def sessions(terminals: muxwire.Terminals) -> dict[str, tuple[int, int]]:
@@ -123,19 +117,6 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
         pass
 
 
-async def test_a_program_begins_in_the_size_that_its_tab_was_given(alone: muxwire.Terminals, tmp_path: Path) -> None:
-    """The `stty` of busybox needs no process of its own: it runs before tmux changes the size."""
-    for number in range(QUICK):
-        seen = tmp_path / str(number)
-        busybox = ["busybox", "sh", "-c", f"stty size >{seen}.made; mv {seen}.made {seen}; echo $n $now; cat"]
-        tab = await alone.create_tab(command=busybox, size=(93, 27), env={"n": "5", "now": "then"})
-        while not seen.exists():
-            await anyio.sleep(0.001)
-        assert seen.read_text() == "27 93\n"
-        assert (await alone.wait_for([tab.key], until="5 then", from_byte=0)).outcome == "met"
-        await tab.close(force=True)
-
-
 async def test_a_program_begins_where_a_border_takes_a_row(alone: muxwire.Terminals) -> None:
     first = await alone.create_tab(command=["cat"])
     await first.client.command("set-option", "-gw", "pane-border-status", "top")
@@ -181,28 +162,6 @@ async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing
     assert await alone.tab(".") is second
 
 
-async def test_the_first_tab_moves_nobody_who_looks_at_a_window_of_their_own(alone: muxwire.Terminals) -> None:
-    client = (await alone.server()).client
-    await client.command("new-session", "-d", "-t", "=hub", "-s", "theirs")  # as `muxwire attach` does
-    await client.command("new-window", "-t", "=theirs:", "-n", "own", "sleep 1000")
-    await alone.create_tab(name="first", command=["sleep", "1000"])
-    shown = [await client.command("display-message", "-p", "-t", f"={name}:", "#{window_name}") for name in SESSIONS]
-    assert dict(zip(SESSIONS, shown, strict=True)) == {"hub": (b"first",), "theirs": (b"own",)}
-
-
-async def test_the_tab_made_last_is_the_active_one_and_a_person_can_still_select_the_first(open_alone: Open) -> None:
-    """That the first tab is shown may be reported when the second one is known already: no one has used the first."""
-    for _ in range(FRESH):
-        async with open_alone() as alone:
-            first, second = [await alone.create_tab(command=["cat"]) for _ in range(2)]
-            await reported(alone)
-            assert await alone.tab(".") is second
-            await second.client.command("select-window", "-t", second.window_id)
-            await first.client.command("select-window", "-t", first.window_id)
-            await reported(alone)
-            assert await alone.tab(".") is first
-
-
 async def test_tmux_knows_the_active_tab_after_the_last_one_was_closed_or_has_ended(alone: muxwire.Terminals) -> None:
     """The status line shows it, and the next process reads it."""
 
@@ -217,12 +176,6 @@ async def test_tmux_knows_the_active_tab_after_the_last_one_was_closed_or_has_en
     assert await told() == (f"{second.window_id} {third.window_id}".encode(),)
     await third.close(force=True)
     assert await told() == (f"{first.window_id} {second.window_id}".encode(),)
-
-
-async def reported(terminals: muxwire.Terminals) -> None:
-    """Return when tmux has reported what was done before: notifications come after the answers to commands."""
-    for _ in range(2):
-        await (await terminals.server()).client.command("display-message", "-p", "")
 
 
 async def test_a_program_that_ends_at_once_has_been_in_its_session(alone: muxwire.Terminals) -> None:

@@ -100,22 +100,6 @@ async def test_a_screen_of_an_earlier_run(environ: dict[str, str], tmp_path: Pat
         assert again.scrollback[-1] == str(int(was.lines[0]) - 1)
 
 
-async def test_a_long_log_is_played_from_an_empty_screen(terminals: Terminals) -> None:
-    tab = await terminals.create_tab()
-    await tab.execute("seq 200000 | sed 's/$/ a line of some length/'", timeout=DEADLINE, max_chars=10)
-    while True:  # until the prompt has come
-        in_the_middle = await tab.snapshot(at_byte=tab.next_byte)
-        now = await tab.snapshot()
-        if now.next_byte == in_the_middle.next_byte:
-            break
-    assert not in_the_middle.exact
-    assert in_the_middle.lines == now.lines
-    await tab.execute("printf '\\033[?1049h\\033[?1049l\\033[H\\033[2Jcleared\\n'")
-    cleared = await tab.snapshot(at_byte=tab.next_byte)
-    assert cleared.exact
-    assert cleared.lines[0] == "cleared"
-
-
 async def test_sizes_are_written_once_and_survive_rotation_and_restart(tmp_path: Path) -> None:
     path = tmp_path / "pane-@1.log"
     limits = LogLimits(segment_bytes=1000)

@@ -33,19 +33,6 @@ async def lines_of(data: bytes, environ: dict[str, str]) -> tuple[str, ...]:
         return (await played(scene(data, 0, []), environ)).lines
 
 
-async def test_several_at_once_and_more_than_a_terminal_takes_in_one_go(environ: dict[str, str]) -> None:
-    found: dict[int, tuple[str, ...]] = {}
-
-    async def look(number: int) -> None:
-        data = b"".join(b"%d of %d\r\n" % (line, number) for line in range(20_000))
-        found[number] = await lines_of(data, environ)
-
-    async with anyio.create_task_group() as tasks:
-        for number in range(4):
-            tasks.start_soon(look, number)
-    assert {number: lines[-1] for number, lines in found.items()} == {n: f"19999 of {n}" for n in range(4)}
-
-
 async def test_what_is_asked_of_a_terminal_is_answered_to_nobody(environ: dict[str, str]) -> None:
     assert await lines_of(b"before\r\n" + QUESTIONS * 10_000 + b"after", environ) == ("before", "after")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 from muxwire.errors import CommandError
@@ -84,23 +83,6 @@ async def test_the_size_of_a_new_tab_is_recorded_where_tmux_reported_it(
     assert await tab.pane.stream.log.flushed()
     assert layout_of(tab.log_path).sizes == (PaneSize(len("first\r\n"), 60, 12),)
     await tab.close(force=True)
-
-
-async def test_a_size_that_another_client_gives_while_a_program_writes_is_not_sure(terminals: Terminals) -> None:
-    """What was written just before the report may have been laid out in that size already."""
-    tab = await terminals.create_tab(command=["sh", "-c", "while :; do echo line; done"], size=(80, 24))
-    elsewhere = ("tmux", "-S", str(terminals.folders.socket_path), "resize-window", "-t", tab.window_id, "-x")
-    while (await tab.snapshot(at_byte=tab.next_byte)).exact:
-        for columns in ("70", "80"):
-            await anyio.run_process([*elsewhere, columns])
-            while tab.columns != int(columns):
-                await tab.pane.stream.changed()
-    await resized(terminals, tab, (60, 20))
-    while tab.columns != 60:
-        await tab.pane.stream.changed()
-    assert await tab.pane.stream.log.flushed()
-    await tab.close(force=True)
-    assert [size.sure for size in layout_of(tab.log_path).sizes if size.columns == 60] == [True]
 
 
 async def test_a_tab_that_cannot_be_placed_is_not_left(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
