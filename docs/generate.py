@@ -239,7 +239,7 @@ PUBLIC = {muxwire.Tab: muxwire.tabs.tab.PUBLIC, muxwire.Terminals: muxwire.libra
 def _methods(found: type) -> Iterator[str]:
     """What it is; how each method is called, or an attribute is named, and what it does."""
     yield f"{_first_line(found)}\n"
-    rows: list[tuple[str, object]] = []
+    rows: list[tuple[str, str, object]] = []
     # What an instance does to a tab that is named is what the tab does itself.
     same = [
         name
@@ -253,11 +253,12 @@ def _methods(found: type) -> Iterator[str]:
         if name.startswith("_") or name in same or name not in PUBLIC.get(found, (name,)):
             continue
         if isinstance(member, property):
-            rows.append((f"`{name}`", member))
+            rows.append((name, f"`{name}`", member))
         elif inspect.isfunction(member):
-            rows.append((f"`{name}{_signature(member)}`", member))
-    yield from (f"- {called}: {_first_line(member)}" for called, member in rows)
-    yield ""
+            rows.append((name, f"`{name}{_signature(member)}`", member))
+    tools = {tool.name for tool in TOOLS}
+    yield from (f"- {called}: {_first_line(member)}" for name, called, member in rows if name not in tools)
+    yield f"\nAs the tools of these names: {', '.join(called for name, called, _ in rows if name in tools)}.\n"
 
 
 def _keywords(found: Any) -> list[str]:  # noqa: ANN401 - whatever a class has
