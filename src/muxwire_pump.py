@@ -32,6 +32,7 @@ _LOST = (
     b'{"jsonrpc":"2.0","id":%b,"error":{"code":-32000,"message":"muxwire was restarted while this call waited. Tabs '
     b'and commands go on: list_tabs shows them, and read_logs_from_tab what was written meanwhile."}}\n'
 )
+_TAKEN_BACK = b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%b,"reason":"restarted"}}\n'
 
 
 def pump(reach: Callable[[], Socket]) -> int:
@@ -154,6 +155,7 @@ class Agreed:
         self._handshake: list[bytes] = []  # initialize, and notifications/initialized
         self._subscribed: dict[bytes, bytes] = {}  # lines, by their ids, or by the resource that they name
         self._open: dict[bytes, None] = {}  # the ids of requests without an answer, as they are written in JSON
+        self._asked: dict[bytes, None] = {}  # the ids of requests to the client, which it has not answered
         self._dropped: set[bytes] = set()  # ids that were sent again: the client has their answers
         self._begun_by_client = self._begun_by_owner = b""  # lines that are not whole yet
 
@@ -178,7 +180,9 @@ class Agreed:
         elif method == "notifications/cancelled":
             self._open.pop(_written(params.get("requestId")), None)
             self._subscribed.pop(_written(params.get("requestId")), None)
-        if written and method and method != "subscriptions/listen":
+        if not method:
+            self._asked.pop(written, None)
+        elif written and method != "subscriptions/listen":
             self._open[written] = None
 
     def answered(self, data: bytes) -> bytes:
@@ -186,18 +190,21 @@ class Agreed:
         *lines, self._begun_by_owner = (self._begun_by_owner + data).split(b"\n")
         told = b""
         for line in lines:
-            answered = _answered(line)
-            if answered in self._dropped:
-                self._dropped.remove(answered)
+            named, asks = _named(line)
+            if named in self._dropped and not asks:
+                self._dropped.remove(named)
+                continue
+            if asks:
+                self._asked[named] = None
             else:
-                self._open.pop(answered, None)
-                told += line + b"\n"
+                self._open.pop(named, None)
+            told += line + b"\n"
         return told
 
     def lost(self) -> bytes:
-        """The owner is gone: an error for each request that has no answer."""
-        said = b"".join(_LOST % written for written in self._open)
-        self._open.clear()
+        """The owner is gone: an error for each request that has no answer, and what it has asked is taken back."""
+        said = b"".join([*(_LOST % written for written in self._open), *(_TAKEN_BACK % asked for asked in self._asked)])
+        self._open, self._asked = {}, {}
         self._begun_by_owner = b""
         return said
 
@@ -225,8 +232,8 @@ def _written(value: object) -> bytes:
     return json.dumps(value).encode()
 
 
-def _answered(line: bytes) -> bytes:
-    """The id of the request that a line answers, as it is written; b"" for another line."""
+def _named(line: bytes) -> tuple[bytes, bool]:
+    """The id that a line of the owner has, as it is written, and whether it asks; b"" for a line without one."""
     import json
 
     if line.startswith(_ANSWER):
@@ -234,8 +241,8 @@ def _answered(line: bytes) -> bytes:
         try:
             begun = line[len(_ANSWER) :][:_ID_MAX].decode("utf-8", "replace")
             value, end = json.JSONDecoder().raw_decode(begun)
-            return b"" if begun.startswith(_METHOD, end) else _written(value)
+            return _written(value), begun.startswith(_METHOD, end)
         except ValueError:
             pass
     message = _parsed(line)
-    return b"" if "method" in message or "id" not in message else _written(message["id"])
+    return _written(message["id"]) if "id" in message else b"", "id" in message and "method" in message

@@ -22,7 +22,7 @@ MOST = {
     "logs": 1264,
     "mcp": 1465,
     "operations": 712,
-    "owner": 882,
+    "owner": 889,
     "pane": 1380,
     "protocol": 447,
     "repl": 485,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 459,
     "vt": 903,
     "web": 372,
-    "tests": 27487,
+    "tests": 27496,
     "bench": 1941,
 }  # fmt: skip
 

@@ -73,7 +73,20 @@ def test_a_request_of_the_owner_with_the_same_id_answers_nothing() -> None:
     kept = agreed(line(id=1, method="tools/call", params={}))
     asked = line(id=1, method="elicitation/create", params={})
     assert kept.answered(asked) == asked
-    assert json.loads(kept.lost())["id"] == 1
+    error, taken_back = map(json.loads, kept.lost().splitlines())
+    assert error["id"] == 1
+    # Nobody waits any more for what the person is shown, and the next owner counts from the same number.
+    assert (taken_back["method"], taken_back["params"]["requestId"]) == ("notifications/cancelled", 1)
+    assert kept.lost() == b""
+
+
+@pytest.mark.parametrize("named", ["id first", "id last"])
+def test_a_question_that_the_client_has_answered_is_not_taken_back(named: str) -> None:
+    kept = Agreed()
+    asked = {"method": "elicitation/create", "id": 4} if named == "id last" else {"id": 4, "method": "ping"}
+    kept.answered(line(**asked))
+    kept.said(line(id=4, result={}))
+    assert kept.lost() == b""
 
 
 def test_the_answer_of_a_client_opens_nothing() -> None:
