@@ -20,7 +20,7 @@ CHOSEN = (
     "tests/client/test_commands_on_tmux.py",
     "tests/library/operations",
     "tests/library/named/test_starts.py",
-    "tests/library/test_people.py",
+    "tests/tabs/test_people.py",
     "tests/library/test_snapshots.py",
     "tests/library/screens",
 )

@@ -22,6 +22,7 @@ PLACES = {
     "docs/test_reference.py": COMMIT,
     "doctor": MERGE,
     "faults": MERGE,
+    "host/test_shortages.py": MERGE,
     "hosts": MERGE,
     "library/adopted": MERGE,
     "library/named": MERGE,
@@ -38,7 +39,7 @@ OTHER_SHELLS = frozenset(("zsh", "fish", "dash", "busybox", "ksh", "sh"))
 # The tests of the server once more, served by the process that owns a named instance; tests/owner has its own.
 BY_OWNER = "pump"
 IN_EVERY_SHELL = "library/test_scenarios.py"
-LIVE = ("library", "mcp", "sync", "repl", "client")
+LIVE = ("library", "mcp", "sync", "repl", "client", "logs", "host", "pane", "tabs", "tmux")
 
 
 def tier_of(path: str, case: str = "") -> int:

@@ -3,7 +3,7 @@
 Each fault, and the tests that make it happen; paths are below `tests/` or `tests/library/`. By `tests/nightly/soak.py`
 most of them happen at random.
 
-    SIGKILL of muxwire                       faults/test_disk_and_clock.py, instance/test_lifecycle.py,
+    SIGKILL of muxwire                       faults/test_full_disk.py, instance/test_lifecycle.py,
                                              client/test_watchdog.py, named/test_spools.py, adopted/test_our_tabs.py
     SIGKILL of the watchdog, then of muxwire faults/test_killed_watchdog.py, named/test_spools.py
     SIGKILL of tmux                          instance/test_lifecycle.py, client/test_closing.py
@@ -11,17 +11,17 @@ most of them happen at random.
     muxwire stopped; flood; snapshots all the time    faults/test_flow.py
     tmux stopped                             faults/test_stopped_tmux.py
     few descriptors                          faults/test_few_descriptors.py
-    disk full or stalled; clock set back     faults/test_disk_and_clock.py, faults/test_flow.py, test_log.py,
-                                             test_log_limits.py
+    disk full or stalled                     faults/test_full_disk.py, faults/test_flow.py, logs/test_store.py
+    clock set back                           logs/test_limits.py, logs/test_times.py
     a client does not read, or closes stdio  faults/test_slow_client.py, mcp/test_wire.py, mcp/test_stdio.py,
                                              mcp/test_serve.py
     arbitrary bytes                          faults/test_pipe_pane.py
-    panes die at once; tabs open and close at random    faults/test_dying_panes.py, instance/test_lifecycle.py
+    panes die at once; tabs open and close at random    faults/test_dying_panes.py, nightly/soak.py
     hostile names and keys                   instance/test_names.py, test_keys.py
     several starts at once                   named/test_starts.py
     tmux missing, too old, replaced, stopped, of another user; foreign directories
                                              instance/test_lifecycle.py, cli/test_servers.py
-    death during a rotation                  test_log_segments.py
+    death during a rotation                  logs/test_segments.py
 """
 
 from __future__ import annotations

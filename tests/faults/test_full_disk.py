@@ -1,4 +1,4 @@
-"""The machine under us: a disk that is full for a while, a clock that is set back, a kill in the middle of a write."""
+"""The machine under us: a disk that is full for a while, a kill in the middle of a write, logs that are removed."""
 
 from __future__ import annotations
 
