@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Callable
 
 import anyio
@@ -15,6 +16,19 @@ from muxwire.cli.console import RunsThere
 from tests.cli.caller import Caller
 
 ENVIRON = {"MUXWIRE_NAME": "given"}  # so that no instance of this machine is looked for
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [("Asia/Tokyo", "09:00"), (":America/New_York", "19:00"), ("Asia/Kolkata", "05:30"), ("UTC", "00:00")],
+)
+def test_a_time_of_day_is_the_callers(zone: str, said: str) -> None:
+    """The code of a verb may run in a process that was started in another zone."""
+    assert Caller(environ={"TZ": zone}).time_of_day(0, "%H:%M") == said
+
+
+def test_a_zone_that_is_not_known_is_that_of_this_process() -> None:
+    assert Caller(environ={"TZ": "CET-1CEST"}).time_of_day(0, "%H:%M") == time.strftime("%H:%M", time.localtime(0))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import InstanceLock, holder
+from muxwire.host.locks import InstanceLock, holder, owners_killed
 from muxwire.host.processes import started
 from muxwire.instance import reattach
 from muxwire.library import lifetime
@@ -336,6 +336,19 @@ async def test_a_stale_lock_is_taken(instance: Instance) -> None:
         assert terminals.role == "owner"
         assert holder(path) == os.getpid()
     assert started(os.getpid()) != ""
+
+
+def test_owners_that_were_killed_are_counted(tmp_path: Path) -> None:
+    """One that ends says so in the file of its lock; what a killed one wrote there stays."""
+    path, counts = tmp_path / "lock", list[int]()
+    for is_killed in (False, True, True, False, False):
+        lock = InstanceLock(path)
+        assert lock.take()
+        if not is_killed:
+            lock.leave()
+        lock.release()
+        counts.append(owners_killed(path))
+    assert counts == [0, 0, 1, 2, 2]
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a b", "-x", "x" * 33, "a\n"])
