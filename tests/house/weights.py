@@ -20,7 +20,7 @@ MOST = {
     "instance": 1110,
     "library": 1505,
     "logs": 1264,
-    "mcp": 1465,
+    "mcp": 1464,
     "operations": 712,
     "owner": 889,
     "pane": 1380,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 459,
     "vt": 903,
     "web": 372,
-    "tests": 27530,
+    "tests": 27564,
     "bench": 1941,
 }  # fmt: skip
 

@@ -145,6 +145,13 @@ async def test_a_cancelled_command_is_interrupted_and_its_tab_usable(folder: Pat
         assert result["output"] == "free\n"
 
 
+async def test_a_closed_stdout_is_said(folder: Path) -> None:
+    line = ["sh", "-c", 'exec "$@" >&-', "sh", *SERVE]
+    done = await anyio.run_process(line, check=False, env=environment(folder))
+    said = b"muxwire: stdout is closed, so no client could read an answer\n  start it with a pipe\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_session_by_the_sdk_client(folder: Path, mode: str) -> None:
     args = ["-c", "import muxwire_client; muxwire_client.main()", "serve", *child_client.WAY]

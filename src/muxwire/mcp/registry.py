@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from typing import (
     TYPE_CHECKING,
@@ -329,11 +329,8 @@ class Tool(Generic[A]):
         return {"window_id": window, **fields} if names_it and window else fields
 
     async def _fields(self, call: Call, arguments: A) -> dict[str, Any]:
-        return to_dict(await self.run(call, arguments), self.spelled)  # type: ignore[no-any-return]
-
-    def spelled(self, text: str) -> str:
-        """A text of muxwire with what this tool calls the verbs that it names."""
-        return spelled(text, self.words)
+        result = await self.run(call, arguments)
+        return to_dict(result, partial(spelled, words=self.words))  # type: ignore[no-any-return]
 
     def definition(self) -> dict[str, Any]:
         """The tool as `tools/list` names it, with no more than what a model or its client acts on.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire.errors import InvalidArgument
 from muxwire.mcp.connection import load, serve_connection
 from muxwire.mcp.wire import FLUSH_SECONDS, READ_BYTES
 
@@ -60,7 +61,9 @@ async def run_on_stdio(offer: Offer, terminals: LazyTerminals, on_end: OnEnd) ->
 
 @contextmanager
 def private_wire() -> Iterator[tuple[int, int]]:
-    """Yield private non-blocking descriptors of stdin and stdout; put everything back at the end."""
+    """Yield private non-blocking descriptors of stdin and stdout; put everything back at the end. InvalidArgument."""
+    if sys.stdout is None:  # its descriptor was closed when Python started
+        raise InvalidArgument("stdout is closed, so no client could read an answer", remedy="start it with a pipe")
     sys.stdout.flush()
     reading = fcntl.fcntl(STDIN, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     writing = fcntl.fcntl(STDOUT, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)

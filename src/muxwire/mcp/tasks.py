@@ -109,16 +109,14 @@ class Tasks:
             "ttlMs": None,
             "pollIntervalMs": POLL_MS,
         }
+        fields = told_of(told)
         if told.running:
             # The log's bytes between two offsets may hold marks too, which are no output.
             size = told.next_byte - told.from_byte if told.truncated else len(told.output.encode())
             said = f"{size} bytes of output"
-            return task | {"statusMessage": "; ".join(filter(None, (said, told_of(told).get("note", ""))))}
+            return task | {"statusMessage": "; ".join(filter(None, (said, fields.get("note", ""))))}
         if task_id in self._cancelled:
             return task | {"status": "cancelled"}
-        fields = told_of(told)
-        if told.script_path:
-            fields["script_path"] = told.script_path
         result = succeeded(fields).model_dump(by_alias=True, mode="json", exclude_none=True)
         return task | {"status": "completed", "statusMessage": f"exit code {told.exit_code}", "result": result}
 

@@ -415,7 +415,10 @@ class ScreenSearch:
             return False
         if typed is None or not self._says_taken():
             return True
-        return self._was_taken() or not (typed.at_prompt or session.at_prompt)
+        # What goes, or stays as it is, does so also where the program that was typed into has ended.
+        return self._was_taken() or not (
+            typed.at_prompt or (session.at_prompt and self._wanted.pattern is not None and not self._wanted.gone)
+        )
 
     def _says_taken(self) -> bool:
         """Whether the shell says when it takes a line."""
