@@ -82,51 +82,11 @@ async def test_connect_refused(folder: Path, environ: dict[str, str]) -> None:
     assert (error.stage, "refused" in error.reason) == ("connect", True), error
 
 
-async def test_login(folder: Path, environ: dict[str, str]) -> None:
-    script = program(folder, "refuses", "#!/bin/sh\necho 'me@box: Permission denied (publickey).' >&2\nexit 255\n")
-    error = await unavailable(folder, environ, [script])
-    assert (error.stage, error.reason) == ("login", "me@box: Permission denied (publickey)."), error
-
-
-async def test_shell(folder: Path, environ: dict[str, str]) -> None:
-    script = program(folder, "nologin", "#!/bin/sh\necho 'This account is currently not available.'\nexit 1\n")
-    error = await unavailable(folder, environ, [script])
-    assert (error.stage, error.reason) == ("shell", "This account is currently not available."), error
-
-
-async def test_shell_that_says_nonsense_without_end(folder: Path, environ: dict[str, str]) -> None:
-    script = program(folder, "floods", "#!/bin/sh\nexec yes muxwire:0000000000000000\n")
-    error = await unavailable(folder, environ, [script])
-    assert error.stage == "shell", error
-
-
-async def test_shell_that_leaves_out_what_was_asked(folder: Path, environ: dict[str, str]) -> None:
-    text = """#!/bin/sh
-read -r line
-id=${line#id=\\'} id=${id%%\\'*}
-printf 'muxwire:%s\\tok\\tonly this\\n' "$id"
-exec cat
-"""
-    error = await unavailable(folder, environ, [program(folder, "leaves-out", text)])
-    assert (error.stage, "only this" in error.reason) == ("shell", True), error
-
-
 async def test_tmux_missing(folder: Path, environ: dict[str, str]) -> None:
     if Path("/usr/local/bin/tmux").exists():
         pytest.skip("there is a tmux where the script looks last")
     error = await unavailable(folder, environ, with_tmux(folder, ""))
     assert (error.stage, "install" in error.remedy) == ("tmux_missing", True), error
-
-
-async def test_tmux_too_old(folder: Path, environ: dict[str, str]) -> None:
-    error = await unavailable(folder, environ, with_tmux(folder, "echo tmux 3.2a"))
-    assert (error.stage, error.reason) == ("tmux_too_old", "tmux 3.2a"), error
-
-
-async def test_locale(folder: Path, environ: dict[str, str]) -> None:
-    said = "tmux: need UTF-8 locale (LC_CTYPE) but have ANSI_X3.4-1968"
-    error = await unavailable(folder, environ, with_tmux(folder, f"echo '{said}' >&2; exit 1"))
-    assert (error.stage, error.reason) == ("locale", said), error
 
 
 async def test_folder(folder: Path, environ: dict[str, str]) -> None:
@@ -156,8 +116,33 @@ async def test_a_folder_in_which_nothing_can_be_made(folder: Path, environ: dict
     assert "not yours alone" not in error.reason
 
 
+DENIED, NO_LOGIN = "me@box: Permission denied (publickey).", "This account is currently not available."
+UTF8 = "tmux: need UTF-8 locale (LC_CTYPE) but have ANSI_X3.4-1968"
+
+
+@pytest.mark.parametrize(
+    ("script", "stage", "reason"),
+    [("echo tmux 3.2a", "tmux_too_old", "tmux 3.2a"), (f"echo '{UTF8}' >&2; exit 1", "locale", UTF8)],
+)
+async def test_tmux_that_cannot_serve(
+    folder: Path, environ: dict[str, str], script: str, stage: str, reason: str
+) -> None:
+    error = await unavailable(folder, environ, with_tmux(folder, script))
+    assert (error.stage, error.reason) == (stage, reason), error
+
+
+ANSWERS_HALF = """
+read -r line
+id=${line#id=\\'} id=${id%%\\'*}
+printf 'muxwire:%s\\tok\\tonly this\\n' "$id"
+exec cat
+"""
 # What the program says on stderr, or sends back, then the stage, a part of the reason, a part of the remedy.
 SAID = {
+    "login": (f"echo '{DENIED}' >&2; exit 255", "login", DENIED, ""),
+    "nologin": (f"echo '{NO_LOGIN}'; exit 1", "shell", NO_LOGIN, ""),
+    "floods": ("exec yes muxwire:0000000000000000", "shell", "", ""),
+    "answers half": (ANSWERS_HALF, "shell", "only this", ""),
     "echo": ("head -c 20000", "shell", "what was sent came back unchanged", "sh"),
     "silent": ("exit 3", "connect", "the program or stream that reaches it ended without a message", ""),
     "much": ("yes | head -c 2000000", "shell", "it printed more than 1 MiB and no answer of muxwire's script", "sh"),
