@@ -254,10 +254,6 @@ class LogStore:
         self._queue.put((file, [], 0.0))
         return PaneLog(path, file, self)
 
-    def keep_limits_of(self, home: Path) -> None:
-        """Remove what is too much in that directory from now on, as its new owner, which has opened its logs before."""
-        self._home, self._held = home, hold(home)
-
     def note_pending(self, log: PaneLog) -> None:
         """See to it that what is appended to that log is written."""
         self._dirty.append(log)

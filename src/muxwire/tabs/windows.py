@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from muxwire.tabs.tab import Tab
 
 
-# tmux gives a program its new size within 0.25 s, and only one size of several that follow each other.
-RESIZE_SECONDS = 0.5
-
-
 def follow(event: Event, book: TabBook) -> None:
     match event:
         # tmux to 3.7 reports a window that ended as %unlinked-window-close, from 3.8 on as %window-close, which is also
