@@ -29,6 +29,8 @@ async def test_the_first_agent_starts_it_and_the_next_one_finds_it(user: User) -
             # What there is, it sees before it has made a call.
             listed = (await second.request("resources/list"))["result"]["resources"]
             assert "muxwire://tabs/@1/screen" in {resource["uri"] for resource in listed}
+            await first.call("create_tab")
+            assert json.loads(await second.line())["method"] == "notifications/resources/list_changed"
             assert await second.shell("echo two") == "two\n"
             assert user.owner == owner
     mode = user.path.stat().st_mode

@@ -84,7 +84,7 @@ class Updates:
 
         async def push_list() -> None:
             # Clients ask at their start, when there is nothing that could change yet.
-            terminals = await self._terminals.when_opened()
+            terminals = self._terminals.seen or await self._terminals.when_opened()
             await push(terminals, EventFilter.checked((), LIST_CHANGES), tell)
 
         if _LIST not in self._subscribed:
