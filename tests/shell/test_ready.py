@@ -294,11 +294,16 @@ def test_an_older_prompt_is_no_answer_to_a_c_c() -> None:
     assert 0.2 <= world.time - begun < 0.2 + PROMPT_GRACE
 
 
-def test_a_c_c_that_nothing_comes_of_is_not_waited_for_twice() -> None:
-    world = at_prompt()
+@pytest.mark.parametrize(
+    ("shell", "says", "seconds"),
+    [("bash", False, PROMPT_GRACE), ("fish", True, PROMPT_GRACE), ("bash", True, INTERRUPT_SECONDS)],
+)
+def test_a_shell_that_sleeps_may_not_have_got_the_c_c(shell: str, says: bool, seconds: float) -> None:
+    """Of one that would draw a prompt at it the kernel's word is none; in any case it is waited for once."""
+    world = at_prompt(shell, known=says)
     world.interrupted_at = begun = world.time
     reached(world)
-    assert PROMPT_GRACE <= world.time - begun < 2 * PROMPT_GRACE
+    assert seconds <= world.time - begun < seconds + PROMPT_GRACE
     assert world.interrupted_at < 0
 
 

@@ -198,7 +198,9 @@ class Ready:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
 
         A prompt with another status than C-c's may be an older one that comes late: then the kernel is asked whether
-        the shell waits for keys. It is also asked if no prompt comes while the shell is in front. ConnectionClosed.
+        the shell waits for keys. Where no prompt comes its word is no proof: on a busy machine the C-c is still on its
+        way, and the shell sleeps as before. It counts only of a shell that does not say when it reads, and of fish,
+        which draws nothing at a C-c without a line. ConnectionClosed.
         """
         pane, pressed = self._pane, self._pane.interrupted_at
         if (left := pressed + INTERRUPT_SECONDS - pane.now) > 0:
@@ -207,12 +209,14 @@ class Ready:
                 pane.interrupted_at = -math.inf
 
     async def _interrupt_taken(self, pressed: float) -> None:
-        pane, session = self._pane, self._pane.session
+        pane, session, shell = self._pane, self._pane.session, self._pane.shell
+        draws = session.says_reads and shell is not None and shell.anew_keys == CTRL_C
         late = pressed + PROMPT_GRACE
         await until(self._port, lambda: session.dead or session.prompt_time > pressed, late - pane.now)
         while not (session.dead or (pane.now >= late and not pane.shell_in_front())):
-            answered = session.prompt_time > pressed and shell_status(session.prompt_status) == INTERRUPTED
-            if answered or await reads_on(self._port):
+            newer = session.prompt_time > pressed
+            answered = newer and shell_status(session.prompt_status) == INTERRUPTED
+            if answered or ((newer or not draws) and await reads_on(self._port)):
                 return
             await self._port.wait(LOOK_SECONDS)
 
