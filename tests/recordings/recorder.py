@@ -140,7 +140,7 @@ class Recorder:
         for name, (owner, method) in entries(pane, made).items():
             replaced(owner, method, tape.wrapped(name, getattr(owner, method)))
         for owner, method, names in (
-            (made, "_reached", ("deadline", "env", "cwd")),
+            (made, "_reached", ("deadline",)),
             (made.ready, "unstick", ("execution",)),
             (made._examiner, "examined", ("execution",)),
             (made._examiner, "for_result", ("execution",)),

@@ -59,7 +59,7 @@ def nested(driven: Driven) -> None:
 def over_relay(driven: Driven) -> None:
     """A command runs in a shell over a relay."""
     running(driven)
-    driven.type(level=3)
+    driven.type(level=2)
     driven.begin()
 
 
@@ -121,18 +121,15 @@ def own(name: str, waiting: Waiting = "editor", **more: object) -> InFront:
         ("zsh", at_prompt, front("bash", silent=DRAWN / 2), 2),
         ("zsh", nested, front("bash"), 0),  # it runs a command of ours, which reads
         ("zsh", nested_ended, front("bash"), 2),
-        # One that cannot read the tab's directory (chroot, su) gets all typed.
-        ("zsh", running, front("bash", reads=False), 3),
-        ("zsh", running, front("bash", reads=False, silent=QUIET / 2), 0),
         # A program that relays another terminal.
-        ("zsh", running, front("ssh", "raw", raw=True), 3),
-        ("zsh", running, front("ssh", found=HIDDEN, raw=True), 3),
+        ("zsh", running, front("ssh", "raw", raw=True), 2),
+        ("zsh", running, front("ssh", found=HIDDEN, raw=True), 2),
         ("zsh", running, front("ssh", "line", raw=False), 0),
         ("zsh", running, front("ssh", found=HIDDEN, raw=True, secret=True), 0),
         ("zsh", running, front("ssh", found=HIDDEN, raw=True, silent=QUIET / 2), 0),
         ("zsh", nested, front("ssh", found=HIDDEN, raw=True), 0),
         ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID), 0),  # a `read` of that very shell
-        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID, begun=True), 3),
+        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID, begun=True), 2),
         ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID, begun=True, silent=QUIET / 2), 0),
         ("zsh", running, front("python3", "raw", raw=True), 0),
         ("zsh", running, front("psql", "editor", raw=True), 0),

@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies
 
-from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable, TmuxSilent
+from muxwire.errors import ConnectionClosed, MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
@@ -19,7 +19,7 @@ from muxwire.shell.port import SILENCE_WITHIN
 from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX, SAID_BEFORE
 from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc
-from tests.shell.world import NEVER, PROMPT, Over, World, at_prompt
+from tests.shell.world import NEVER, PROGRAM, PROMPT, Over, World, at_prompt
 
 # DECSET 2004: by it bash says that its line editor is on.
 EDITS = b"\x1b[?2004h"
@@ -29,11 +29,12 @@ PATIENT = 10.0
 _OTHERS = own_id(bytes.fromhex(OTHER)[:ID_RANDOM], NONCE)
 ENDED = osc(f"E;{_OTHERS};0;/;{_OTHERS}")
 NESTED = osc(f"C;{NONCE};1") + osc(f"T;{_OTHERS}") + osc(f"S;{_OTHERS}")
+ANSWERS_IN = 0.3  # seconds that a foreign shell takes to answer a probe
 C_C, ENTER = f"press {CTRL_C!r}", "press b'\\r'"
 
 
 def reached(world: World, seconds: float = PATIENT) -> ForegroundShell:
-    return world.run(world.ready.reached(world.time + seconds, {}, None))
+    return world.run(world.ready.reached(world.time + seconds))
 
 
 def accept(world: World) -> None:
@@ -225,11 +226,11 @@ def test_a_shell_that_was_just_started_is_not_examined_before_its_first_mark() -
 def test_a_shell_that_shows_no_mark_is_examined_after_a_moment() -> None:
     world = just_started()
     with pytest.raises(Over):
-        world.run(world.ready.reached(PATIENT, {}, None), UNEXAMINED_SECONDS * 1.1)
+        world.run(world.ready.reached(PATIENT), UNEXAMINED_SECONDS * 1.1)
     assert world.looks
     world.looks = 0
     with pytest.raises(Over):  # nor does a later call wait once more
-        world.run(world.ready.reached(PATIENT, {}, None), world.time + DRAWN)
+        world.run(world.ready.reached(PATIENT), world.time + DRAWN)
     assert world.looks
 
 
@@ -504,22 +505,60 @@ def nested(program: str = "bash", *, hidden: bool = False) -> World:
 
 def test_a_look_that_takes_longer_than_a_prompt_to_be_drawn_is_soon_made_again() -> None:
     """As on a busy machine: each command in a nested shell began 0.15 s late."""
-    world = nested()
+    world = answers(nested())
     world.stream.last_output, world.looking = world.time, 2 * DRAWN
     begun = world.time
     reached(world)
-    assert world.time - begun < QUIET
+    assert world.time - begun < ANSWERS_IN + QUIET
 
 
-def test_a_nested_shell_gets_the_line_as_it_is() -> None:
-    world = nested()
+def answers(world: World) -> World:
+    """The foreign shell answers a probe, and shows its prompt once more."""
+
+    def pressed(keys: bytes) -> None:
+        if b"7770;H;" in keys:
+            world.later(ANSWERS_IN, lambda: world.write(osc(f"H;{world.new_id()};\\;7;{OTHER}") + b"inner$ "))
+
+    world.pressed = pressed
+    return world
+
+
+@pytest.mark.parametrize("program", ["bash", "ssh"])
+def test_a_foreign_shell_is_probed(program: str) -> None:
+    world = answers(nested(program, hidden=program == "ssh"))
     found = reached(world)
-    assert (found.level, found.pgrp) == (2, NESTED_PID)
+    assert (found.level, found.pgrp, found.status, found.token) == (2, NESTED_PID, 7, OTHER)
+    assert [one[:5] for one in world.done if one[:5] in ("hide", "press")] == ["hide", "press"]
     assert world.run(world.nested.prompt(found)) == b"inner$ "
 
 
+@pytest.mark.parametrize(
+    ("change", "probed"),
+    [
+        pytest.param(lambda w: None, False, id="its prompt is there again"),
+        pytest.param(lambda w: w.write(b"\r\nother$ "), True, id="another prompt"),
+        pytest.param(lambda w: w.session.input_typed(b"exit\r", w.stream.end), True, id="after keys"),
+        pytest.param(lambda w: setattr(w, "front_group", PROGRAM), True, id="in another group"),
+    ],
+)
+def test_a_foreign_shell_that_was_probed_before_is_known(change: Callable[[World], None], probed: bool) -> None:
+    world = answers(nested("ssh", hidden=True))
+    found = reached(world)
+    ran = world.typed(2, NESTED_PID, world.run(world.nested.prompt(found)), token=found.token)
+    world.begins(ran)
+    world.ends(ran, status=3)
+    world.write(b"inner$ ")
+    world.time += 1.0
+    change(world)
+    world.time += 1.0
+    world.done.clear()
+    found = reached(world)
+    assert (found.status, found.token) == (7 if probed else 3, OTHER)
+    assert any(one.startswith("press") for one in world.done) == probed
+
+
 def test_a_pane_in_which_something_writes_for_ever_is_typed_into_all_the_same() -> None:
-    world = nested()
+    world = answers(nested())
     found = reached(world)
 
     def tick() -> None:
@@ -530,19 +569,6 @@ def test_a_pane_in_which_something_writes_for_ever_is_typed_into_all_the_same() 
     begun = world.time
     world.run(world.nested.prompt(found))
     assert world.time - begun < 2 * SILENCE_WITHIN
-
-
-def test_a_shell_over_a_relay_is_probed() -> None:
-    world = nested("ssh", hidden=True)
-
-    def answer(keys: bytes) -> None:
-        if b"muxwire" in keys or b"7770" in keys:
-            world.later(0.3, lambda: world.write(osc(f"H;{world.new_id()};\\;7;{OTHER}")))
-
-    world.pressed = answer
-    found = reached(world)
-    assert (found.level, found.status, found.token) == (3, 7, OTHER)
-    assert [one[:5] for one in world.done if one[:5] in ("hide", "press")] == ["hide", "press"]
 
 
 def test_what_does_not_answer_a_probe_is_no_shell() -> None:
@@ -559,13 +585,6 @@ def test_a_program_with_the_whole_screen_is_not_probed() -> None:
     with pytest.raises(TabUnavailable, match="full-screen program"):
         reached(world)
     assert not any("press" in one for one in world.done)
-
-
-def test_over_a_relay_env_and_cwd_are_refused_before_anything_is_typed() -> None:
-    world = nested("ssh", hidden=True)
-    with pytest.raises(InvalidArgument):
-        world.run(world.ready.reached(world.time + PATIENT, {"A": "b"}, None))
-    assert world.done == []
 
 
 # -- tmux, or a machine, that does not answer
@@ -697,6 +716,6 @@ def test_whatever_happens_every_call_ends(
         world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
     begun = world.time
     with suppress(MuxwireError):
-        assert reached(world, seconds).level in (1, 2, 3)
+        assert reached(world, seconds).level in (1, 2)
     # What was begun in time may have limits of its own: a probe, keys that a shell is slow to take, tmux's silence.
     assert world.time - begun < seconds + START_TIMEOUT + PROBE_TIMEOUT + 3 * LATE_GRACE

@@ -199,7 +199,7 @@ def test_what_a_command_in_a_nested_shell_has_done_that_is_gone(
     else:
         driven.type(command=b"ssh box")
         driven.begin()
-    inner = driven.type(level=3, command=command)
+    inner = driven.type(level=2, command=command)
     driven.begin()
     if not keys:
         driven.finish(0, status)
@@ -217,7 +217,7 @@ def test_a_prompt_of_the_tabs_own_ends_what_was_typed_into_a_nested_shell(begun:
     driven.prompt()
     driven.session.line_entered()
     driven.accept()
-    inner = driven.type(level=3)
+    inner = driven.type(level=2)
     if begun:
         driven.begin()
     driven.prompt(255)
@@ -228,7 +228,7 @@ def left_idle(driven: Driven) -> None:
     driven.prompt()
     driven.type(command=b"ssh box")
     driven.begin()
-    driven.type(level=3)
+    driven.type(level=2)
     driven.begin()
     driven.finish()
 
@@ -265,7 +265,7 @@ def test_another_shell_that_answers_in_place_of_a_nested_one_ends_what_ran_there
     driven.prompt()
     driven.session.line_entered()
     driven.accept()
-    inner = driven.type(level=3, token=NONCE)
+    inner = driven.type(level=2, token=NONCE)
     driven.begin()
     driven.feed(osc(f"H;{inner.command_id};';1;{NONCE}"))
     assert inner.running
@@ -280,14 +280,14 @@ def test_of_a_shell_that_was_never_typed_into_it_is_not_said_where_it_stands() -
     driven.prompt()
     driven.session.line_entered()
     driven.accept()
-    inner = driven.type(level=3, token=NONCE, command_id=own_id(bytes(ID_RANDOM), NONCE))
+    inner = driven.type(level=2, token=NONCE, command_id=own_id(bytes(ID_RANDOM), NONCE))
     driven.begin()
     driven.feed(osc(f"H;{inner.command_id};';0;{'0' * 16}"))
     assert (inner.ending, inner.exit_code) == ("shell_lost", None)
     assert "either this command started it, or the shell that ran the command has ended" in inner.note
     assert driven.session.left is not None
     # The new shell ends, and with it the command that began it.
-    leaves = driven.type(level=3, token=OTHER)
+    leaves = driven.type(level=2, token=OTHER)
     driven.begin()
     begin = len(driven.data)
     driven.feed(osc(f"E;{inner.command_id};0;/;{inner.command_id}"))
@@ -642,7 +642,7 @@ def test_what_a_nested_shell_is_asked_twice_is_no_output_either(asks: Callable[[
     driven = Driven()
     running(driven)
     driven.feed(b"$ ")
-    driven.type(level=3)
+    driven.type(level=2)
     driven.begin()
     driven.feed(b"^C\r\n$ ")
     asks(driven)

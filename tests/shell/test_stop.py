@@ -263,7 +263,7 @@ def test_when_a_line_that_is_typed_gets_its_first_signals(world: World, expected
 
 def test_a_line_in_a_nested_shell_is_not_thrown_away_while_it_may_begin() -> None:
     world = World(target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, begins=NEVER, ends_by=())
-    world.run(level=3)
+    world.run(level=2)
     assert world.done[0][0] >= BEGINS_WITHIN
     assert actions(world) == [KEY, KEY]  # of the steps
 
@@ -284,7 +284,7 @@ def test_a_nested_shell_at_its_prompt_has_time_to_say_how_the_command_ended(
         target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, ends_by=(), prompted_at=prompted_at,
         answer_takes=answer_takes,
     )  # fmt: skip
-    world.run(level=3)
+    world.run(level=2)
     assert actions(world) == [what for _, what in expected]
     assert [when for when, _ in world.done] == pytest.approx([when for when, _ in expected], abs=0.01)
     assert world.now <= ESCALATION_SECONDS + 2 * ANSWERS_WITHIN
@@ -376,7 +376,7 @@ class Chance(World):
     strategies.sampled_from(["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"]),
     strategies.sampled_from([0, NESTED]),
     strategies.booleans(),
-    strategies.sampled_from([1, 3]),
+    strategies.sampled_from([1, 2]),
     strategies.sampled_from([None, 0.0]),
 )
 def test_whatever_happens_it_ends_in_time_and_does_nothing_afterwards(

@@ -162,12 +162,15 @@ class World:
         self.front_group, self.found, self.sleeps = PID, Judgement("editor"), "editor"
         self.prompt(status=status)
 
-    def typed(self, level: int = 1, group: int = 0, shown: bytes = b"", command: bytes = b"x") -> Execution:
+    def typed(
+        self, level: int = 1, group: int = 0, shown: bytes = b"", command: bytes = b"x", token: str = ""
+    ) -> Execution:
         """A command is typed."""
         self._ids += 1
         execution = Execution(
             command_id=f"{self._ids:016x}", command=command, prompt_seq=self.session.prompt_seq,
             typed_at=self.stream.end, typed_time=self.time, level=level, shell_pgrp=group, shell_prompt=shown,
+            shell_token=token,
         )  # fmt: skip
         self.session.typed(execution)
         return execution

@@ -20,8 +20,9 @@ from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.port import PanePort
 from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
+from muxwire.shell.foreign import foreign_command
 from muxwire.shell.listener import PROMPT_GRACE, ForegroundShell
-from muxwire.shell.nesting import NestedShells, not_there, typed_lines
+from muxwire.shell.nesting import NestedShells, not_there
 from muxwire.shell.prompt_line import PromptLine, begins_line
 from muxwire.shell.ready import Ready
 from muxwire.shell.redraw import redraw, shown_again
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
     from muxwire.protocol.commands import Command
-    from muxwire.shell import Shell, Wrapped
+    from muxwire.shell import Wrapped
     from muxwire.shell.left_shell import LeftShell
     from muxwire.shell.watch import Outcome
 
@@ -99,7 +100,7 @@ class Runner:
         ours = False
         try:
             ours = self._turn_at_once() or await self._turn_within(turn_timeout)
-            listener, prompt = await self._reached(deadline, env, cwd)
+            listener, prompt = await self._reached(deadline)
             self._check_place(given)
             if write is not None:
                 write()
@@ -136,9 +137,9 @@ class Runner:
             return True
         raise self.pane.refusal()
 
-    async def _reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> tuple[ForegroundShell, bytes]:
+    async def _reached(self, deadline: float) -> tuple[ForegroundShell, bytes]:
         """The shell that listens, and of a nested one its prompt; raises as `Ready.reached`."""
-        listener = await self.ready.reached(deadline, env, cwd)
+        listener = await self.ready.reached(deadline)
         prompt = await self._nested.prompt(listener) if listener.level > 1 else b""
         return listener, prompt
 
@@ -297,8 +298,10 @@ class Runner:
         if self._again is not None and self._retyped < KEY_LOST:
             self._retyped = 0  # the last command ran at the first try
         self._again = None
-        if shell is None:
-            self._typed = self.keyboard.press(typed_lines(execution.command, execution.command_id, listener, drawn))
+        if shell is None or listener.level > 1:
+            folder = self.folder if listener.reads else None
+            wrapped = foreign_command(execution.command, execution.command_id, listener, drawn, folder, env, cwd)
+            self._press(wrapped.files, wrapped.typed)
             session.typed(execution)
             return
         wrap = functools.partial(
@@ -310,21 +313,21 @@ class Runner:
             cwd=cwd,
             repair_tty=session.repair_tty,
         )
-        others = session.shells_behind(listener.pgrp) if listener.level > 1 else ()
-        wrapped = wrap(redraw=drawn, nested=listener.level > 1, others=others)
+        wrapped = wrap(redraw=drawn)
         typed = wrapped.typed
-        if listener.level == 1 and shell.private_key:
+        if shell.private_key:
             if not self._has_key(listener):
                 typed = CLEAR_LINE + shell.typed_line + b"\r"
             elif shell.plain_key and not begins_line(pane):
                 typed = shell.plain_key
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._typed_on = self._client.connections
-        self._press(wrapped.files, typed, shell)
+        pane.mend_line_modes(shell)
+        self._press(wrapped.files, typed)
         session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
         again = functools.partial(wrap, again=session.prompt_status)
-        self._again = execution, functools.partial(self._press_again, again, execution, shown, listener, drawn)
+        self._again = execution, functools.partial(self._press_again, again, execution, shown, listener)
 
     def _press_again(
         self,
@@ -332,18 +335,16 @@ class Runner:
         execution: Execution,
         shown: bytes,
         listener: ForegroundShell,
-        drawn: bytes,
     ) -> None:
         """Type the line that names the file, which is longer than the usual one, out of sight."""
         assert listener.shell is not None
-        if listener.level == 1:
-            hidden = self._hide_line(execution)
-            drawn = redraw(shown, execution.command_id, execution.typed_at, saved=False) if hidden else b""
+        hidden = self._hide_line(execution)
+        drawn = redraw(shown, execution.command_id, execution.typed_at, saved=False) if hidden else b""
         wrapped = wrap(redraw=drawn)
-        self._press(wrapped.files, wrapped.typed, listener.shell)
+        self.pane.mend_line_modes(listener.shell)
+        self._press(wrapped.files, wrapped.typed)
 
-    def _press(self, files: Iterable[tuple[str, bytes]], typed: bytes, shell: Shell) -> None:
-        self.pane.mend_line_modes(shell)
+    def _press(self, files: Iterable[tuple[str, bytes]], typed: bytes) -> None:
         lines: list[Command] = []
         for name, content in files:
             lines += self._files.write(name, content)

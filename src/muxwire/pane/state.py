@@ -342,7 +342,7 @@ class PaneState:
             if self.session.dead or execution.waits_at(self.stream.shown_end):
                 return "dead" if self.session.dead else "interactive"
             state = self.tab_state()  # without a proof nothing waits (`Runner.examine`)
-            return "running" if state == "interactive" or execution.level == 3 else state
+            return "running" if state == "interactive" or execution.level > 1 else state
         running = self.session.running
         if self.session.dead:
             return "dead"
@@ -586,7 +586,7 @@ class PaneState:
     def find_shell(self, waited: float, folder: Path) -> ForegroundShell | None:
         """The listener where the shell is at no prompt of ours; None if nobody is known to listen.
 
-        `folder` is the tab's own: a shell that cannot read in it gets its commands typed.
+        `folder` is the tab's own: what can read in it gets long commands as a file.
         """
         if (other := self.replaced_by()) is not None and takes_line(other, self.waits_for_input()):
             self.session.became(other)
@@ -688,7 +688,7 @@ class PaneState:
         found = self.judgement()  # once: each look costs, and all of this is said of one moment
         if hidden := self._hidden_waiting(found):
             return hidden
-        if execution.level == 3:  # the tab's own rules know nothing of a shell over a relay
+        if execution.level > 1:  # the tab's own rules know nothing of a foreign shell
             return found.waiting
         # `editor`: a `read` of the tab's own shell, or the shell itself at a prompt whose mark is not here yet.
         state = tab_state(self.session, self, self._judged_at, waits=lambda: found.waiting)
@@ -727,7 +727,7 @@ class PaneState:
         front = self.host.foreground(self.leader_pid)
         if front is None or front.pgrp != execution.shell_pgrp or not self.may_wait():
             return -1
-        if execution.level == 3 and self._began(execution, self._inner_shell(front)):
+        if self._began(execution, self._inner_shell(front)):
             return -1
         return self.prompt_after(execution, execution.begin)
 

@@ -6,7 +6,7 @@ Pure: bytes, values and times come in, values go out. `host/` looks at the machi
    prompt, and where the shell can, after each accepted line (marks.py).
 2. The body of a command is a file. What is typed is one short line, the same for every command, that reads the file and
    evaluates it, with a mark before and after (shell.py; bash.py, zsh.py, fish.py and posix.py for each shell). A shell
-   that cannot read the file gets all of it typed, after a probe (foreign.py).
+   that our hooks do not reach gets all of it typed, after a probe (foreign.py).
 3. What the shell does has one owner, `ShellSession` (session.py). Its states and what moves them are one table
    (session_table.py); the word that a caller reads comes from tab_state.py.
 4. What the kernel says of the terminal is one value, `PaneLook` (look.py). Who would read a line that is typed now is
@@ -24,7 +24,7 @@ from muxwire.shell.bash import Bash
 from muxwire.shell.fish import Fish
 from muxwire.shell.foreign import foreign_end, foreign_wrap, probe
 from muxwire.shell.posix import Ash, Dash, Ksh
-from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, WRAPPERS, Launch, Shell, Wrapped
+from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, Launch, Shell, Wrapped
 from muxwire.shell.supervisor import SUPERVISOR, supervisor_argv
 from muxwire.shell.zsh import Zsh
 
@@ -49,7 +49,6 @@ __all__ = (
     "CLEAR_TYPED",
     "SHELLS",
     "SUPERVISOR",
-    "WRAPPERS",
     "Launch",
     "Shell",
     "Wrapped",

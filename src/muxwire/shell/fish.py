@@ -61,10 +61,8 @@ class Fish(Shell):
         body = self._apart(request, script) if request.isolated else request.command + b"\n"
         body += _PUT_BACK if _MAY_ERASE.search(request.command) and not request.nested else b""
         keep = b"set -g __muxwire_w $PWD\n" if request.isolated else b""
-        others = b" ".join(b"%d" % pid for pid in request.others)
-        only = b"if contains -- $fish_pid " + others + b"; set -g __muxwire_c; return $s; end\n" if others else b""
         start = (
-            b"set -l s $status\n" + _SCREEN_BACK + only + keep + b"set -g __muxwire_c " + fish_quote(body)
+            b"set -l s $status\n" + _SCREEN_BACK + keep + b"set -g __muxwire_c " + fish_quote(body)
             + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
         if not request.nested:

@@ -1,4 +1,4 @@
-"""Level 3: a shell over ssh or in a container, where no file of muxwire can be read; all of it is typed.
+"""Foreign shells, which our hooks do not reach: a nested one, one over ssh or in a container. All of it is typed.
 
 There is no key to clear the line with and no prompt mark: type only where a probe was answered. `$?` is what a person
 would find: the probe reports it before it changes it, and what follows leaves it as the command did.
@@ -7,19 +7,41 @@ would find: the probe reports it before it changes it, and what follows leaves i
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from muxwire.shell.quoting import printf_format
+from muxwire.shell.posix import Words, apart
+from muxwire.shell.quoting import fish_quote, os_bytes, posix_quote, printf_format, typed_path
+from muxwire.shell.shell import Wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import PurePath
+
+    from muxwire.shell.listener import ForegroundShell
 
 # A tty in canonical mode takes at most 4095 bytes in a line; a piece grows to at most four times as much.
 _PIECE = 700
 _PLAIN = re.compile(rb"[^A-Za-z0-9 _./=,:@^+-]")
+# From so many bytes on a command is a file where the shell reads ours: to type 90 KB takes 2 s. And the file's name. It
+# is read as a whole before it is run, so a shell further inside may have it, too.
+FILE_MIN = 8 << 10
+FILE = "f"
+# Takes the lines of muxwire out of the history of a bash that keeps those which begin with a space.
+_FORGET = (
+    rb"case ${BASH_VERSION-}:${HISTCONTROL-} in :* | *ignorespace* | *ignoreboth*) ;; *) "
+    rb"while __muxwire_h=$(HISTTIMEFORMAT= \builtin history 1); case $__muxwire_h in *__muxwire_*) ;; *) \false;; "
+    rb'esac; do __muxwire_h=${__muxwire_h#"${__muxwire_h%%[0-9]*}"}; '
+    rb'\builtin history -d "${__muxwire_h%%[^0-9]*}" || break; done;; esac; '
+)
+# Words that every POSIX-like shell takes for its builtins, unless a function has their names.
+_WORDS = Words(b"\\", b"\\return")
 # fish returns a status from functions only; sh from a subshell, in a list that `set -e` lets fail.
 _FISH_RETURNS = b"function __muxwire_r; return $argv; end; "
 # The variable that holds a shell's token is not exported. Where it has none, or another one, an unset variable that
 # must be set (`:?`) ends an interactive shell's line, and not the shell (POSIX, 2.8.1).
-_ONLY_IN = b' case "${__muxwire_p-}" in %s) ;; *) : "${__muxwire_no:?}" 2>/dev/null; esac; '
-_FISH_IF = b'if test "$__muxwire_p" = %s; '
-_FISH_TOKEN = b"set -q __muxwire_p; or set -g __muxwire_p %s; builtin echo $__muxwire_p"
+_ONLY_IN = b' case "${__muxwire_token-}" in %s) ;; *) : "${__muxwire_no:?}" 2>/dev/null; esac; '
+_FISH_IF = b'if test "$__muxwire_token" = %s; '
+_FISH_TOKEN = b"set -q __muxwire_token; or set -g __muxwire_token %s; builtin echo $__muxwire_token"
 
 
 def probe(probe_id: str) -> bytes:
@@ -34,7 +56,7 @@ def probe(probe_id: str) -> bytes:
     nothing.
     """
     token = probe_id.encode()
-    words = rb"""'\' "$?" "${__muxwire_p:=%s}" ' $status (%s) \'""" % (token, _FISH_TOKEN % token)
+    words = rb"""'\' "$?" "${__muxwire_token:=%s}" ' $status (%s) \'""" % (token, _FISH_TOKEN % token)
     return b" \\printf '\\033]7770;H;%s;%%.1s;%%s;%%s%%.0s\\007' %s >/dev/tty 2>/dev/null\r" % (token, words)
 
 
@@ -50,45 +72,86 @@ def foreign_end(command_id: str, before: bytes, *, fish: bool = False, token: st
     other = b"\\printf '" + printf_format(before) + b"\\033]7770;H;" + mark + b";\\047;%s;%s\\007' "
     if fish:
         end = _FISH_RETURNS + b"__muxwire_r $__muxwire_s; " + end
-        other += b'$__muxwire_s "$__muxwire_p" >/dev/tty'
+        other += b'$__muxwire_s "$__muxwire_token" >/dev/tty'
         return b" set -g __muxwire_s $status; " + _FISH_IF % key + end + b"; else; " + other + b"; end\r"
-    other += b'"$?" "${__muxwire_p:-0000000000000000}" >/dev/tty'
-    return b' case "${__muxwire_p-}" in ' + key + b") " + end + b";; *) " + other + b"; esac 2>/dev/null\r"
+    other += b'"$?" "${__muxwire_token:-0000000000000000}" >/dev/tty'
+    return b' case "${__muxwire_token-}" in ' + key + b") " + end + b";; *) " + other + b"; esac 2>/dev/null\r"
 
 
 def hang_up(token: str, *, fish: bool) -> bytes:
     """Return the line that has the shell with that token, and no other, end as when its terminal hangs up (SIGHUP)."""
     if fish:
         return b" " + _FISH_IF % token.encode() + b"kill -HUP $fish_pid; end\r"
-    return b' case "${__muxwire_p-}" in %s) \\kill -HUP "$$";; esac\r' % token.encode()
+    return b' case "${__muxwire_token-}" in %s) \\kill -HUP "$$";; esac\r' % token.encode()
+
+
+def foreign_command(
+    command: bytes,
+    command_id: str,
+    listener: ForegroundShell,
+    before: bytes,
+    folder: PurePath | None,
+    env: Mapping[str, str],
+    cwd: str | None,
+) -> Wrapped:
+    """Make a command ready for a foreign shell, which reads files in `folder` unless that is None.
+
+    fish has no subshell: what a command with `env` or `cwd` sets globally stays, and `exit` ends the shell.
+    """
+    fish, body = listener.fish, command
+    if (env or cwd is not None) and not fish:
+        body = b"__muxwire_s=$?; " + apart(env, cwd, _WORDS, b"\\eval " + posix_quote(command + b"\n"))
+    elif env or cwd is not None:
+        sets = [b"set -lx " + os_bytes(name) + b" " + fish_quote(os_bytes(value)) for name, value in env.items()]
+        there = b"builtin cd " + fish_quote(os_bytes(cwd)) + b"; and " if cwd is not None else b""
+        run = there + b"begin; __muxwire_r $s; eval " + fish_quote(command) + b"; end"
+        body = b"set -g __muxwire_w $PWD; begin; set -l s $status; " + b"; ".join((*sets, run))
+        body += b"; end; set -g __muxwire_s $status; builtin cd $__muxwire_w; __muxwire_r $__muxwire_s"
+    by_file = folder is not None and len(body) >= FILE_MIN
+    lines = foreign_wrap(
+        body, command_id, fish=fish, before=before, status=listener.status, token=listener.token,
+        file=folder / FILE if folder is not None and by_file else None, forgets=listener.name == "bash",
+    )  # fmt: skip
+    return Wrapped(((FILE, body),) if by_file else (), b"".join(lines))
 
 
 def foreign_wrap(
-    command: bytes, command_id: str, *, fish: bool = False, before: bytes = b"", status: int = 0, token: str = ""
+    command: bytes,
+    command_id: str,
+    *,
+    fish: bool = False,
+    before: bytes = b"",
+    status: int = 0,
+    token: str = "",
+    file: PurePath | None = None,
+    forgets: bool = False,
 ) -> list[bytes]:
     """Return the lines to type, each with its Enter: the command in octal, in pieces, then `before` and S, `eval`, E.
 
     `before` is printed verbatim; if it is not empty, B between two pieces shows a reader that muxwire typed them.
-    `status` is what the command finds as the last one. With `token` another shell than that runs none of it.
+    `status` is what the command finds as the last one. With `token` another shell than that runs none of it. `file`:
+    the shell reads the command there. `forgets`: it is a bash, which may keep the lines in its history.
     """
     mark = command_id.encode()
     pieces = [_octal(command[at : at + _PIECE]) for at in range(0, len(command), _PIECE)]
     lines = []
-    body = b"'" + b"".join(pieces) + b"'"
-    if len(pieces) > 1:
+    body = b"\\printf '" + b"".join(pieces) + b"'"
+    if file is not None:
+        body = (b"" if fish else b"\\") + b"command cat " + typed_path(file, fish=fish)  # `\c` is a control key in fish
+    elif len(pieces) > 1:
         sets, empty = (b" set -g __muxwire_b ", b"''") if fish else (b" __muxwire_b=", b"")
         goes_on = b"; \\printf '\\033]7770;B;" + mark + b";2\\007' >/dev/tty" if before else b""
         lines = [sets + empty + b"\r"]
         lines += [sets + b"$__muxwire_b'" + piece + b"'" + goes_on + b"\r" for piece in pieces]
-        body = b'"$__muxwire_b"'
+        body = b'\\printf "$__muxwire_b"'
     start = b"\\printf '" + printf_format(before) + b"\\033]7770;S;" + mark + b"\\007' >/dev/tty; "
     end = _end(mark, b"", fish=fish, returns=b"")
     if fish:
-        line = b"set -g __muxwire_b (\\printf " + body + b" | string collect); " + _FISH_RETURNS + start
+        line = b"set -g __muxwire_b (" + body + b" | string collect); " + _FISH_RETURNS + start
         line += b"__muxwire_r %d; eval $__muxwire_b; " % status + end
         return [*lines, b" " + (_FISH_IF % token.encode() + line + b"; end" if token else line) + b"\r"]
     line = _ONLY_IN % token.encode() if token else b" "
-    line += b'__muxwire_b="$(\\printf ' + body + b')"; { ' + start
+    line += b'__muxwire_b="$(' + body + b')"; { ' + (_FORGET if forgets else b"") + start
     line += b"(\\exit %d) && :; " % status if status else b""
     return [*lines, line + b'} 2>/dev/null; \\eval "$__muxwire_b"; ' + end + b"\r"]
 

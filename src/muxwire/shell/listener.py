@@ -2,16 +2,16 @@
 
 All here is judged from values: the session, what the kernel says of the terminal, what the pane shows. `pane/` looks.
 
-Levels of execution: 1 our shell at a prompt that our hooks announced; 2 a shell on this tty without our hooks, known by
-its executable; 3 a shell over a program that relays a terminal (ssh, docker), known by a probe.
+Levels of execution: 1 our shell at a prompt that our hooks announced; 2 a foreign one, which our hooks do not reach: on
+this tty or over a program that relays a terminal (ssh, docker). A probe makes it known.
 
 1. Nothing is typed for a listener that does not wait, as far as the kernel proves it, nor while it may be in between:
    what is in front has to be the same before and after it was judged.
 2. What waits for a password, or is a script's `read`, is no shell at its prompt.
-3. The tab's own shell without a prompt mark is level 2 only after a command of muxwire was over for a while: the mark
+3. The tab's own shell without a prompt mark is foreign only after a command of muxwire was over for a while: the mark
    of its prompt may be on its way. Not while a line that a person entered may read by itself.
-4. A relay, and a shell that cannot read the tab's directory, get all of a command typed, after a probe (level 3), and
-   only when they have been silent. While a command runs over a relay, that is done only for another shell than its own:
+4. A foreign shell gets all of a command typed, after a probe; over a relay only when that has been silent. While a
+   command runs over a relay, that is done only for another shell than its own:
    one which descends from that, and is seen to wait for a line in the inner terminal; or where that cannot be seen,
    what reads like a prompt, which the answer to the probe proves.
 5. A start-up file that became another shell (`exec zsh`) is known by an editor that is up and silent.
@@ -77,20 +77,21 @@ _BEFORE_PROMPT: Final = re.compile(r"[%#⏎] {2,}|⏎ ?\x0f? *")
 class ForegroundShell:
     """The shell that reads the pane's input now.
 
-    `shell` is None where all must be typed (a probe shows whether it is `fish`), `pgrp` 0 where it is not needed.
-    `edits`: its line editor is on, as nearly always (`set +o emacs` and `unsetopt zle` switch it off). `status`: what
-    its `$?` was when it answered a probe; `token`: what tells it from every other shell then. `inner`: its process,
-    where it is seen over a relay; 0 if it is not.
+    `shell` is None where a probe has to show whether it is `fish`, `pgrp` 0 where it is not needed. `edits`: its line
+    editor is on, as nearly always (`set +o emacs` and `unsetopt zle` switch it off). `status`: what its `$?`
+    is; `token`: what tells it from every other shell since it answered a probe. `inner`: its process, where it is seen
+    over a relay; 0 if it is not. `reads`: the kernel says that it finds the tab's directory where we do.
     """
 
     shell: Shell | None
-    level: Literal[1, 2, 3]
+    level: Literal[1, 2]
     pgrp: int = 0
     edits: bool = True
     fish: bool = False
     status: int = 0
     token: str = ""
     inner: int = 0
+    reads: bool = False
 
     @property
     def name(self) -> str:
@@ -137,14 +138,15 @@ def find_listener(session: ShellSession, seen: InFront, now: float) -> Foregroun
     if shell is None:
         relay = seen.front.program in RELAYS and seen.raw and seen.silent >= QUIET and not seen.secret
         free = not busy or seen.begun or (seen.prompted and seen.silent >= (QUIET if seen.editor else PROMPT_SILENT))
-        return ForegroundShell(None, 3, group, inner=seen.inner) if relay and free else None
+        return ForegroundShell(None, 2, group, inner=seen.inner) if relay and free else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None
     if own and kind == "line" and running is None and unaccepted:
         return ForegroundShell(shell, 1, edits=False)  # `unsetopt zle`: a line that was not accepted continues below
     if not takes_line(shell, kind) or busy:
         return None
+    foreign = ForegroundShell(shell, 2, group, reads=seen.reads)
     if own:
-        return _own_shell(session, shell, group, now)
+        return _own_shell(session, foreign, shell, now)
     if seen.script:  # what it reads is for its `read`
         return None
     if unhooked(session):
@@ -152,13 +154,11 @@ def find_listener(session: ShellSession, seen: InFront, now: float) -> Foregroun
         ran = before is not None and before.shell_pgrp == group and before.ending == "completed"
         editing = shell.name in _EDITING and (ran or seen.silent >= UNHOOKED_QUIET)
         late = seen.silent >= QUIET and seen.waited >= START_TIMEOUT
-        return ForegroundShell(shell, 2, group) if editing or late else None
-    if seen.reads:
-        return ForegroundShell(shell, 2, group)
-    return ForegroundShell(None, 3, group) if seen.silent >= QUIET else None
+        return foreign if editing or late else None
+    return foreign
 
 
-def _own_shell(session: ShellSession, shell: Shell, group: int, now: float) -> ForegroundShell | None:
+def _own_shell(session: ShellSession, foreign: ForegroundShell, shell: Shell, now: float) -> ForegroundShell | None:
     running = session.running
     if shell.replaces_all and session.state is ShellState.SUBMITTED and running is None:
         return ForegroundShell(shell, 1)  # it asks for more of a line: its key replaces that line too
@@ -166,7 +166,7 @@ def _own_shell(session: ShellSession, shell: Shell, group: int, now: float) -> F
     if persons and session.lines_taken > 1 and running is None:
         return ForegroundShell(shell, 1)  # a line took the hook of its prompt away; muxwire's puts it back
     late = now - idle_since(session) >= PROMPT_GRACE
-    return ForegroundShell(shell, 2, group) if late and running is None and not persons else None
+    return foreign if late and running is None and not persons else None
 
 
 def may_be_read(session: ShellSession) -> bool:
@@ -387,6 +387,6 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
     elif state == "interactive":
         what += f", and {program} waits for input"
         remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"
-        if running is not None and running.level > 2:  # a shell that it has started may not be visible
+        if running is not None and running.level > 1 and program in RELAYS:  # a shell that it has started may be hidden
             remedy += "; if a shell runs there, end it and start it again with `send_keys`: then it takes commands"
     return TabUnavailable(what, state=state, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Commands in shells that our hooks do not reach: what is typed over a relay, and how a given-up command ends."""
+"""Commands in foreign shells, which our hooks do not reach: how one is known, and how a given-up command ends."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import CommandError, ConnectionClosed, InvalidArgument, TabUnavailable
-from muxwire.shell.foreign import foreign_end, foreign_wrap, hang_up, probe
+from muxwire.errors import CommandError, ConnectionClosed, TabUnavailable
+from muxwire.shell.foreign import foreign_end, hang_up, probe
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import (
     DRAWN,
@@ -17,6 +17,7 @@ from muxwire.shell.listener import (
     PROMPT_GRACE,
     PROMPT_REACH,
     ForegroundShell,
+    looks,
     prompt_expected,
     shows_prompt,
 )
@@ -27,8 +28,6 @@ from muxwire.shell.tab_state import takes_line
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from muxwire.shell.execution import Execution
     from muxwire.shell.left_shell import LeftShell
     from muxwire.shell.port import Pane, Port
@@ -53,14 +52,6 @@ _EXEC = re.compile(_BEFORE_EXEC + rb"\s*exec\s+(?:-\S+\s+)*[^\s<>&|;()\d-][^<>&|
 _CLEAR_LINE = b" \x15"
 
 
-def check_reach(env: Mapping[str, str], cwd: str | None) -> None:
-    """Refuse, for a shell over a relay, what works on this side only: InvalidArgument."""
-    if env or cwd is not None:
-        raise InvalidArgument(
-            "env and cwd do not reach a shell over ssh or in a container", remedy="set them in the command itself"
-        )
-
-
 def not_there(pane: Pane, left: LeftShell) -> TabUnavailable:
     """What a command is refused with that was given for a nested shell which is gone."""
     return TabUnavailable(
@@ -70,14 +61,6 @@ def not_there(pane: Pane, left: LeftShell) -> TabUnavailable:
     )
 
 
-def typed_lines(command: bytes, command_id: str, listener: ForegroundShell, before: bytes) -> bytes:
-    """Everything to type for a command in a shell over a relay, which prints `before` as soon as it has it all."""
-    lines = foreign_wrap(
-        command, command_id, fish=listener.fish, before=before, status=listener.status, token=listener.token
-    )
-    return b"".join(lines)
-
-
 @final
 class NestedShells:
     """What is typed into shells of one pane that our hooks do not reach, and how their commands end."""
@@ -85,9 +68,15 @@ class NestedShells:
     def __init__(self, port: Port) -> None:
         self._port, self._pane = port, port.pane
 
-    async def reach(self, found: ForegroundShell) -> ForegroundShell:
-        """Return the shell that answered over the relay; TabUnavailable if nothing that understood did."""
-        pane = self._pane
+    async def reach(self, found: ForegroundShell) -> ForegroundShell | None:
+        """Return the foreign shell, once it is known; TabUnavailable if nothing that understood a probe answered.
+
+        None if the tab's own shell came to its prompt instead: what read was a question of its start-up files.
+
+        One whose last command was muxwire's, and has shown the same prompt after it, is known: what is typed for it
+        does nothing in a shell of another token.
+        """
+        pane, before = self._pane, self._pane.session.current
         (screen,) = await ask(self._port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
         if screen != _LINES:
             raise TabUnavailable(
@@ -98,21 +87,40 @@ class NestedShells:
         if await self._prompt_begun(found, FIRST_PROMPT):
             await silence(self._port, DRAWN_REMOTE)
         await self._forget_typed(found)
+        if before is not None and self._is_known(found, before):
+            name, status = before.shell_name, before.exit_code or 0
+            return replace(found, fish=name == "fish", status=status, token=before.shell_token)
         if pane.session.dead:  # it ended meanwhile
             raise pane.refusal()
         probe_id = pane.new_id()
         await self._port.hide(probe_id)
         await self._port.settle()
         await self._port.press(_CLEAR_LINE + probe(probe_id))
-        session = pane.session
-        await until(self._port, lambda: session.reply is not None and session.reply.probe_id == probe_id, PROBE_TIMEOUT)
-        if (reply := session.reply) is not None and reply.probe_id == probe_id:
+        session, seq = pane.session, pane.session.prompt_seq
+
+        def answered() -> bool:
+            return session.reply is not None and session.reply.probe_id == probe_id
+
+        await until(self._port, lambda: answered() or session.prompt_seq != seq, PROBE_TIMEOUT)
+        if (reply := session.reply) is not None and answered():
             return replace(found, fish=reply.fish, status=reply.status, token=reply.token)
+        if session.prompt_seq != seq:
+            await self._port.unhide()
+            return None
         raise TabUnavailable(
             "no shell answered through the program in the foreground: a test line was typed into it",
             state=pane.tab_state(),
             remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
         )
+
+    def _is_known(self, found: ForegroundShell, before: Execution) -> bool:
+        """Whether the shell that is in front has run `before`, and nothing since."""
+        session = self._pane.session
+        same = (before.shell_pgrp, before.shell_inner) == (found.pgrp, found.inner) and before.shell_token != ""
+        if not same or before.ending != "completed" or session.last_input.offset >= before.typed_at:
+            return False
+        prompt, drawn = looks(before.shell_prompt), looks(self._pane.stream.written(session.ended_at))
+        return prompt != "" and drawn == prompt
 
     async def hang_up(self) -> None:
         """The tab is about to be closed: end a shell that would go on in a container, with what it runs.
@@ -147,7 +155,7 @@ class NestedShells:
                 await self._port.press(CTRL_C)
                 await until(self._port, lambda: over() or (pane.stream.end > interrupted and at_prompt()), _STOPS)
             if not over() and (at_prompt() or asks(line())):
-                shell = await self._port.within(_ANSWERS, self.reach(ForegroundShell(None, 3, front.pgrp)))
+                shell = await self._port.within(_ANSWERS, self.reach(ForegroundShell(None, 2, front.pgrp)))
                 if shell is not None:
                     await self._port.press(hang_up(shell.token, fish=shell.fish))
                     await until(self._port, over, _ENDS)
@@ -155,11 +163,11 @@ class NestedShells:
             return
 
     async def prompt(self, listener: ForegroundShell) -> bytes:
-        """The prompt of a nested shell, whole, and nothing typed after it."""
-        prompt = await self._prompt_drawn(listener)
-        if listener.level == 3:  # it was drawn after the probe
-            return prompt
-        return (await self._forget_typed(listener)) or prompt
+        """The prompt of a foreign shell, whole: it was drawn after the probe, or after the last command there."""
+        pane = self._pane
+        await self._prompt_begun(listener)
+        await silence(self._port, DRAWN_REMOTE)
+        return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
 
     async def _prompt_begun(self, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
         """Wait until something stands where a nested shell shows its prompt; False if it did, or none is expected.
@@ -172,29 +180,15 @@ class NestedShells:
         await until(self._port, lambda: shows_prompt(pane.last_line()), max(at_most, expected))
         return True
 
-    async def _prompt_drawn(self, listener: ForegroundShell) -> bytes:
-        """The prompt of a nested shell, whole; only its last line where nothing of ours has ended just before it."""
-        pane = self._pane
-        await self._prompt_begun(listener)
-        await silence(self._port, DRAWN if listener.level < 3 else DRAWN_REMOTE)
-        before = pane.session.current
-        ours = before is not None and not before.running and before.level > 1 and before.shell_pgrp == listener.pgrp
-        if not ours and listener.level < 3:  # over a relay a probe has ended just before it
-            return pane.last_line()
-        return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
-
-    async def _forget_typed(self, listener: ForegroundShell) -> bytes:
-        """Clear what a person has half typed after a prompt that is known; return that prompt, b"" if nothing was."""
-        pane = self._pane
-        before = pane.session.current
+    async def _forget_typed(self, listener: ForegroundShell) -> None:
+        """Clear what a person has half typed after a prompt that is known."""
+        before = self._pane.session.current
         if before is None or before.running or before.shell_pgrp != listener.pgrp:
-            return b""
-        prompt, drawn = before.shell_prompt, pane.stream.written(pane.session.ended_at)
-        if not prompt or not drawn.startswith(prompt) or drawn == prompt:
-            return b""
-        await self._port.press(_CLEAR_LINE)
-        await silence(self._port, DRAWN_REMOTE)
-        return prompt
+            return
+        prompt, drawn = before.shell_prompt, self._pane.stream.written(self._pane.session.ended_at)
+        if prompt and drawn.startswith(prompt) and drawn != prompt:
+            await self._port.press(_CLEAR_LINE)
+            await silence(self._port, DRAWN_REMOTE)
 
     async def settle_end(self, execution: Execution) -> None:
         """End a command whose end no mark announced: its nested shell is at the prompt, gone, or replaced by `exec`."""

@@ -120,14 +120,18 @@ class Stream(Protocol):
     rejoining: bool
 
     @property
-    def end(self) -> int: ...
+    def end(self) -> int:
+        """Its end, as an offset."""
 
     @property
-    def shown_end(self) -> int: ...
+    def shown_end(self) -> int:
+        """The end of what a person sees: marks R are no output."""
 
-    def holds(self, offset: int) -> bool: ...
+    def holds(self, offset: int) -> bool:
+        """Whether all from that offset on is in memory."""
 
-    def written(self, begin: int) -> bytes: ...
+    def written(self, begin: int) -> bytes:
+        """What was written from that offset on, as far as it is in memory."""
 
 
 class Pane(Protocol):
@@ -137,7 +141,8 @@ class Pane(Protocol):
     session: ShellSession
 
     @property
-    def stream(self) -> Stream: ...
+    def stream(self) -> Stream:
+        """What it has written."""
 
     @property
     def now(self) -> float:
@@ -146,20 +151,24 @@ class Pane(Protocol):
     # The connection to its machine: seconds to there and back, and how long an answer of tmux may take.
 
     @property
-    def is_remote(self) -> bool: ...
+    def is_remote(self) -> bool:
+        """Whether it is on another machine."""
 
     @property
-    def round_trip(self) -> float: ...
+    def round_trip(self) -> float:
+        """Seconds to its machine and back."""
 
     @property
-    def answer_seconds(self) -> float: ...
+    def answer_seconds(self) -> float:
+        """How long an answer of tmux may take."""
 
     @property
     def machine(self) -> str:
         """Its name, "" for this one."""
 
     @property
-    def reachable(self) -> bool: ...
+    def reachable(self) -> bool:
+        """Whether its machine answers."""
 
     @property
     def answered_whole(self) -> bool:
@@ -168,26 +177,35 @@ class Pane(Protocol):
     # Its shell.
 
     @property
-    def shell(self) -> Shell | None: ...
+    def shell(self) -> Shell | None:
+        """The kind of its own shell, if we know it."""
 
     @property
-    def listens(self) -> bool: ...
+    def listens(self) -> bool:
+        """Whether the shell waits at its prompt."""
 
     @property
-    def takes_next(self) -> bool: ...
+    def takes_next(self) -> bool:
+        """Whether it listens, and no line of ours is on its way to it."""
 
     @property
-    def is_back(self) -> bool: ...
+    def is_back(self) -> bool:
+        """Whether nothing that was typed into the shell runs."""
 
-    def on_its_way(self) -> bool: ...
+    def on_its_way(self) -> bool:
+        """Whether the shell is sure to come to its prompt by itself."""
 
-    def shell_in_front(self) -> bool: ...
+    def shell_in_front(self) -> bool:
+        """Whether the tab's own shell is in the foreground."""
 
-    def shell_sleeps(self) -> str: ...
+    def shell_sleeps(self) -> str:
+        """How the shell reads the tty while it sleeps for keys: `editor` or `line`; "" if it does not."""
 
-    def shell_stopped(self) -> bool: ...
+    def shell_stopped(self) -> bool:
+        """Whether a signal has stopped the tab's own shell."""
 
-    def is_program(self, group: int | None) -> bool: ...
+    def is_program(self, group: int | None) -> bool:
+        """Whether that foreground group is a program's, and no shell's of ours."""
 
     def stop_target(self, spared: int = ...) -> StopTarget:
         """Which of its process groups is what, for ending one; `spared` is one that gets C-c as a key only."""
@@ -201,49 +219,68 @@ class Pane(Protocol):
     def tells_sleeps(self) -> bool:
         """Whether the kernel says where processes sleep."""
 
-    def seen(self) -> PaneLook: ...
+    def seen(self) -> PaneLook:
+        """What the kernel says of all processes."""
 
     def reads(self) -> bool:
         """Whether what is in front sleeps until something is typed."""
 
-    def front(self) -> Foreground | None: ...
+    def front(self) -> Foreground | None:
+        """What is in the foreground."""
 
     def arguments(self, pid: int) -> Sequence[str]:
         """The words that a program which is in front was started with, without its own name."""
 
-    def front_shell(self) -> Shell | None: ...
+    def front_shell(self) -> Shell | None:
+        """The shell that is in the foreground, if it is one that we know."""
 
-    def replacing_shell(self) -> Shell | None: ...
+    def replacing_shell(self) -> Shell | None:
+        """The shell that a program in front is, whatever runs it; None if it runs a script."""
 
-    def foreground_group(self) -> int | None: ...
+    def foreground_group(self) -> int | None:
+        """The foreground process group."""
 
-    def group_exists(self, group: int) -> bool: ...
+    def group_exists(self, group: int) -> bool:
+        """Whether a process of that group lives."""
 
-    def tty_modes(self) -> TtyModes | None: ...
+    def tty_modes(self) -> TtyModes | None:
+        """The modes of its terminal; None if that is gone."""
 
-    def waits_for_input(self) -> Waiting: ...
+    def waits_for_input(self) -> Waiting:
+        """What is waited for; "" for nothing."""
 
-    def waits_near(self) -> Waiting: ...
+    def waits_near(self) -> Waiting:
+        """The same, by the leaders of the session and of the foreground group alone."""
 
-    def awaited(self, execution: Execution) -> Waiting: ...
+    def awaited(self, execution: Execution) -> Waiting:
+        """What a command that runs waits for."""
 
-    def hidden_waiting(self) -> Waiting: ...
+    def hidden_waiting(self) -> Waiting:
+        """What is waited for inside of what cannot be seen into, as far as its text proves it."""
 
-    def falls_silent(self) -> bool: ...
+    def falls_silent(self) -> bool:
+        """Whether what reads like a question has stood there for long, and it cannot be seen whether it is one."""
 
-    def may_ask(self) -> bool: ...
+    def may_ask(self) -> bool:
+        """Whether what is shown may be a question."""
 
-    def asks_secret(self) -> bool: ...
+    def asks_secret(self) -> bool:
+        """Whether the cursor's line asks for a secret."""
 
-    def tab_state(self) -> State: ...
+    def tab_state(self) -> State:
+        """The state that a caller reads."""
 
-    def quiet(self, seconds: float = ...) -> bool: ...
+    def quiet(self, seconds: float = ...) -> bool:
+        """Whether nothing was written for so many seconds."""
 
-    def last_line(self) -> bytes: ...
+    def last_line(self) -> bytes:
+        """What stands on the cursor's line."""
 
-    def prompt_again(self, execution: Execution) -> int: ...
+    def prompt_again(self, execution: Execution) -> int:
+        """Where the prompt of a foreign shell begins that gave the command up; -1 if none did."""
 
-    def refusal(self) -> TabUnavailable: ...
+    def refusal(self) -> TabUnavailable:
+        """Why it takes no command now."""
 
     # What was typed.
 

@@ -94,16 +94,17 @@ def source_line(file: PurePath, again: int | None, words: Words) -> bytes:
 def body_to_eval(request: Request, words: Words) -> bytes:
     """The command, apart if it must be."""
     body = request.command + b"\n"
-    return apart(request, words, words.builtin + b"eval " + posix_quote(body)) + b"\n" if request.isolated else body
+    if not request.isolated:
+        return body
+    return apart(request.env, request.cwd, words, words.builtin + b"eval " + posix_quote(body)) + b"\n"
 
 
 def one_file(request: Request, words: Words, *, start_apart: bool = False, first: bytes = b"") -> bytes:
-    """The wrapper where our integration does not reach: all of it in the file that is sourced.
+    """The wrapper for a line that was lost once: all of it in the file that is sourced.
 
     `eval` takes the body as one string, so that nothing unclosed in it can swallow E. `start_apart`: see below.
     `first`: see `start_group`.
     """
-    first = b"case $$ in %b) " % request.other_pids + words.returns + b' "$__muxwire_s";; esac; ' + first
     start, body = start_group(request, words, first), body_to_eval(request, words)
     ahead, text = (start + b"; ", body) if start_apart else (b"", start + b"\n" + body)
     return ahead + words.builtin + b"eval " + posix_quote(text) + b"; " + end_group(request, words)
@@ -141,12 +142,12 @@ def before_start(request: Request, words: Words, heads: Sequence[bytes]) -> byte
     return (REPAIR if request.repair_tty else b"") + prints
 
 
-def apart(request: Request, words: Words, body: bytes) -> bytes:
-    """`body` (one shell command) in a subshell with the request's directory and variables; `$?` stays what it was."""
+def apart(env: Mapping[str, str], cwd: str | None, words: Words, body: bytes) -> bytes:
+    """`body` (one shell command) in a subshell with that directory and these variables; `$?` is `$__muxwire_s`."""
     steps = []
-    if request.cwd is not None:
-        steps.append(b"CDPATH= " + words.builtin + b"cd -- " + posix_quote(os_bytes(request.cwd)))
-    for name, value in request.env.items():
+    if cwd is not None:
+        steps.append(b"CDPATH= " + words.builtin + b"cd -- " + posix_quote(os_bytes(cwd)))
+    for name, value in env.items():
         steps.append(words.builtin + b"export " + os_bytes(name) + b"=" + posix_quote(os_bytes(value)))
     setup = b" && ".join(steps)
     keep = b"__muxwire_r() { " + words.returns + b' "$1"; }; __muxwire_r "$__muxwire_s"; '

@@ -22,13 +22,12 @@ from muxwire.shell.listener import (
     unanswered,
 )
 from muxwire.shell.look import descends, strangers
-from muxwire.shell.nesting import check_reach
 from muxwire.shell.port import LOOK_SECONDS, caught_up, reads_on, until
 from muxwire.shell.prompt_line import EDITOR_GRACE, LATE_GRACE
 from muxwire.shell.tab_state import line_lost, not_begun, starting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Process
@@ -76,18 +75,18 @@ class Ready:
         self._heard = heard
         self._unsticking = False
 
-    async def reached(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
+    async def reached(self, deadline: float) -> ForegroundShell:
         """The shell that listens; a tmux that does not answer, or a lost connection, is waited for until the deadline.
 
-        Raises: TabUnavailable if none listens in time; InvalidArgument for `env` or `cwd` where they do not reach.
+        Raises: TabUnavailable if none listens in time.
         """
         pane = self._pane
         while True:
             try:
                 if not pane.is_remote:  # all that it does has limits of its own, and one more is felt at every command
-                    return await self._ready(deadline, env, cwd)
+                    return await self._ready(deadline)
                 left = ready_deadline(pane.session, pane.now, deadline) - pane.now
-                found = await self._port.within(left + PROMPT_GRACE, self._rejoined(deadline, env, cwd))
+                found = await self._port.within(left + PROMPT_GRACE, self._rejoined(deadline))
                 if found is not None:
                     return found
             except TmuxSilent:  # it may answer the next time
@@ -96,12 +95,12 @@ class Ready:
             if pane.now >= deadline:
                 raise unanswered(pane.machine, pane.tab_state())
 
-    async def _rejoined(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
+    async def _rejoined(self, deadline: float) -> ForegroundShell:
         while self._pane.stream.rejoining:
             await self._port.wait(QUIET)
-        return await self._ready(deadline, env, cwd)
+        return await self._ready(deadline)
 
-    async def _ready(self, deadline: float, env: Mapping[str, str], cwd: str | None) -> ForegroundShell:
+    async def _ready(self, deadline: float) -> ForegroundShell:
         """Wait until a shell listens, and return which; TabUnavailable if none will in time."""
         pane = self._pane
         begun, looked_again = pane.now, False
@@ -125,11 +124,8 @@ class Ready:
                     raise read_by_another(reader)
                 await self._port.wait(QUIET)
                 continue
-            if found is not None and found.level < 3:
+            if found is not None and (found.level == 1 or (found := await self._nested.reach(found)) is not None):
                 return found
-            if found is not None:
-                check_reach(env, cwd)
-                return await self._nested.reach(found)
             # Another machine has reported the prompt only now. Or the line that an earlier process typed was found
             # never to have run.
             if (not at_prompt and pane.takes_next) or (typed is not None and not typed.running):
@@ -188,7 +184,7 @@ class Ready:
         while True:
             await self._port.look(wide=True)
             look = self._pane.seen()
-            found = (one for one in strangers(look) if listener.level < 3 or not descends(look, one, listener.pgrp))
+            found = (one for one in strangers(look) if listener.level == 1 or not descends(look, one, listener.pgrp))
             reader = next(found, None)
             if reader is not None or not look.roused or self._pane.now >= last:
                 return reader

@@ -471,13 +471,6 @@ class ShellSession:
         outer = (one for one in self._open.values() if one.running and (one.shell_pgrp or self.shell_pid) == group)
         return any(outer) or (self.integrated and not self.adopted and group == self.shell_pid)
 
-    def shells_behind(self, group: int) -> list[int]:
-        """The shells that are known to be there once the nested one of that process group has ended."""
-        if not group:
-            return []
-        behind = {self.shell_pid, *(one.shell_pgrp for one in self._open.values() if one.running)}
-        return sorted(behind - {0, group})
-
     def nested_gone(self, execution: Execution, now: float, *, end: int) -> None:
         """The nested shell in which a command runs is no more, by the kernel's word; no mark says what came of it."""
         self._nested_gone(execution, None, "the shell before it", None, "", now, end=end)
@@ -552,7 +545,7 @@ class ShellSession:
                 self.hidden_id, self.hidden_since = "", -1
         elif self.hidden_begin < 0:
             # An earlier process typed it out of sight; of a probe over a relay the id was not kept.
-            recalled = mark.command_id in self._recalled or any(one.level == 3 for one in self._recalled.values())
+            recalled = mark.command_id in self._recalled or any(one.level > 1 for one in self._recalled.values())
             self.hidden_begin = mark.begin if self.hidden_since >= 0 or recalled else -1
         self._hidden_anew = self._hidden_anew and over
         for outer in self._open.values():
@@ -563,7 +556,7 @@ class ShellSession:
     def typed(self, execution: Execution) -> None:
         self._open = {key: other for key, other in self._open.items() if not other.ending}
         self._open[execution.command_id] = self.current = self.running = execution
-        if execution.level < 3:  # its wrapper repairs the terminal's modes
+        if execution.level == 1:  # its wrapper repairs the terminal's modes
             self.repair_tty = False
         self._move(Input.LINE_TYPED)
 

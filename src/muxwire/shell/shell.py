@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, final
 from muxwire.shell.keys import CTRL_C
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
     from pathlib import PurePath
 
 # Two keys for the integrated line editor: to set aside what is typed, and to take our line. The first may be taken for
@@ -23,8 +23,6 @@ CLEAR_TYPED = b" " + CLEAR_LINE
 WRAPPER = "c"
 # The same for the body, where that is a file of its own.
 BODY = f"{WRAPPER}b"
-# The files of nearly every command: they are kept open. A nested shell has others.
-WRAPPERS = (WRAPPER, BODY)
 
 
 def own_wrapper(command_id: str) -> str:
@@ -62,24 +60,22 @@ class Request:
     env: Mapping[str, str]
     cwd: str | None
     repair_tty: bool
-    nested: bool
     again: int | None
-    others: Collection[int]
+
+    @property
+    def nested(self) -> bool:
+        """Whether the path of the wrapper is typed: a line that uses our variables was lost."""
+        return self.again is not None
 
     @property
     def stem(self) -> str:
-        """The wrapper's name. A nested shell may not overwrite the file that its outer shell still reads."""
+        """The wrapper's name; of one whose path is typed a name that no other line of a history has."""
         return own_wrapper(self.command_id.decode()) if self.nested else WRAPPER
 
     @property
     def file(self) -> PurePath:
         """The wrapper."""
         return self.tab_folder / self.stem
-
-    @property
-    def other_pids(self) -> bytes:
-        """`others` as a pattern of `case`, which matches no pid if there are none."""
-        return b"|".join(b"%d" % pid for pid in self.others) or b"0"
 
     @property
     def isolated(self) -> bool:
@@ -140,22 +136,16 @@ class Shell(ABC):
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         repair_tty: bool = False,
-        nested: bool = False,
         again: int | None = None,
-        others: Collection[int] = (),
     ) -> Wrapped:
         """Make `command` ready to run between S and E.
 
         `redraw` is printed verbatim before S. With `env` or `cwd` the body runs apart (`exit` then ends only the body).
-        `nested`: for a shell that our integration does not reach; the path is typed and none of our variables is used.
-        `again`: for a shell that it reaches, but whose line was not run; the path is typed, after a call that may mend
+        `again`: for a shell whose line was not run; the path is typed, after a call that may mend
         the shell and gives it back its last status, which is `again`.
-        `others`: the pids of the shells behind a nested one: they run nothing of it, should it end before it reads.
         """
-        nested = nested or again is not None
-        name = command_id.encode()
         return self.compose(
-            Request(command, name, tab_folder, redraw, env or {}, cwd, repair_tty, nested, again, others)
+            Request(command, command_id.encode(), tab_folder, redraw, env or {}, cwd, repair_tty, again)
         )
 
     @abstractmethod

@@ -87,8 +87,7 @@ class Zsh(Shell):
     def _nested(self, request: Request, body: bytes) -> Wrapped:
         """S is the body file's first line, E comes from the file that is typed."""
         name = request.stem + "b"
-        line = b"case $$ in %b) ;; *)\n" % request.other_pids
-        line += BUILTIN.builtin + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN) + b";; esac\n"
+        line = BUILTIN.builtin + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN) + b"\n"
         files = ((name, self._start(request, b"") + body), (request.stem, line))
         return Wrapped(files, CLEAR_LINE + self.path_line(request.file, request.again) + b"\r")
 

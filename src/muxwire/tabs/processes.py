@@ -17,6 +17,7 @@ from muxwire.errors import InvalidArgument, NotPermitted
 from muxwire.results import ProcessLeft, ProcessStart, ProcessStop
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE, PROMPT_GRACE, START_TIMEOUT
+from muxwire.shell.look import RELAYS
 from muxwire.shell.port import LOOK_SECONDS, line_taken
 from muxwire.shell.stop import FORKS_WITHIN
 from muxwire.shell.tab_state import keys_ran_from, last_ran_from, prompt_due, ran_last
@@ -196,9 +197,10 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     # A nested shell in which a command of muxwire has ended is no part of what keys have started in it since.
     since = keys_ran_from(pane.session, pane.first_pressed_at)
     if newest is not None and newest.level > 1 and not newest.running:
-        if newest.level == 3 and _in_front(pane, newest) and _line_under_way(pane, newest):
+        relayed = pane.host.program_of(newest.shell_pgrp) in RELAYS
+        if relayed and _in_front(pane, newest) and _line_under_way(pane, newest):
             return await _stop_over(pane, runner, newest, first, grace), since
-        if newest.level == 2 and await _busy_within(pane, newest):
+        if not relayed and await _busy_within(pane, newest):
             execution = None  # the nested shell itself is to stay
     if execution is not None:
         await runner.interrupt(execution, first=first, grace=grace)

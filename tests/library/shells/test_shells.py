@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from pathlib import Path
@@ -9,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from muxwire import shell as shell_package
+from muxwire.host import shells
+from muxwire.shell import foreign_wrap
+from muxwire.shell.foreign import foreign_command
+from muxwire.shell.listener import ForegroundShell
 from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Opener
 
 STATUS = {"fish": b"$status"}
 # The id of another probe, and the token of another shell.
-OTHER = "fedcba9876543210"
+OTHER, AFTER = "fedcba9876543210", "fedcba9876543211"
 
 
 @pytest.mark.parametrize("name", EXECUTABLES)
@@ -94,6 +99,49 @@ def test_the_redraw_is_printed_verbatim_before_the_start_mark(start: Opener, nam
     shown = redraw.replace(b"\n", b"\r\n") + mark
     assert bytes(session.data[: starts.start]).endswith(shown)
     assert outcome.output == b"hi\n"
+
+
+@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize("name", EXECUTABLES)
+def test_a_foreign_shell_takes_variables_a_directory_and_a_file(
+    start: Opener, folder: Path, name: str, long: bool
+) -> None:
+    session = start("bash")
+    nested = {"bash": "bash --norc", "zsh": "zsh -f", "busybox": "busybox sh"}.get(name, name)
+    _, first = session.start(nested.encode())
+    session.wait_mark(first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "S")
+    session.until_quiet(2.0)
+    there, fish = folder / "it's there", name == "fish"
+    there.mkdir()
+    asks = b'echo "$VALUE" $' + (b"status" if fish else b"?") + b"; pwd; sh -c 'exit 5'" + b" # long" * (2000 * long)
+    wrapped = foreign_command(
+        asks, OTHER, ForegroundShell(shells.shell_for(name), 2, fish=fish, status=4), b"", session.tab_folder,
+        {"VALUE": "it's \\ $x"}, str(there),
+    )  # fmt: skip
+    assert bool(wrapped.files) == long
+    for file, content in wrapped.files:
+        (session.tab_folder / file).write_bytes(content)
+    for command_id, typed in (
+        (OTHER, wrapped.typed),
+        (AFTER, b"".join(foreign_wrap(b"pwd", AFTER, fish=fish, forgets=name == "bash"))),
+    ):
+        first = len(session.marks)
+        session.type(typed)
+        begin = session.wait_mark(first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "S")
+        end = session.wait_mark(first, time.monotonic() + DEADLINE, lambda mark: mark.kind == "E")
+        output = bytes(session.data[begin.end : end.start])
+        if command_id == OTHER:
+            assert output == b"it's \\ $x 4\r\n" + os.fsencode(there) + b"\r\n"
+            assert end.fields.startswith(OTHER.encode() + b";5;")
+        else:
+            assert os.fsencode(there) not in output
+        session.until_quiet(1.0)
+    if name == "bash":  # as without a start-up file, it keeps lines that begin with a space
+        at = len(session.data)
+        session.type(b"history\r")
+        session.until_quiet(1.0)
+        assert b"history" in session.data[at:]
+        assert b"muxwire" not in session.data[at:]
 
 
 def test_an_unfinished_line_in_zsh_is_left_and_comes_back(start: Opener) -> None:
