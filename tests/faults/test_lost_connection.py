@@ -133,7 +133,7 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
         tmux = ["tmux", "-S", str(server.folders.socket_path)]
         await anyio.run_process([*tmux, "send-keys", "-t", program.pane_id, "Enter"])
         await anyio.run_process([*tmux, "kill-window", "-t", shut.window_id])
-        while shell.pane.waits_for_input() != "editor":
+        while shell.pane.terminal.waits_for_input() != "editor":
             await anyio.sleep(0.01)
         while b"sleep" not in (await anyio.Path(f"/proc/{program.pane.leader_pid}/comm").read_bytes()):
             await anyio.sleep(0.01)
@@ -192,7 +192,7 @@ async def test_a_command_that_ended_in_the_gap_is_noticed(
         if late:
             ready.unlink()
         go_on.touch()
-        while not (drawing.exists() if late else tab.pane.waits_for_input() in {"editor", "line"}):
+        while not (drawing.exists() if late else tab.pane.terminal.waits_for_input() in {"editor", "line"}):
             await anyio.sleep(0.01)
         await restart(argv)
 

@@ -13,7 +13,7 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.operations import Execute
-from muxwire.pane import state
+from muxwire.pane import terminal
 from muxwire.shell import examine, ready as listening
 from tests.library.opened import known_prompt, seen, tab_for
 from tests.processes import stopped
@@ -35,7 +35,7 @@ QUESTION = "stty raw -echo; printf 'Continue? [Y/n] '; sleep {}; echo"
 def carrier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """A program that is called ssh: whatever it runs is taken for something on another machine."""
     shutil.copy(shutil.which("dash") or "/bin/sh", tmp_path / "ssh")
-    for module in (state, examine):
+    for module in (terminal, examine):
         monkeypatch.setattr(module, "SILENT_SECONDS", SILENT)
     return f"{tmp_path}/ssh -c "
 

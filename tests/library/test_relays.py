@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import InvalidArgument, TabUnavailable
+from muxwire import TabUnavailable
 from tests.sshd import ssh_server
 
 if TYPE_CHECKING:
@@ -193,11 +193,11 @@ async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-async def test_env_and_cwd_are_refused_behind_ssh(tab: Tab, ssh: str) -> None:
+async def test_variables_and_a_directory_reach_a_shell_behind_ssh(tab: Tab, ssh: str) -> None:
     await tab.execute(f"{ssh} '{SHELLS['bash']}'", timeout=DEADLINE)
-    with pytest.raises(InvalidArgument, match="over ssh"):
-        await tab.execute("true", env={"A": "b"})
-    assert (await tab.execute("echo ok")).output == "ok\n"
+    apart = await tab.execute('echo "$A"; pwd; exit 3', env={"A": "it's"}, cwd="/usr")
+    assert (apart.output, apart.exit_code) == ("it's\n/usr\n", 3), apart
+    assert (await tab.execute('echo "<$A>"; pwd')).output == "<>\n/\n"
 
 
 SCREENS = {"vim -n -u NONE": b"\x1b[?1049h", "less /etc/profile": b"\x1b[?1049h", "top": b"\x1b[?25l"}

@@ -193,7 +193,7 @@ class Recorder:
             tape.begin_step("close", n=number)
             raise
         tape.begin_step("step", n=number, a=names.plain(answer))
-        return None if action.name == "look" else answer
+        return answer
 
     async def _answered(self, tape: Tape, port: Any, action: Action) -> Any:
         match action.name:
@@ -201,10 +201,6 @@ class Recorder:
                 request = action.given["request"]
                 made = self._recorded(tape, request, getattr(request, "__qualname__", ""), {})
                 return await PanePort.within(port, action.given["seconds"], made)
-            case "look":  # the answer is the look at all processes, if one was taken
-                before = port.pane._looked_at
-                await action.do()
-                return port.pane._look if port.pane._looked_at != before else None
             case "take_received":  # what it brings are inputs
                 return await action.do()
             case name if name in AT_ONCE:

@@ -353,8 +353,7 @@ class Replay(Noted):
             answer = self._done.pop(number)
             found["a"] = self.names.plain(answer)
         elif before is not None and before.name in ("refresh", "look"):
-            self._look(before, answer)
-            answer = None
+            answer = self._look(before, answer)
         try:
             action = request.throw(self.names.value(event["x"])) if "x" in event else request.send(answer)
         except StopIteration as end:
@@ -378,10 +377,11 @@ class Replay(Noted):
             if action.name in ("press", "submit"):
                 self.names.number(done, self.names.sent)
 
-    def _look(self, action: Action, found: PaneLook | None) -> None:
+    def _look(self, action: Action, found: PaneLook | None) -> PaneLook | None:
         """Look as that was then: `found` is what a look at all processes has found, if one was taken."""
         self._answers.before, self.looked = True, found
         try:
-            by_hand(action.do())
+            seen: PaneLook | None = by_hand(action.do())
+            return seen
         finally:
             self._answers.before = False

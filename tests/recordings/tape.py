@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from muxwire.pane import interrupt, keyboard, runner, state, stream
+from muxwire.pane import interrupt, keyboard, runner, state, stream, terminal
 from tests.recordings.values import Names, of_execution
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Clock:
 def read_by_panes(clock: object) -> Iterator[None]:
     """Have the modules of `pane/` read this clock."""
     with ExitStack() as stack:
-        for module in (state, stream, keyboard, runner, interrupt):
+        for module in (state, terminal, stream, keyboard, runner, interrupt):
             stack.enter_context(mock.patch.object(module, "time", clock))
         yield
 

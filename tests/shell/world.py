@@ -87,6 +87,7 @@ class World:
 
     def __init__(self, shell: str = "bash") -> None:
         self.time = 0.0
+        self.terminal = self
         self.stream = Stream()
         kind = shell_for(shell)
         self.session = ShellSession(nonce=NONCE, shell=kind, cwd="/", read=self.stream.ring.read, tell=lambda _: None)
@@ -231,7 +232,7 @@ class World:
     def reads(self) -> bool:
         return bool(self.found.waiting)
 
-    def find_shell(self, waited: float) -> ForegroundShell | None:
+    def find_shell(self, waited: float, _: PaneLook | None) -> ForegroundShell | None:
         own = self.front_group == self.session.shell_pid
         if self.session.shell_pid == 0 and not self.found.hidden and not self.found.waiting:
             return None
@@ -273,13 +274,13 @@ class World:
     def waits_near(self) -> Waiting:
         return self.found.waiting
 
-    def awaited(self, execution: Execution) -> Waiting:
+    def awaited(self, execution: Execution, look: PaneLook | None = None) -> Waiting:
         return self.found.waiting if execution.running else ""
 
-    def hidden_waiting(self) -> Waiting:
+    def hidden_waiting(self, look: PaneLook | None = None) -> Waiting:
         return hidden_waiting(self.found, self.last_line().decode(), editor=False)
 
-    def falls_silent(self) -> bool:
+    def falls_silent(self, look: PaneLook | None = None) -> bool:
         return self.quiet(3.0) and self.found.hidden and self.may_ask()
 
     def asks_secret(self) -> bool:
@@ -288,7 +289,7 @@ class World:
     def may_ask(self) -> bool:
         return self.last_line().endswith(b"? ")
 
-    def tab_state(self) -> State:
+    def tab_state(self, look: PaneLook | None = None) -> State:
         return tab_state.tab_state(self.session, self, self.now)
 
     def quiet(self, seconds: float = 0.15) -> bool:

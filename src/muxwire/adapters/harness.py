@@ -137,7 +137,7 @@ class HarnessSession:
     async def _done(self, keys: Sequence[str], seconds: float) -> bool:
         """Whether what the keys begin ended in time, or waits for input."""
         if not self.tab.pane.listens:  # on another machine what was asked last may be too old
-            await self.tab.pane.refresh_soon()
+            await self.tab.pane.terminal.refresh_soon()
         at_prompt, self._line_open = not self._line_open and self.tab.state == "prompt", False
         lines = _lines(keys)
         if at_prompt and lines.strip():

@@ -32,7 +32,7 @@ async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
     after an interval that doubles each time, until a mark of it arrives. A command that still runs ends by such a mark.
     """
     pane, session = tab.pane, tab.pane.session
-    await pane.refresh()
+    await pane.terminal.refresh()
     if pane.host.supervisor_waits(pane.leader_pid):
         tab.end_reason = f"its program ended while its output was lost ({reason}); its status is not known"
         await tab.close(force=True)
@@ -47,7 +47,7 @@ async def notice_lost_end(tab: Tab, reason: str, before: int) -> None:
                 return
         await anyio.sleep(wait)
         wait *= 2
-        await pane.refresh()
+        await pane.terminal.refresh()
 
 
 def _unheard(tab: Tab, before: int) -> bool:
@@ -68,10 +68,10 @@ async def _is_at_prompt(tab: Tab) -> bool:
     typed.
     """
     pane = tab.pane
-    waits, newest, running = pane.waits_for_input(), pane.session.current, pane.session.running
+    waits, newest, running = pane.terminal.waits_for_input(), pane.session.current, pane.session.running
     if newest is None or waits not in ("editor", "line"):
         return waits == "editor"
-    if not pane.shell_in_front():
+    if not pane.terminal.shell_in_front():
         return False
     with suppress(ConnectionClosed, CommandError):
         taken = await tab.snapshot()

@@ -394,7 +394,8 @@ def _notes(execution: Execution, pane: PaneState, text: OutputText) -> tuple[str
         return "", []
 
     def after() -> str:
-        return "a screen was drawn" if pane.has_screen() else repr(pane.open_line().strip()[-_SHOWN_OF_LINE:])
+        terminal = pane.terminal
+        return "a screen was drawn" if terminal.has_screen() else repr(terminal.open_line().strip()[-_SHOWN_OF_LINE:])
 
     why, notes = why_running(execution, pane.stream.shown_end, after)
     if text.lost_bytes:

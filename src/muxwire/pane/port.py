@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.state import PaneState
     from muxwire.shell.execution import Execution
+    from muxwire.shell.look import PaneLook
     from muxwire.shell.port import Asked
     from muxwire.vt.drawn import Picture
 
@@ -83,10 +84,10 @@ class PanePort:
         return found
 
     def refresh(self) -> Awaitable[None]:
-        return self.pane.refresh()
+        return self.pane.terminal.refresh()
 
-    def look(self, *, wide: bool = False) -> Awaitable[None]:
-        return self.pane.look(wide=wide)
+    def look(self, *, wide: bool = False) -> Awaitable[PaneLook | None]:
+        return self.pane.terminal.look(wide=wide)
 
     def settle(self) -> Awaitable[None]:
         return self.pane.host.done()

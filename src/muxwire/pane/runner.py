@@ -322,7 +322,7 @@ class Runner:
                 typed = shell.plain_key
         # It counts once it is typed: a full disk, or no connection, fails the call, and a later one must not run it.
         self._typed_on = self._client.connections
-        pane.mend_line_modes(shell)
+        pane.terminal.mend_line_modes(shell)
         self._press(wrapped.files, typed)
         session.typed(execution)
         # Should the key have been lost with the user's bindings, the second try names the file.
@@ -341,7 +341,7 @@ class Runner:
         hidden = self._hide_line(execution)
         drawn = redraw(shown, execution.command_id, execution.typed_at, saved=False) if hidden else b""
         wrapped = wrap(redraw=drawn)
-        self.pane.mend_line_modes(listener.shell)
+        self.pane.terminal.mend_line_modes(listener.shell)
         self._press(wrapped.files, wrapped.typed)
 
     def _press(self, files: Iterable[tuple[str, bytes]], typed: bytes) -> None:

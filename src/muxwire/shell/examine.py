@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muxwire.shell.execution import Execution
-    from muxwire.shell.look import Waiting
+    from muxwire.shell.look import PaneLook, Waiting
     from muxwire.shell.nesting import NestedShells
     from muxwire.shell.port import Port
 
@@ -23,6 +23,8 @@ Found = TypeVar("Found")
 END_MARK_SECONDS: Final = 0.3
 # How often a proof is tried in a row while the program writes. After that it is tried at the usual intervals.
 PROOFS: Final = 3
+# The states in which more input is waited for.
+_WAITING: Final = ("prompt", "interactive", "incomplete")
 # What a program that waits is waiting for; anything else reads single keys.
 _WAITED_FOR: Final = {
     "password": "a password (echo is off)",
@@ -36,8 +38,10 @@ def waited_words(waiting: Waiting) -> str:
     return _WAITED_FOR.get(waiting, "keys")
 
 
-async def proved(port: Port, holds: Callable[[], Found]) -> Found | Literal[False]:
-    """What `holds` returns, once it is proved: tmux, after that look, had nothing more of the pane to send.
+async def proved(
+    port: Port, holds: Callable[[PaneLook | None], Found], look: PaneLook | None
+) -> Found | Literal[False]:
+    """What `holds` returns of that look, once it is proved: tmux, after it, had nothing more of the pane to send.
 
     A tmux that is silent or stopped proves nothing: what the program wrote meanwhile may lie in the terminal. Nor do
     its answers if the tab's own shell reads while a command runs: the end mark may have been written just before.
@@ -47,13 +51,13 @@ async def proved(port: Port, holds: Callable[[], Found]) -> Found | Literal[Fals
     try:
         for number in range(PROOFS):
             if number:
-                if not port.pane.quiet():
+                if not port.pane.terminal.quiet():
                     break
-                await port.look()
-            if not (found := holds()):
+                look = await port.look()
+            if not (found := holds(look)):
                 return found
             if await _all_here(port):
-                return holds() if port.pane.reachable else False
+                return holds(look) if port.pane.reachable else False
     except ConnectionClosed:
         pass
     return False
@@ -61,7 +65,7 @@ async def proved(port: Port, holds: Callable[[], Found]) -> Found | Literal[Fals
 
 async def _all_here(port: Port) -> bool:
     """Whether all is here that was written before, and nothing was written meanwhile."""
-    if port.pane.session.running is not None and port.pane.shell_in_front():
+    if port.pane.session.running is not None and port.pane.terminal.shell_in_front():
         end = port.pane.stream.end
         if await until(port, lambda: port.pane.stream.end != end, END_MARK_SECONDS):
             return False
@@ -70,7 +74,7 @@ async def _all_here(port: Port) -> bool:
 
 async def continued(port: Port) -> None:
     """Let the tab's own shell continue if it is stopped."""
-    if port.pane.shell_stopped():
+    if port.pane.terminal.shell_stopped():
         await port.resume()
 
 
@@ -88,14 +92,14 @@ class Examiner:
         end = pane.stream.shown_end
         if not execution.started or execution.waits_at(end):
             return False
-        if not execution.silent_since(end) and pane.quiet(SILENT_SECONDS):
-            return pane.may_ask()
-        return bool(pane.waits_near())
+        if not execution.silent_since(end) and pane.terminal.quiet(SILENT_SECONDS):
+            return pane.terminal.may_ask()
+        return bool(pane.terminal.waits_near())
 
     async def for_result(self, execution: Execution) -> None:
         """Examine a command for a result of it, if anything may have changed."""
         pane = self._pane
-        if not (execution.running and execution.started and pane.quiet()):
+        if not (execution.running and execution.started and pane.terminal.quiet()):
             return
         end = pane.stream.shown_end
         if not (execution.waits_at(end) or execution.silent_since(end)):
@@ -104,16 +108,16 @@ class Examiner:
     async def examined(self, execution: Execution) -> Literal["interactive", "silent", ""]:
         """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
         pane = self._pane
-        await self._port.look()
+        look = await self._port.look()
         await continued(self._port)
         await self._nested.settle_end(execution)
         end = pane.stream.shown_end
         if execution.cut >= 0 or not execution.running or execution.waits_at(end):
             return ""
-        if waiting := await proved(self._port, lambda: pane.awaited(execution)):
+        if waiting := await proved(self._port, lambda look: pane.awaited(execution, look), look):
             execution.asks(pane.stream.shown_end, waited_words(waiting))
             return "interactive"
-        if not execution.silent_since(end) and await proved(self._port, pane.falls_silent):
+        if not execution.silent_since(end) and await proved(self._port, pane.terminal.falls_silent, look):
             execution.fell_silent(pane.stream.shown_end)
             return "silent"
         return ""
@@ -121,9 +125,9 @@ class Examiner:
     async def awaits_input(self) -> Literal["met", "silent", ""]:
         """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
         pane = self._pane
-        await self._port.look()
-        if await proved(self._port, lambda: pane.tab_state() in ("prompt", "interactive", "incomplete")):
+        look = await self._port.look()
+        if await proved(self._port, lambda look: pane.tab_state(look) in _WAITING, look):
             return "met"
-        if await proved(self._port, pane.hidden_waiting):
+        if await proved(self._port, pane.terminal.hidden_waiting, look):
             return "met"
-        return "silent" if (await proved(self._port, pane.falls_silent)) else ""
+        return "silent" if (await proved(self._port, pane.terminal.falls_silent, look)) else ""

@@ -26,13 +26,17 @@ _PLAIN = re.compile(rb"[^A-Za-z0-9 _./=,:@^+-]")
 # is read as a whole before it is run, so a shell further inside may have it, too.
 FILE_MIN = 8 << 10
 FILE = "f"
-# Takes the lines of muxwire out of the history of a bash that keeps those which begin with a space.
-_FORGET = (
-    rb"case ${BASH_VERSION-}:${HISTCONTROL-} in :* | *ignorespace* | *ignoreboth*) ;; *) "
+# In a shell that keeps lines which begin with a space: takes those of muxwire out of the history of a bash. A zsh cannot
+# take out what is in it by now, the line that runs this among them; a hook keeps the next ones out.
+_FORGET = {
+    "bash": rb"case ${BASH_VERSION-}:${HISTCONTROL-} in :* | *ignorespace* | *ignoreboth*) ;; *) "
     rb"while __muxwire_h=$(HISTTIMEFORMAT= \builtin history 1); case $__muxwire_h in *__muxwire_*) ;; *) \false;; "
     rb'esac; do __muxwire_h=${__muxwire_h#"${__muxwire_h%%[0-9]*}"}; '
-    rb'\builtin history -d "${__muxwire_h%%[^0-9]*}" || break; done;; esac; '
-)
+    rb'\builtin history -d "${__muxwire_h%%[^0-9]*}" || break; done;; esac; ',
+    "zsh": rb"[[ -o histignorespace ]] || typeset -f __muxwire_l >/dev/null || { "
+    rb"__muxwire_l() { [[ $1 != *__muxwire_* ]] || \builtin fc -p; \builtin return 0; }; "
+    rb"zshaddhistory_functions=(__muxwire_l $zshaddhistory_functions); }; ",
+}
 # Words that every POSIX-like shell takes for its builtins, unless a function has their names.
 _WORDS = Words(b"\\", b"\\return")
 # fish returns a status from functions only; sh from a subshell, in a list that `set -e` lets fail.
@@ -110,7 +114,7 @@ def foreign_command(
     by_file = folder is not None and len(body) >= FILE_MIN
     lines = foreign_wrap(
         body, command_id, fish=fish, before=before, status=listener.status, token=listener.token,
-        file=folder / FILE if folder is not None and by_file else None, forgets=listener.name == "bash",
+        file=folder / FILE if folder is not None and by_file else None, forget=listener.name,
     )  # fmt: skip
     return Wrapped(((FILE, body),) if by_file else (), b"".join(lines))
 
@@ -124,13 +128,14 @@ def foreign_wrap(
     status: int = 0,
     token: str = "",
     file: PurePath | None = None,
-    forgets: bool = False,
+    forget: str = "",
 ) -> list[bytes]:
     """Return the lines to type, each with its Enter: the command in octal, in pieces, then `before` and S, `eval`, E.
 
     `before` is printed verbatim; if it is not empty, B between two pieces shows a reader that muxwire typed them.
     `status` is what the command finds as the last one. With `token` another shell than that runs none of it. `file`:
-    the shell reads the command there. `forgets`: it is a bash, which may keep the lines in its history.
+    the shell reads the command there. `forget`: the kind of shell,
+    whose history is to forget the lines.
     """
     mark = command_id.encode()
     pieces = [_octal(command[at : at + _PIECE]) for at in range(0, len(command), _PIECE)]
@@ -151,7 +156,7 @@ def foreign_wrap(
         line += b"__muxwire_r %d; eval $__muxwire_b; " % status + end
         return [*lines, b" " + (_FISH_IF % token.encode() + line + b"; end" if token else line) + b"\r"]
     line = _ONLY_IN % token.encode() if token else b" "
-    line += b'__muxwire_b="$(' + body + b')"; { ' + (_FORGET if forgets else b"") + start
+    line += b'__muxwire_b="$(' + body + b')"; { ' + _FORGET.get(forget, b"") + start
     line += b"(\\exit %d) && :; " % status if status else b""
     return [*lines, line + b'} 2>/dev/null; \\eval "$__muxwire_b"; ' + end + b"\r"]
 

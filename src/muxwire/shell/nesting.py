@@ -128,24 +128,24 @@ class NestedShells:
         No signal reaches it, only what is typed: C-c if no prompt stands there, and to a shell that answers a probe a
         line that hangs up. A program that resists C-c, or is on the alternate screen, goes on.
         """
-        pane, front = self._pane, self._pane.front()
+        pane, front = self._pane, self._pane.terminal.front()
         if front is None or front.program not in RELAYS or not pane.reachable:
             return
-        await self._port.look(wide=True)
-        if not leaves_inside(pane.seen(), pane.arguments):
+        look = await self._port.look(wide=True) or pane.terminal.seen()
+        if not leaves_inside(look, pane.terminal.arguments):
             return
 
         newest, interrupted = pane.session.current, pane.stream.end
         known = newest.shell_prompt if newest is not None and newest.shell_pgrp == front.pgrp else b""
 
         def over() -> bool:
-            return pane.session.dead or pane.foreground_group() != front.pgrp
+            return pane.session.dead or pane.terminal.foreground_group() != front.pgrp
 
         def line() -> str:
-            return strip_ansi(pane.last_line().decode("utf-8", "replace")).rpartition("\r")[2]
+            return strip_ansi(pane.terminal.last_line().decode("utf-8", "replace")).rpartition("\r")[2]
 
         def at_prompt() -> bool:
-            return (known != b"" and pane.last_line().endswith(known)) or reads_as_prompt(line())
+            return (known != b"" and pane.terminal.last_line().endswith(known)) or reads_as_prompt(line())
 
         try:
             (screen,) = await ask(self._port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
@@ -175,9 +175,9 @@ class NestedShells:
         `at_most`, in seconds, is for one that may be empty; a prompt that was there before is waited for longer.
         """
         pane, expected = self._pane, prompt_expected(self._pane.session, listener)
-        if expected is None or shows_prompt(pane.last_line()):
+        if expected is None or shows_prompt(pane.terminal.last_line()):
             return False
-        await until(self._port, lambda: shows_prompt(pane.last_line()), max(at_most, expected))
+        await until(self._port, lambda: shows_prompt(pane.terminal.last_line()), max(at_most, expected))
         return True
 
     async def _forget_typed(self, listener: ForegroundShell) -> None:
@@ -219,13 +219,17 @@ class NestedShells:
     def _settle_replaced(self, execution: Execution) -> None:
         """If the command was `exec` of a shell, and that is at its prompt, the command has ended: nothing says so."""
         pane = self._pane
-        front = pane.front()
+        front = pane.terminal.front()
         if front is None or front.pgrp != pane.session.shell_pid or execution.level > 1 or not execution.started:
             return
-        shell = pane.replacing_shell()
-        if shell is None or not _EXEC.fullmatch(execution.command) or not takes_line(shell, pane.waits_for_input()):
+        shell = pane.terminal.replacing_shell()
+        if (
+            shell is None
+            or not _EXEC.fullmatch(execution.command)
+            or not takes_line(shell, pane.terminal.waits_for_input())
+        ):
             return
-        prompt = len(pane.last_line())
+        prompt = len(pane.terminal.last_line())
         pane.session.shell_replaced(execution, shell, pane.now, end=max(execution.begin, pane.stream.end - prompt))
 
     def _settle_gone(self, execution: Execution) -> None:
@@ -235,7 +239,7 @@ class NestedShells:
         """
         pane = self._pane
         session, group = pane.session, execution.shell_pgrp
-        front = pane.foreground_group()
+        front = pane.terminal.foreground_group()
         if (
             execution.level == 1
             or group in (0, session.shell_pid)
@@ -243,8 +247,12 @@ class NestedShells:
             or session.tells_end(front)
         ):
             return
-        if pane.quiet(GONE_QUIET) and pane.waits_for_input() and not pane.group_exists(group):
-            end = max(execution.begin, pane.stream.end - len(pane.last_line()))
+        if (
+            pane.terminal.quiet(GONE_QUIET)
+            and pane.terminal.waits_for_input()
+            and not pane.terminal.group_exists(group)
+        ):
+            end = max(execution.begin, pane.stream.end - len(pane.terminal.last_line()))
             session.nested_gone(execution, pane.now, end=end)
 
     async def _settle_aborted(self, execution: Execution) -> None:

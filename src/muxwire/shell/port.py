@@ -80,8 +80,12 @@ class Port(Protocol):
     def refresh(self) -> Awaitable[None]:
         """Bring what is known of the pane's processes and its terminal up to date."""
 
-    def look(self, *, wide: bool = False) -> Awaitable[None]:
-        """As `refresh`, and look at all processes, if the leaders do not show what is waited for, or if `wide`."""
+    def look(self, *, wide: bool = False) -> Awaitable[PaneLook | None]:
+        """As `refresh`, and look at all processes, if the leaders do not show what is waited for, or if `wide`.
+
+        The look is returned if one was taken on this machine. It is good until something is typed or waited for: on a
+        busy machine tmux's answers take a while, and one more look takes longer.
+        """
 
     def picture(self) -> Awaitable[Picture]:
         """Ask tmux what is on the screen. Raises TmuxSilent, ConnectionClosed."""
@@ -170,10 +174,6 @@ class Pane(Protocol):
     def reachable(self) -> bool:
         """Whether its machine answers."""
 
-    @property
-    def answered_whole(self) -> bool:
-        """Whether another machine has examined the pane since it wrote last."""
-
     # Its shell.
 
     @property
@@ -195,6 +195,48 @@ class Pane(Protocol):
     def on_its_way(self) -> bool:
         """Whether the shell is sure to come to its prompt by itself."""
 
+    def is_program(self, group: int | None) -> bool:
+        """Whether that foreground group is a program's, and no shell's of ours."""
+
+    def stop_target(self, spared: int = ...) -> StopTarget:
+        """Which of its process groups is what, for ending one; `spared` is one that gets C-c as a key only."""
+
+    @property
+    def terminal(self) -> Terminal:
+        """What runs in it, and what stands on it."""
+
+    @property
+    def tells_sleeps(self) -> bool:
+        """Whether the kernel says where processes sleep."""
+
+    def awaited(self, execution: Execution, look: PaneLook | None = ...) -> Waiting:
+        """What a command that runs waits for."""
+
+    def tab_state(self, look: PaneLook | None = ...) -> State:
+        """The state that a caller reads."""
+
+    def prompt_again(self, execution: Execution) -> int:
+        """Where the prompt of a foreign shell begins that gave the command up; -1 if none did."""
+
+    def refusal(self) -> TabUnavailable:
+        """Why it takes no command now."""
+
+    # What was typed.
+
+    started_at: float  # when its first process was started for us; -inf: it was there before
+    interrupted_at: float  # when the newest C-c was typed after which nothing came in the same write; -inf: none is due
+
+    def new_id(self) -> str:
+        """A new id of a mark of this pane."""
+
+
+class Terminal(Protocol):
+    """A pane's terminal: what the kernel says of its processes, and what stands on it."""
+
+    @property
+    def answered_whole(self) -> bool:
+        """Whether another machine has examined the pane since it wrote last."""
+
     def shell_in_front(self) -> bool:
         """Whether the tab's own shell is in the foreground."""
 
@@ -204,20 +246,8 @@ class Pane(Protocol):
     def shell_stopped(self) -> bool:
         """Whether a signal has stopped the tab's own shell."""
 
-    def is_program(self, group: int | None) -> bool:
-        """Whether that foreground group is a program's, and no shell's of ours."""
-
-    def stop_target(self, spared: int = ...) -> StopTarget:
-        """Which of its process groups is what, for ending one; `spared` is one that gets C-c as a key only."""
-
     def front_for(self, name: str, spared: int) -> Front:
         """Who is in front, and would get the signal of that name; `spared` is a nested shell's group, or 0."""
-
-    # What runs in it.
-
-    @property
-    def tells_sleeps(self) -> bool:
-        """Whether the kernel says where processes sleep."""
 
     def seen(self) -> PaneLook:
         """What the kernel says of all processes."""
@@ -252,13 +282,10 @@ class Pane(Protocol):
     def waits_near(self) -> Waiting:
         """The same, by the leaders of the session and of the foreground group alone."""
 
-    def awaited(self, execution: Execution) -> Waiting:
-        """What a command that runs waits for."""
-
-    def hidden_waiting(self) -> Waiting:
+    def hidden_waiting(self, look: PaneLook | None = ...) -> Waiting:
         """What is waited for inside of what cannot be seen into, as far as its text proves it."""
 
-    def falls_silent(self) -> bool:
+    def falls_silent(self, look: PaneLook | None = ...) -> bool:
         """Whether what reads like a question has stood there for long, and it cannot be seen whether it is one."""
 
     def may_ask(self) -> bool:
@@ -267,28 +294,11 @@ class Pane(Protocol):
     def asks_secret(self) -> bool:
         """Whether the cursor's line asks for a secret."""
 
-    def tab_state(self) -> State:
-        """The state that a caller reads."""
-
     def quiet(self, seconds: float = ...) -> bool:
         """Whether nothing was written for so many seconds."""
 
     def last_line(self) -> bytes:
         """What stands on the cursor's line."""
-
-    def prompt_again(self, execution: Execution) -> int:
-        """Where the prompt of a foreign shell begins that gave the command up; -1 if none did."""
-
-    def refusal(self) -> TabUnavailable:
-        """Why it takes no command now."""
-
-    # What was typed.
-
-    started_at: float  # when its first process was started for us; -inf: it was there before
-    interrupted_at: float  # when the newest C-c was typed after which nothing came in the same write; -inf: none is due
-
-    def new_id(self) -> str:
-        """A new id of a mark of this pane."""
 
 
 # -- parts of decisions
@@ -335,7 +345,7 @@ async def caught_up(port: Port) -> bool:
     Raises: TmuxSilent, ConnectionClosed.
     """
     pane, end = port.pane, port.pane.stream.shown_end
-    for _ in range(CATCH_UP - pane.answered_whole):
+    for _ in range(CATCH_UP - pane.terminal.answered_whole):
         await ask(port, "display-message", "-p", "")
         if pane.stream.shown_end != end:
             return False
@@ -350,7 +360,7 @@ async def reads_on(port: Port) -> bool:
     Raises: TmuxSilent, ConnectionClosed.
     """
     await port.refresh()
-    return bool(port.pane.shell_sleeps()) and await caught_up(port) and bool(port.pane.shell_sleeps())
+    return bool(port.pane.terminal.shell_sleeps()) and await caught_up(port) and bool(port.pane.terminal.shell_sleeps())
 
 
 async def line_taken(port: Port, seconds: float) -> None:
@@ -363,7 +373,7 @@ async def line_taken(port: Port, seconds: float) -> None:
     while session.state is ShellState.SUBMITTED and (left := end - pane.now) > 0:
         if session.has_preexec_mark:
             await port.wait(left)
-        elif pane.is_program(pane.foreground_group()):
+        elif pane.is_program(pane.terminal.foreground_group()):
             return
         else:
             await port.wait(min(left, LOOK_SECONDS))

@@ -70,19 +70,19 @@ class PromptLine:
     async def in_vain(self, waited: float) -> bool:
         """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
         pane = self._pane
-        late = pane.session.at_prompt and pane.shell_in_front()
+        late = pane.session.at_prompt and pane.terminal.shell_in_front()
         since = pane.session.prompt_time if late else idle_since(pane.session)
         busy = min(waited, pane.now - since) >= (LATE_GRACE if late else BUSY_GRACE)
         # A shell without a first prompt will come to it, as long as its start-up files do not ask for something.
-        asks = waited >= START_TIMEOUT and pane.waits_for_input() != ""
+        asks = waited >= START_TIMEOUT and pane.terminal.waits_for_input() != ""
         sure = pane.session.integrated or asks or (pane.shell is None and not self._opens_shell())
         # After a command of ours the prompt's mark is still to come; and what another machine has written must be here.
         return busy and sure and not pane.on_its_way() and (not pane.is_remote or await caught_up(self._port))
 
     def _opens_shell(self) -> bool:
         pane = self._pane
-        front = pane.front()
-        return front is not None and opens_shell(pane.session, front.program, pane.waits_for_input())
+        front = pane.terminal.front()
+        return front is not None and opens_shell(pane.session, front.program, pane.terminal.waits_for_input())
 
     def look_again(self) -> float:
         """Seconds to the next check of a shell that is on its way."""
@@ -101,9 +101,9 @@ class PromptLine:
         if session.says_reads and pane.now - session.prompt_time < SAID_BEFORE:
             return ""
         await self._port.refresh()
-        if session.drawn_at >= 0 and (modes := pane.tty_modes()) is not None and not modes.icanon:
+        if session.drawn_at >= 0 and (modes := pane.terminal.tty_modes()) is not None and not modes.icanon:
             return "editor"  # while the kernel echoes, no editor has the terminal
-        if not pane.shell_sleeps():
+        if not pane.terminal.shell_sleeps():
             session.seen_asleep(False, pane.now)
             return ""
         slept = pane.now - session.seen_asleep(True, pane.now)
@@ -112,9 +112,9 @@ class PromptLine:
         seq = session.prompt_seq
         if not pane.tells_sleeps:
             await silence(self._port, DRAWN, lambda: session.reads != "")
-        elif not (pane.answered_whole or await caught_up(self._port)) and slept < SLEEPS_LONG:
+        elif not (pane.terminal.answered_whole or await caught_up(self._port)) and slept < SLEEPS_LONG:
             return ""
-        return pane.shell_sleeps() if session.at_prompt and session.prompt_seq == seq else ""
+        return pane.terminal.shell_sleeps() if session.at_prompt and session.prompt_seq == seq else ""
 
     async def listener(self) -> ForegroundShell | None:
         """The tab's own shell, if it reads after its prompt now; raises as `kind`."""

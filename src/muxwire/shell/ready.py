@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muxwire.shell.execution import Execution
-    from muxwire.shell.look import Process
+    from muxwire.shell.look import PaneLook, Process
     from muxwire.shell.nesting import NestedShells
     from muxwire.shell.port import Port
     from muxwire.shell.prompt_line import PromptLine
@@ -57,13 +57,13 @@ class Ready:
     """The listeners of one pane.
 
     `find_shell` judges who listens where the shell is at no prompt of ours, after a call has waited for so many
-    seconds. `heard`: whether all is here that was written since a command was typed.
+    seconds, by that look. `heard`: whether all is here that was written since a command was typed.
     """
 
     def __init__(
         self,
         port: Port,
-        find_shell: Callable[[float], ForegroundShell | None],
+        find_shell: Callable[[float, PaneLook | None], ForegroundShell | None],
         line: PromptLine,
         nested: NestedShells,
         heard: Callable[[Execution], bool],
@@ -117,7 +117,7 @@ class Ready:
             heard, waited = pane.stream.end, pane.now - begun
             typed, at_prompt = pane.session.running, pane.takes_next
             # The clock is read before the look: after that a prompt that was just drawn would be an old one.
-            drawn = at_prompt or pane.quiet(DRAWN)
+            drawn = at_prompt or pane.terminal.quiet(DRAWN)
             found = await (self._line.listener() if at_prompt else self._other_shell(waited))
             if found is not None and may_be_read(pane.session) and (reader := await self._stranger(found)):
                 if waited >= STRANGER_GRACE:
@@ -153,13 +153,13 @@ class Ready:
             await self.unstick(typed)
             if not typed.running:
                 return None
-        await self._port.look()
+        look = await self._port.look()
         if pane.takes_next:
             return None  # it came to its prompt meanwhile
         await continued(self._port)
         if (running := pane.session.running) is not None:
             await self._nested.settle_end(running)
-        found = None if pane.session.dead else self._find_shell(waited)
+        found = None if pane.session.dead else self._find_shell(waited, look)
         if found is not None and (found.pgrp == pane.session.shell_pid or starting(pane.session)):
             heard = await caught_up(self._port)
             return found if heard and not pane.takes_next else None  # it may have said that it is at its prompt
@@ -171,19 +171,18 @@ class Ready:
         if pane.session.running is None:
             no_use = await self._line.in_vain(waited)
         else:
-            no_use = waited >= QUIET and pane.quiet() and await proved(self._port, self._waits)
+            no_use = waited >= QUIET and pane.terminal.quiet() and await proved(self._port, self._waits, None)
         # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
         return no_use and pane.reachable
 
-    def _waits(self) -> bool:
-        return self._pane.tab_state() == "interactive"
+    def _waits(self, look: PaneLook | None) -> bool:
+        return self._pane.tab_state(look) == "interactive"
 
     async def _stranger(self, listener: ForegroundShell) -> Process | None:
         """A process of another session that reads the terminal, and would get what is typed for that shell."""
         last = self._pane.now + ROUSED_SECONDS
         while True:
-            await self._port.look(wide=True)
-            look = self._pane.seen()
+            look = await self._port.look(wide=True) or self._pane.terminal.seen()
             found = (one for one in strangers(look) if listener.level == 1 or not descends(look, one, listener.pgrp))
             reader = next(found, None)
             if reader is not None or not look.roused or self._pane.now >= last:
@@ -209,7 +208,7 @@ class Ready:
         draws = session.says_reads and shell is not None and shell.anew_keys == CTRL_C
         late = pressed + PROMPT_GRACE
         await until(self._port, lambda: session.dead or session.prompt_time > pressed, late - pane.now)
-        while not (session.dead or (pane.now >= late and not pane.shell_in_front())):
+        while not (session.dead or (pane.now >= late and not pane.terminal.shell_in_front())):
             newer = session.prompt_time > pressed
             answered = newer and shell_status(session.prompt_status) == INTERRUPTED
             if answered or ((newer or not draws) and await reads_on(self._port)):
@@ -236,7 +235,7 @@ class Ready:
             elif at_prompt(seq):
                 return "read"
         late = session.at_prompt and pane.now - session.prompt_time >= LATE_GRACE
-        return "unseen" if late and pane.shell_in_front() else ""
+        return "unseen" if late and pane.terminal.shell_in_front() else ""
 
     async def unstick(self, execution: Execution) -> None:
         """The line was typed, and no start mark came: type it once more if its body provably never ran."""
@@ -263,7 +262,7 @@ class Ready:
             return execution.started or not execution.running
 
         lost = line_lost(session, execution) and pane.now - session.prompt_time >= RETYPE_AFTER
-        stuck = pane.quiet() and pane.now - execution.typed_time >= RETYPE_AFTER
+        stuck = pane.terminal.quiet() and pane.now - execution.typed_time >= RETYPE_AFTER
         # In output that is not here it may have begun, and ended.
         if over() or not self._heard(execution) or not (lost or stuck):
             return

@@ -158,14 +158,14 @@ class Keys:
         await self._prompt_line.editor_up()
         await self._begun()
         modes = await self._modes()
-        keyed = self._keyed == pane.session.prompt_seq and pane.front_shell() is not None
+        keyed = self._keyed == pane.session.prompt_seq and pane.terminal.front_shell() is not None
         found = strokes(keys, modes, paste=paste, literal=literal, enter=enter, keyed=keyed)
         data = b"".join(stroke.data for stroke in found)
         if b"\0" in data:
             raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it (C-Space, C-@) out")
         if len(data) > LINE_MAX:  # what is known of another machine's terminal may be old
             await self._port.within(pane.answer_seconds, self._port.refresh())
-        tty = pane.tty_modes()
+        tty = pane.terminal.tty_modes()
         self._line.check(data, tty)
         if pane.session.dead:
             raise pane.refusal()
@@ -244,12 +244,12 @@ class Keys:
                 standing = await self._port.within(longest, self._shown(text, before))
                 taken = standing is not None
             is_text = number + 1 < len(found) and found[number + 1].submits
-            looks = is_text and not session.dead and self._is_for_keys(pane.tty_modes())
+            looks = is_text and not session.dead and self._is_for_keys(pane.terminal.tty_modes())
             before = await self._port.picture() if looks else None
             if session.dead:
                 raise pane.refusal()
             # The line before may have started a program that reads by lines, where an editor had read keys.
-            tty = pane.tty_modes()
+            tty = pane.terminal.tty_modes()
             self._line.check(stroke.data, tty, begun=number > 0)
             self._line.typed(stroke.data, tty)
             if session.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
@@ -278,9 +278,9 @@ class Keys:
         So does the one behind a relay (`sudo`, `script`) where its echo is off: nothing will be shown.
         """
         pane = self._pane
-        if modes is None or modes.icanon or pane.session.at_prompt or pane.shell_in_front():
+        if modes is None or modes.icanon or pane.session.at_prompt or pane.terminal.shell_in_front():
             return False
-        return not pane.asks_secret() and pane.waits_for_input() != "password"
+        return not pane.terminal.asks_secret() and pane.terminal.waits_for_input() != "password"
 
     async def _shown(self, text: str, before: Picture) -> Picture | None:
         """Wait until a program shows `text`, which was typed on the screen `before`; None if the tab ends first."""
@@ -308,10 +308,10 @@ class Keys:
             if await self._port.within(TAKEN_REACTION, self._changes(standing, text)):
                 return True
             await self._port.look()  # the one that reads may be a child of the one in front, as that of Gemini CLI is
-            front = pane.front()
+            front = pane.terminal.front()
             if front is None or front.program in RELAYS or not pane.tells_sleeps:
                 return False
-            if pane.reads() or pane.waits_for_input() == "raw":
+            if pane.terminal.reads() or pane.terminal.waits_for_input() == "raw":
                 await self._port.type(b"\r")
                 return bool(await self._port.within(TAKEN_REACTION, self._changes(standing, text)))
         return False
@@ -336,7 +336,7 @@ class Keys:
         """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
         pane = self._pane
         await self._port.within(self._left(), self._port.refresh())
-        modes = pane.tty_modes() if pane.reachable else None
+        modes = pane.terminal.tty_modes() if pane.reachable else None
         if modes is None or not (modes.icanon and modes.isig and modes.echo):
             return ""
 
@@ -345,7 +345,7 @@ class Keys:
 
         if await until(self._port, seen, ECHO_SECONDS):
             return ""
-        group = pane.foreground_group()
+        group = pane.terminal.foreground_group()
         if group is None or not pane.is_program(group) or not await self._port.signal("SIGINT", group):
             return ""
         return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
@@ -389,12 +389,12 @@ class Keys:
 
     def _loses_tabs(self, modes: KeyModes) -> bool:
         """Whether a text that has TABs may not arrive whole: fish drops them also where they are pasted."""
-        pane, shell, tty = self._pane, self._pane.front_shell(), self._pane.tty_modes()
+        pane, shell, tty = self._pane, self._pane.terminal.front_shell(), self._pane.terminal.tty_modes()
         if modes.alternate_screen or (self._paste_mode() == b"h" and (shell is None or shell.name != "fish")):
             return False
         if shell is not None and tty is not None and tty.icanon:  # dash, which has no line editor
             return False
-        return pane.waits_for_input() not in ("line", "password")
+        return pane.terminal.waits_for_input() not in ("line", "password")
 
     async def _line_taken(self) -> None:
         """Let the shell take a line that was just typed: until then the terminal has its editor's modes.

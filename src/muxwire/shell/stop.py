@@ -159,7 +159,7 @@ class Stop:
         """Who is in front now."""
         name, _ = self._steps[min(self._at, len(self._steps) - 1)]
         await self._port.refresh()
-        front = self._pane.front_for(name, self._target.spared)
+        front = self._pane.terminal.front_for(name, self._target.spared)
         self._check()
         return front
 

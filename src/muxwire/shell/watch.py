@@ -89,7 +89,7 @@ async def watched(
         looks.next(pane.now)
         if not execution.started:
             await port.within(limit(), ready.unstick(execution))
-        elif pane.quiet():
+        elif pane.terminal.quiet():
             examined = pane.stream.shown_end
             if found := await port.within(limit(), examiner.examined(execution)):
                 return found

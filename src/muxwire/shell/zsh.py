@@ -34,13 +34,6 @@ _TRACE_ON = rb'{ \builtin \eval "$_muxw";_mux;} 2>/dev/null && { };'
 # A backslash at the very end, not an escaped one, joins the line to nothing; without its newline it would be printed,
 # and `$(<f)` takes the newline away.
 _TRAILING = re.compile(rb"((?:^|[^\\])(?:\\\\)*)\\\Z")
-# In a nested shell that keeps lines which begin with a space: the hook of integration.zsh, so that it keeps no more of
-# the lines that name our files. The line that runs this is in its history by now, and zsh cannot take it out again.
-_FORGET = (
-    b"[[ -o histignorespace ]] || typeset -f __muxwire_l >/dev/null || { "
-    rb"__muxwire_l() { [[ $1 != ' \builtin \. '* ]] || \builtin fc -p; \builtin return 0; }; "
-    b"zshaddhistory_functions=(__muxwire_l $zshaddhistory_functions); }; "
-)
 
 
 @final
@@ -105,7 +98,6 @@ class Zsh(Shell):
         formats = start_formats(request.redraw, request.command_id)
         prints = b"".join(BUILTIN.builtin + b'printf "' + text + b'"' + TO_TTY for text in formats)
         sets, first = b"__muxwire_s=$1; " if request.isolated else b"", b""
-        sets += _FORGET if request.nested else b""
         status, options = b"$?", b"$-"
         if script:
             first, status, options = _TRACE_OFF, b"$__muxwire_s", b"$__muxwire_v"

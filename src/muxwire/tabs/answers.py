@@ -62,7 +62,7 @@ async def answered(
     seen = await shown_text(tab.pane.stream, sent.next_byte, session.prompt_end if over else end, tab.size)
     marked = tab.pane.session.at_prompt and tab.pane.session.has_preexec_mark  # the marks alone give the state
     if not marked and (outcome != "met" or wanted is not None):  # else the state was just asked for
-        await tab.pane.refresh_soon()
+        await tab.pane.terminal.refresh_soon()
     status = None
     if reached == "ended":
         status = line_status(tab.pane.session, sent.next_byte) if command is None else command.exit_code
@@ -177,7 +177,7 @@ def _ended(tab: Tab, sent: KeysSent, command: Execution | None) -> bool:
 
 def _unread(tab: Tab, sent: KeysSent, command: Execution | None) -> bool:
     """Whether the shell is in front, at a prompt that is not the end: lines that were typed ahead are still to run."""
-    return _ended(tab, sent, command) and tab.pane.shell_in_front()
+    return _ended(tab, sent, command) and tab.pane.terminal.shell_in_front()
 
 
 async def _over(tab: Tab, sent: KeysSent, command: Execution | None) -> Literal["ended", "unseen", ""]:
@@ -193,7 +193,7 @@ async def _over(tab: Tab, sent: KeysSent, command: Execution | None) -> Literal[
 
 async def _waits(tab: Tab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
     """Whether the program has answered, as far as can be seen, and waits for more; `silent` if that cannot be seen."""
-    if not tab.pane.quiet() or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
+    if not tab.pane.terminal.quiet() or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
         return ""
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN

@@ -31,7 +31,7 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
         return
     if pane.session.running is None:
         await runner.settled()  # a command has ended before its shell is back at the prompt
-    await pane.refresh()
+    await pane.terminal.refresh()
     state = pane.tab_state()
     if pane.session.running is not None or state not in ("prompt", "starting", "incomplete"):
         remedy = "stop it first, or close it with `close_tab.force`"
@@ -40,8 +40,8 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
 
 async def reading_strangers(pane: PaneState) -> dict[int, str]:
     """The processes of other sessions that read the terminal: the pid of each, and when it was started."""
-    await pane.look(wide=True)
-    return {one.pid: pane.host.started(one.pid) for one in strangers(pane.seen())}
+    await pane.terminal.look(wide=True)
+    return {one.pid: pane.host.started(one.pid) for one in strangers(pane.terminal.seen())}
 
 
 async def asking_strangers(pane: PaneState) -> dict[int, str]:
@@ -50,7 +50,7 @@ async def asking_strangers(pane: PaneState) -> dict[int, str]:
     On a busy machine a program that draws or polls is often about to run, and not asleep, when it is looked at.
     """
     with anyio.move_on_after(HANGUP_GRACE):
-        while not (found := await reading_strangers(pane)) and not pane.waits_for_input():
+        while not (found := await reading_strangers(pane)) and not pane.terminal.waits_for_input():
             await pane.stream.changed_within(_LOOK_AGAIN)
         return found
     return {}

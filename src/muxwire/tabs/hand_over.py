@@ -41,7 +41,7 @@ def secret_note(pane: PaneState, server: TmuxServer, key: str) -> str:
 
     A question for a secret on the screen is enough: these words claim nothing of the program.
     """
-    if asks_secret(pane.open_line()) or _waits_for_secret(pane):
+    if asks_secret(pane.terminal.open_line()) or _waits_for_secret(pane):
         return f"a person can type a secret unseen: {attach_words(server, key)}"
     return ""
 
@@ -51,7 +51,7 @@ def _waits_for_secret(pane: PaneState) -> bool:
     running = pane.session.running
     if running is not None and running.waits_at(pane.stream.shown_end):
         return running.asked_for == waited_words("password")
-    return pane.waits_for_input() == "password"
+    return pane.terminal.waits_for_input() == "password"
 
 
 def with_note(note: str, more: str) -> str:

@@ -54,7 +54,7 @@ async def _asked(server: TmuxServer, book: TabBook, seat: Seat, *, closed: bool,
     async with create_task_group() as tasks:
         for tab in book.open.values():
             if not server.host.answers_now:
-                tasks.start_soon(tab.pane.refresh)
+                tasks.start_soon(tab.pane.terminal.refresh)
             elif (running := tab.pane.session.running) is not None:  # that a shell itself reads needs a proof
                 tasks.start_soon(tab.runner.examine, running)
     counts = Counter(key for key, _ in windows)

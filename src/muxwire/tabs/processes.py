@@ -80,7 +80,7 @@ async def started_process(
     elif execution is not None:
         await _begun(tab.runner, execution)
     if execution is None:
-        await tab.pane.refresh_soon()
+        await tab.pane.terminal.refresh_soon()
         shown = await tab.screen()
         return ProcessStart(started=True, from_byte=from_byte, ready=is_ready, state=tab.state, **shown)
     result = await tab.result(execution, strip_ansi=True, max_chars=OUTPUT_CHARACTERS)
@@ -172,7 +172,7 @@ async def _left(pane: PaneState, since: float, ended: float) -> tuple[ProcessLef
     apart, pane.apart = pane.apart, {}
     while True:
         # What runs for a prompt (git, pyenv) is no part of the job: it has ended when the shell waits for keys.
-        drawing = pane.session.at_prompt and not pane.shell_sleeps()
+        drawing = pane.session.at_prompt and not pane.terminal.shell_sleeps()
         if pane.pressed_at > ended:
             until = min(until, pane.pressed_at)
         since_then = pane.host.session_since(pane.leader_pid, since, until)
@@ -192,7 +192,7 @@ def _stopping_signal(name: str) -> signal.Signals:
 
 async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: float) -> tuple[ProcessStop, float]:
     """Stop what runs in the foreground; success if nothing runs afterwards. Return also since when it can have run."""
-    await pane.refresh()
+    await pane.terminal.refresh()
     execution, newest = pane.session.running, pane.session.current
     # A nested shell in which a command of muxwire has ended is no part of what keys have started in it since.
     since = keys_ran_from(pane.session, pane.first_pressed_at)
@@ -254,7 +254,7 @@ async def _busy_within(pane: PaneState, newest: Execution) -> bool:
     with anyio.move_on_after(_ENTERED_WITHIN):
         while _in_front(pane, newest) and _line_under_way(pane, newest):
             await pane.stream.changed_within(LOOK_SECONDS)
-            await pane.refresh()
+            await pane.terminal.refresh()
     return not _in_front(pane, newest) and bool(pane.host.program_of(newest.shell_pgrp))
 
 
@@ -288,7 +288,7 @@ async def _stop_over(
 
     def over() -> bool:
         # Only when it is silent: a C-c that the shell has not handled yet would discard the next line.
-        prompt = pane.prompt_after(newest, begin) if pane.quiet(DRAWN_REMOTE) else -1
+        prompt = pane.prompt_after(newest, begin) if pane.terminal.quiet(DRAWN_REMOTE) else -1
         return pane.session.dead or b"\n" in pane.stream.ring.read(begin, prompt)
 
     # If C-c comes after bash has forked and before the program has a process group of its own, bash loses the terminal
@@ -306,4 +306,4 @@ async def _forked(pane: PaneState) -> None:
     with anyio.move_on_after(START_TIMEOUT):
         while pane.runs_program and not pane.session.dead and not pane.host.child_name(pane.leader_pid):
             await pane.stream.changed_within(LOOK_SECONDS)
-            await pane.refresh()
+            await pane.terminal.refresh()

@@ -210,7 +210,7 @@ class Tab:
         pane = self.pane
 
         def free() -> bool:
-            waits = self.state != "running" or pane.seems_to_prompt()
+            waits = self.state != "running" or pane.terminal.seems_to_prompt()
             return waits or pane.on_its_way() or pane.use.last == math.inf
 
         return await pane.stream.until(free, seconds, look=_LOOK_EVERY)
@@ -613,7 +613,7 @@ class Tab:
 
     async def screen(self) -> dict[str, Any]:
         """The fields of `OnScreen` if a program is on the alternate screen, else nothing."""
-        if self.pane.session.dead or not self.pane.on_alternate():
+        if self.pane.session.dead or not self.pane.terminal.on_alternate():
             return {}
         try:
             seen = await self._view.snapshot(None, cells=False, unwrap=False)

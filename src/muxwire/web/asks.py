@@ -37,7 +37,7 @@ def asked_of(tab: Tab) -> str:
     """
     if tab.pane.session.dead or tab.state != "interactive":
         return ""
-    waiting = tab.pane.waits_for_input() or tab.pane.hidden_waiting()
+    waiting = tab.pane.terminal.waits_for_input() or tab.pane.terminal.hidden_waiting()
     return waited_words(waiting) if waiting in ("line", "password") else ""
 
 

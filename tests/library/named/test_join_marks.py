@@ -47,10 +47,10 @@ async def test_a_question_for_a_password_is_still_one(instance: Instance) -> Non
     async with instance.open() as owner:
         tab = await owner.create_tab(shell="bash")
         result = await tab.execute("read -r -s -p 'Password: ' word; echo; echo $word", async_=True)
-        while not tab.pane.asks_secret():
+        while not tab.pane.terminal.asks_secret():
             await tab.pane.stream.changed()
         await marked(tab)
-        assert tab.pane.asks_secret()
+        assert tab.pane.terminal.asks_secret()
         await tab.send_keys(["secret", "Enter"])
         ended = await owner.command_result(result.command_id, wait=DEADLINE)
         assert (ended.output, ended.exit_code) == ("Password: \nsecret\n", 0)

@@ -123,7 +123,7 @@ def test_a_foreign_shell_takes_variables_a_directory_and_a_file(
         (session.tab_folder / file).write_bytes(content)
     for command_id, typed in (
         (OTHER, wrapped.typed),
-        (AFTER, b"".join(foreign_wrap(b"pwd", AFTER, fish=fish, forgets=name == "bash"))),
+        (AFTER, b"".join(foreign_wrap(b"pwd", AFTER, fish=fish, forget=name))),
     ):
         first = len(session.marks)
         session.type(typed)
