@@ -57,7 +57,7 @@ async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_h
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The look at what waits may take so long that the shell has read that line meanwhile."""
-    session, stream, looks = tab.pane.session, tab.pane.stream, tab.runner.awaits_input
+    session, stream, looks = tab.pane.session, tab.pane.stream, tab.runner.examiner.awaits_input
     await tab.execute("true")
     await tab.runner.settled()
     seq = session.prompt_seq

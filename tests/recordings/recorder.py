@@ -142,10 +142,10 @@ class Recorder:
         for owner, method, names in (
             (made, "_reached", ("deadline",)),
             (made.ready, "unstick", ("execution",)),
-            (made._examiner, "examined", ("execution",)),
-            (made._examiner, "for_result", ("execution",)),
-            (made._examiner, "awaits_input", ()),
-            (made._nested, "hang_up", ()),
+            (made.examiner, "examined", ("execution",)),
+            (made.examiner, "for_result", ("execution",)),
+            (made.examiner, "awaits_input", ()),
+            (made.nested, "hang_up", ()),
             (made.interrupter, "_watch", ("execution",)),
         ):
             replaced(owner, method, self._begun(tape, getattr(owner, method), names))

@@ -320,14 +320,14 @@ class Replay(Noted):
             case "line_taken":
                 return line_taken(made.port, given["seconds"])
             case "watched":
-                return watched(made.port, given["execution"], given["timeout"], made._examiner, made.ready)
+                return watched(made.port, given["execution"], given["timeout"], made.examiner, made.ready)
         methods: dict[str, Any] = {
             "Runner._reached": made._reached,
             "Ready.unstick": made.ready.unstick,
-            "Examiner.examined": made._examiner.examined,
-            "Examiner.for_result": made._examiner.for_result,
-            "Examiner.awaits_input": made._examiner.awaits_input,
-            "NestedShells.hang_up": made._nested.hang_up,
+            "Examiner.examined": made.examiner.examined,
+            "Examiner.for_result": made.examiner.for_result,
+            "Examiner.awaits_input": made.examiner.awaits_input,
+            "NestedShells.hang_up": made.nested.hang_up,
             "Interrupter._watch": made.interrupter._watch,
             "Keys.send": self._keys.send,
         }
@@ -343,7 +343,7 @@ class Replay(Noted):
         def over() -> bool:
             return not line.running if line is not None else bool(self.asked("over", (), {}))
 
-        ask_end = self.runner._nested.asked if line is not None and line.level > 1 else None
+        ask_end = self.runner.nested.asked if line is not None and line.level > 1 else None
         return Stop(self.runner.port, over, line=line, ask_end=ask_end, **options).run()
 
     def _step(self, event: dict[str, Any]) -> dict[str, Any]:

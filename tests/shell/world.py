@@ -106,7 +106,7 @@ class World:
         self.answer_seconds = 0.7
         self.reachable = True
         self.answered_whole = False
-        self.tells_sleeps = self.sees_waits = True
+        self.sees_waits = True
         self.front_group, self.program = PID, shell
         self.groups = {PID}
         self.found = Judgement("editor")

@@ -293,7 +293,7 @@ class ServerLifetime:
         with anyio.move_on_after(_INSIDE_SECONDS):
             async with anyio.create_task_group() as tasks:
                 for tab in self.book.open.values() if self.running is not None else ():
-                    tasks.start_soon(tab.runner.hang_up_inside)
+                    tasks.start_soon(tab.runner.nested.hang_up)
 
     def _on_latest(self) -> None:
         """Tell tmux which tab is the active one: for the status line that people see, and for the next process."""

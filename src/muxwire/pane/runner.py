@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import signal
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -62,11 +62,11 @@ class Runner:
         self.keyboard = keyboard
         self.port = port = PanePort(pane, keyboard, client, self._type_again)
         self.prompt_line = PromptLine(port)
-        self._nested = NestedShells(port)
-        self._examiner = Examiner(port, self._nested)
+        self.nested = NestedShells(port)
+        self.examiner = Examiner(port, self.nested)
         find_shell = functools.partial(pane.find_shell, folder=folder)
-        self.ready = Ready(port, find_shell, self.prompt_line, self._nested, self._heard)
-        self.interrupter = Interrupter(port, keyboard, client, self._nested, self.ready, spawn=spawn)
+        self.ready = Ready(port, find_shell, self.prompt_line, self.nested, self._heard)
+        self.interrupter = Interrupter(port, keyboard, client, self.nested, self.ready, spawn=spawn)
         self._client = client
         self.folder = folder
         self._files = pane.host.command_files(folder)
@@ -140,7 +140,7 @@ class Runner:
     async def _reached(self, deadline: float) -> tuple[ForegroundShell, bytes]:
         """The shell that listens, and of a nested one its prompt; raises as `Ready.reached`."""
         listener = await self.ready.reached(deadline)
-        prompt = await self._nested.prompt(listener) if listener.level > 1 else b""
+        prompt = await self.nested.prompt(listener) if listener.level > 1 else b""
         return listener, prompt
 
     def typed_first(self, seconds: float) -> Awaitable[bool]:
@@ -164,21 +164,9 @@ class Runner:
             await self._client.poll(lambda: execution.ending != "")
             if execution.ending:
                 return "ended"
-            return await watched(self.port, execution, timeout, self._examiner, self.ready, progress)
+            return await watched(self.port, execution, timeout, self.examiner, self.ready, progress)
         finally:
             self._client.waiters -= 1
-
-    def examine(self, execution: Execution) -> Coroutine[object, object, None]:
-        """Find out whether a command waits for input, for a result of it."""
-        return self._examiner.for_result(execution)
-
-    def awaits_input(self) -> Awaitable[Literal["met", "silent", ""]]:
-        """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
-        return self._examiner.awaits_input()
-
-    def lines_read(self) -> Awaitable[Literal["read", "unseen", ""]]:
-        """Whether the shell has read, at its prompt, what was typed ahead; as `Ready.lines_read`."""
-        return self.ready.lines_read()
 
     async def interrupt(
         self, execution: Execution, *, first: signal.Signals = signal.SIGINT, grace: float | None = None
@@ -214,10 +202,6 @@ class Runner:
         elif execution.running:
             silent = self._client.patience.explain()
             execution.resisted(str(silent), f"{silent.remedy}; `command_result` reports what became of it")
-
-    def hang_up_inside(self) -> Coroutine[object, object, None]:
-        """End a shell in a container that would go on there when the tab is closed; `NestedShells.hang_up`."""
-        return self._nested.hang_up()
 
     def settled(self, seconds: float = PROMPT_GRACE) -> Awaitable[bool]:
         """Wait, for so long at most, until nothing that was typed into the shell runs; return whether that is so."""
@@ -360,7 +344,7 @@ class Runner:
         """Whether all is here that was written since the command was typed."""
         pane = self.pane
         same = self._client.connections == self._typed_on
-        same = same or (pane.is_remote and pane.heard_since(execution))
+        same = same or (pane.is_remote and execution.typed_at >= pane.stream.whole_from)
         return same and not pane.stream.rejoining
 
     def _type_again(self, execution: Execution) -> None:

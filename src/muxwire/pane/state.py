@@ -195,11 +195,6 @@ class PaneState:
     def answer_seconds(self) -> float:
         return answer_seconds(self.host)
 
-    @property
-    def tells_sleeps(self) -> bool:
-        """Whether the kernel of its machine says where processes sleep."""
-        return self.host.sees_waits
-
     def new_id(self) -> str:
         """A new id of a mark of this pane."""
         return own_id(os.urandom(ID_RANDOM), self.session.nonce)
@@ -241,10 +236,6 @@ class PaneState:
     def reachable(self) -> bool:
         link = self.host.link
         return link is None or (link.up and link.answers)
-
-    def heard_since(self, execution: Execution) -> bool:
-        """Whether all is here that was written since the command was typed, whatever connection it came by."""
-        return not self.stream.rejoining and execution.typed_at >= self.stream.whole_from
 
     def _read(self, begin: int, end: int) -> bytes:
         return self.stream.ring.read(begin, end)
@@ -385,7 +376,7 @@ class PaneState:
     def awaited(self, execution: Execution, look: PaneLook | None = None) -> Waiting:
         """What a command that runs waits for, as far as that is visible; "" for nothing."""
         found = self.terminal.judgement(look)  # once: each look costs, and all of this is said of one moment
-        if hidden := self.terminal.shown_waiting(found):
+        if hidden := self.terminal.hidden_waiting(found=found):
             return hidden
         if execution.level > 1:  # the tab's own rules know nothing of a foreign shell
             return found.waiting

@@ -241,7 +241,7 @@ class Terminal:
         group, shell = self.foreground_group(), self.session.shell_pid
         # A process that a nested shell has just forked has that shell's signal settings at first.
         takes = group is None or self.host.takes(group, signal.Signals[name], spared or shell)
-        asked = self.host.answers_now and self._pane.tells_sleeps and self._pane.stop_target(spared).is_program(group)
+        asked = self.host.answers_now and self.host.sees_waits and self._pane.stop_target(spared).is_program(group)
         prompts = asked and self._prompts() and self.reads()
         return Front(group, self.tty_modes(), stopped=self.shell_stopped(), takes=takes, prompts=prompts)
 
@@ -338,13 +338,12 @@ class Terminal:
         if raw:
             self.host.restore_line_modes(self.tty)
 
-    def hidden_waiting(self, look: PaneLook | None = None) -> Waiting:
-        """What is waited for inside of what cannot be seen into, as far as its text proves it."""
-        return self.shown_waiting(self.judgement(look))
+    def hidden_waiting(self, look: PaneLook | None = None, *, found: Judgement | None = None) -> Waiting:
+        """What is waited for inside of what cannot be seen into, as far as its text proves it.
 
-    def shown_waiting(self, found: Judgement) -> Waiting:
-        """The same, of what was judged."""
-        return hidden_waiting(found, self.open_line(), editor=self.announces_editor()) if found.hidden else ""
+        It is judged by that look, unless it was `found` by a judgement already.
+        """
+        return hidden_waiting(found or self.judgement(look), self.open_line(), editor=self.announces_editor())
 
     def falls_silent(self, look: PaneLook | None = None) -> bool:
         """Whether a text that reads like a question, or a program's screen, has stood there for long unchanged, and it

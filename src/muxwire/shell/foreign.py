@@ -26,7 +26,7 @@ _PLAIN = re.compile(rb"[^A-Za-z0-9 _./=,:@^+-]")
 # is read as a whole before it is run, so a shell further inside may have it, too.
 FILE_MIN = 8 << 10
 FILE = "f"
-# In a shell that keeps lines which begin with a space: takes those of muxwire out of the history of a bash. A zsh cannot
+# Where lines that begin with a space are kept: takes those of muxwire out of the history of a bash. A zsh cannot
 # take out what is in it by now, the line that runs this among them; a hook keeps the next ones out.
 _FORGET = {
     "bash": rb"case ${BASH_VERSION-}:${HISTCONTROL-} in :* | *ignorespace* | *ignoreboth*) ;; *) "

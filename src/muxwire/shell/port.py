@@ -205,10 +205,6 @@ class Pane(Protocol):
     def terminal(self) -> Terminal:
         """What runs in it, and what stands on it."""
 
-    @property
-    def tells_sleeps(self) -> bool:
-        """Whether the kernel says where processes sleep."""
-
     def awaited(self, execution: Execution, look: PaneLook | None = ...) -> Waiting:
         """What a command that runs waits for."""
 
@@ -275,6 +271,10 @@ class Terminal(Protocol):
 
     def tty_modes(self) -> TtyModes | None:
         """The modes of its terminal; None if that is gone."""
+
+    @property
+    def sees_waits(self) -> bool:
+        """Whether the kernel says where processes sleep."""
 
     def waits_for_input(self) -> Waiting:
         """What is waited for; "" for nothing."""

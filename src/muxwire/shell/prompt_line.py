@@ -110,7 +110,7 @@ class PromptLine:
         if session.says_reads and slept < SAID_BEFORE:
             return ""
         seq = session.prompt_seq
-        if not pane.tells_sleeps:
+        if not pane.terminal.sees_waits:
             await silence(self._port, DRAWN, lambda: session.reads != "")
         elif not (pane.terminal.answered_whole or await caught_up(self._port)) and slept < SLEEPS_LONG:
             return ""

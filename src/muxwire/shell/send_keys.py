@@ -309,7 +309,7 @@ class Keys:
                 return True
             await self._port.look()  # the one that reads may be a child of the one in front, as that of Gemini CLI is
             front = pane.terminal.front()
-            if front is None or front.program in RELAYS or not pane.tells_sleeps:
+            if front is None or front.program in RELAYS or not pane.terminal.sees_waits:
                 return False
             if pane.terminal.reads() or pane.terminal.waits_for_input() == "raw":
                 await self._port.type(b"\r")

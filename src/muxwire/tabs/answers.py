@@ -187,7 +187,7 @@ async def _over(tab: Tab, sent: KeysSent, command: Execution | None) -> Literal[
     typed = tab.pane.session.last_input
     if command is not None or typed.offset < sent.next_byte or not typed.ahead:
         return "ended"
-    read = await tab.runner.lines_read()
+    read = await tab.runner.ready.lines_read()
     return "ended" if read == "read" else read
 
 
@@ -197,7 +197,7 @@ async def _waits(tab: Tab, sent: KeysSent, begun: float) -> Literal["met", "sile
         return ""
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN
-    return await tab.runner.awaits_input() if answered or late else ""
+    return await tab.runner.examiner.awaits_input() if answered or late else ""
 
 
 def _on_its_way(tab: Tab) -> bool:

@@ -90,7 +90,7 @@ async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id:
         await end_strangers(pane, {})
     pane.session.hang_up()
     if not pane.session.dead:
-        await runner.hang_up_inside()
+        await runner.nested.hang_up()
     if not pane.session.dead:
         await pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)

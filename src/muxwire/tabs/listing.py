@@ -56,7 +56,7 @@ async def _asked(server: TmuxServer, book: TabBook, seat: Seat, *, closed: bool,
             if not server.host.answers_now:
                 tasks.start_soon(tab.pane.terminal.refresh)
             elif (running := tab.pane.session.running) is not None:  # that a shell itself reads needs a proof
-                tasks.start_soon(tab.runner.examine, running)
+                tasks.start_soon(tab.runner.examiner.for_result, running)
     counts = Counter(key for key, _ in windows)
     # Our own control client is no visitor.
     visitors = Counter(row.session for row in map(ClientRow.parse, clients) if not row.control)

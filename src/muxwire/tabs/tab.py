@@ -386,7 +386,7 @@ class Tab:
     ) -> ExecutionResult:  # fmt: skip
         """What `execution` has to say since it was last asked, as `result_of`; TabUnavailable if it never ran."""
         if waited and not execution.ending:
-            await self.runner.examine(execution)
+            await self.runner.examiner.for_result(execution)
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
         result = await result_of(
             execution, self.pane, plain, max_chars=max_chars, size=self.size, waited=waited, drawing=drawing
@@ -583,7 +583,7 @@ class Tab:
         """Whether a command that ran here still runs; what it wrote is still to be answer. NoSuchTarget."""
         execution = self._command(command_id)
         if execution.running:
-            await self.runner.examine(execution)
+            await self.runner.examiner.for_result(execution)
         return execution.running
 
     def _command(self, command_id: str) -> Execution:
