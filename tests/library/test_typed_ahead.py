@@ -63,12 +63,12 @@ async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_h
     seq = session.prompt_seq
 
     async def awaits_input() -> str:
-        monkeypatch.setattr(tab.runner, "awaits_input", looks)
+        monkeypatch.setattr(tab.runner.examiner, "awaits_input", looks)
         while session.prompt_seq == seq or session.at_prompt:
             await stream.changed()
         return "met"
 
-    monkeypatch.setattr(tab.runner, "awaits_input", awaits_input)
+    monkeypatch.setattr(tab.runner.examiner, "awaits_input", awaits_input)
     told = await tab.send_keys(["sleep 0.4", "Enter", "sleep 0.4; sh -c 'exit 7'", "Enter"], wait=DEADLINE)
     assert (told.outcome, told.exit_code) == ("ended", 7)
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings, strategies
 from muxwire.errors import ConnectionClosed, MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
-from muxwire.shell.listener import DRAWN, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
+from muxwire.shell.listener import DRAWN, DRAWN_REMOTE, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
@@ -552,9 +552,11 @@ def test_a_foreign_shell_that_was_probed_before_is_known(change: Callable[[World
     change(world)
     world.time += 1.0
     world.done.clear()
+    begun = world.time
     found = reached(world)
     assert (found.status, found.token) == (7 if probed else 3, OTHER)
     assert any(one.startswith("press") for one in world.done) == probed
+    assert probed or (world.run(world.nested.prompt(found)), world.time - begun < DRAWN_REMOTE) == (b"inner$ ", True)
 
 
 def test_a_pane_in_which_something_writes_for_ever_is_typed_into_all_the_same() -> None:

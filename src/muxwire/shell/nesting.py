@@ -84,7 +84,8 @@ class NestedShells:
                 state="interactive",
                 remedy="see it with `snapshot`, and use `send_keys` and `wait_for`",
             )
-        if await self._prompt_begun(found, FIRST_PROMPT):
+        begun = await self._prompt_begun(found, FIRST_PROMPT)
+        if begun and not self._is_known(found, before):
             await silence(self._port, DRAWN_REMOTE)
         await self._forget_typed(found)
         if before is not None and self._is_known(found, before):
@@ -113,8 +114,10 @@ class NestedShells:
             remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
         )
 
-    def _is_known(self, found: ForegroundShell, before: Execution) -> bool:
-        """Whether the shell that is in front has run `before`, and nothing since."""
+    def _is_known(self, found: ForegroundShell, before: Execution | None) -> bool:
+        """Whether the shell that is in front has run `before`, and nothing since: its prompt is there again."""
+        if before is None:
+            return False
         session = self._pane.session
         same = (before.shell_pgrp, before.shell_inner) == (found.pgrp, found.inner) and before.shell_token != ""
         if not same or before.ending != "completed" or session.last_input.offset >= before.typed_at:
@@ -165,8 +168,9 @@ class NestedShells:
     async def prompt(self, listener: ForegroundShell) -> bytes:
         """The prompt of a foreign shell, whole: it was drawn after the probe, or after the last command there."""
         pane = self._pane
-        await self._prompt_begun(listener)
-        await silence(self._port, DRAWN_REMOTE)
+        if not self._is_known(listener, pane.session.current):
+            await self._prompt_begun(listener)
+            await silence(self._port, DRAWN_REMOTE)
         return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
 
     async def _prompt_begun(self, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
