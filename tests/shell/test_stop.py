@@ -64,13 +64,7 @@ class World:
 
     # -- what is known
 
-    @property
-    def pane(self) -> Any:
-        return self
-
-    @property
-    def session(self) -> Any:
-        return self
+    pane = session = terminal = property(lambda self: self)
 
     @property
     def reachable(self) -> bool:

@@ -32,13 +32,7 @@ class Command:
 
     # -- what is known
 
-    @property
-    def pane(self) -> Any:
-        return self
-
-    @property
-    def stream(self) -> Any:
-        return self
+    pane = stream = terminal = property(lambda self: self)
 
     @property
     def round_trip(self) -> float:

@@ -21,8 +21,6 @@ CLEAR_LINE = b"\x15"
 CLEAR_TYPED = b" " + CLEAR_LINE
 # The wrapper's name in the tab's directory. One is enough: it is only rewritten when the shell waits at its prompt.
 WRAPPER = "c"
-# The same for the body, where that is a file of its own.
-BODY = f"{WRAPPER}b"
 
 
 def own_wrapper(command_id: str) -> str:
