@@ -23,10 +23,10 @@ MOST = {
     "mcp": 1464,
     "operations": 712,
     "owner": 889,
-    "pane": 1380,
+    "pane": 1378,
     "protocol": 447,
     "repl": 485,
-    "shell": 3181,
+    "shell": 3153,
     "sync": 305,
     "tabs": 2650,
     "testing": 34,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 459,
     "vt": 903,
     "web": 372,
-    "tests": 27557,
+    "tests": 27589,
     "bench": 1941,
 }  # fmt: skip
 
