@@ -1,4 +1,4 @@
-"""Forty decisions of the product, each of which the first tier of tests must defend: made wrong, a test must fail.
+"""Forty decisions of the product, each of which the first tiers of tests must defend: made wrong, a test must fail.
 
     python -m tests --map                        what runs which file, needed once
     python -m tests.nightly.mutations [PART]     all of them, or those whose file has PART in its name
@@ -71,6 +71,8 @@ MUTATIONS = (
     ("web/server.py", "if self._control.get(viewer.tab) is not viewer:", "if False:"),
 )  # fmt: skip
 PURE = ("tests/protocol", "tests/shell", "tests/verbs", "tests/vt", "tests/recordings")
+# These are tested before a merge, as all their tests start programs; the others at every commit.
+LATER = ("adapters", "cli", "instance", "library/doctor", "testing")
 SECONDS = 60  # that a test may take: a wrong decision often shows as a wait without end
 
 
@@ -87,9 +89,10 @@ def copied(to: Path) -> Path:
 def killed_by(python: Path, root: Path, name: str) -> str:
     """Run what covers the file; the first test that fails, "" if none does."""
     tests = tests_of(f"src/muxwire/{name}")
-    first = [test for test in tests if test.startswith((f"tests/{name.partition('/')[0]}", *PURE))]
+    first = [test for test in tests if test.startswith((f"tests/{Path(name).parent.name}", *PURE))]
+    tier = "merge" if name.startswith(LATER) else "commit"
     for some in (first, [test for test in tests if test not in first]):
-        words = ("-m", "pytest", "-qx", "--tier", "commit", "--timeout", str(SECONDS), "-p", "no:cacheprovider", *some)
+        words = ("-m", "pytest", "-qx", "--tier", tier, "--timeout", str(SECONDS), "-p", "no:cacheprovider", *some)
         ran = subprocess.run([python, *words], cwd=root, capture_output=True, text=True, check=False) if some else None
         if ran is not None and (found := re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, re.MULTILINE)):
             return found[1]
