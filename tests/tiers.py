@@ -31,6 +31,7 @@ PLACES = {
     "nightly": NIGHT,
     "nightly/test_truth.py": COMMIT,
     "remote": MERGE,
+    "testing": MERGE,
     "test_other_tmux.py": NIGHT,
 }
 
