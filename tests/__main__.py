@@ -4,6 +4,8 @@ python -m tests                  what is run at every commit: lint, format, type
 python -m tests --all            what is run before a merge, and by the README's command
 python -m tests --nightly        everything
 python -m tests tests/vt -k ring these tests only; whatever pytest takes may stand here
+python -m tests --map            the first tier, and note which source files each test file runs (--nightly does, too)
+python -m tests --for FILE       then: the tests that run this source file; --all and --nightly may follow
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from tempfile import TemporaryFile
 from typing import IO
 
 from tests.covering import tests_of
+from tests.tiers import tier_of
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -41,6 +44,8 @@ def pytest_words(arguments: list[str]) -> tuple[str, ...]:
     recorded = [MAP] * (MAP in asked or tier == "night")
     if asked[:1] == ["--for"]:
         asked = tests_of(asked[1]) + asked[2:]
+        if tier == "commit" and any(tier_of(test.removeprefix("tests/")) for test in asked if (ROOT / test).is_dir()):
+            tier = "merge"  # all tests of its own package are run then
     elif set(asked) - {MAP}:
         return ("pytest", "-q", *asked)
     # A worker runs a whole file: what a file's tests share is made once. pytest's order stays: the long ones first.
