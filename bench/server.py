@@ -37,14 +37,14 @@ class McpServer:
     ) -> None:
         """Start it in that directory, and greet it."""
         self._process = subprocess.Popen(
-            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=cwd,
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=READ, cwd=cwd,
             stderr=subprocess.DEVNULL if environ is not None else None,
             env=clean_environment(home) | dict(environ or {}),
         )  # fmt: skip
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
-        self._count, self._rest = 0, b""
+        self._count = 0
         self.request("initialize", HELLO)
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
@@ -58,12 +58,9 @@ class McpServer:
         self._count += 1
         self._send({"jsonrpc": "2.0", "id": self._count, "method": method, "params": params})
         while True:
-            while b"\n" not in self._rest:
-                chunk = os.read(self._stdout.fileno(), READ)
-                if not chunk:
-                    raise RuntimeError("the MCP server ended")
-                self._rest += chunk
-            line, self._rest = self._rest.split(b"\n", 1)
+            line = self._stdout.readline()
+            if not line:
+                raise RuntimeError("the MCP server ended")
             try:
                 message = json.loads(line)
             except ValueError:
