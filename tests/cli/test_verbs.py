@@ -73,7 +73,7 @@ def test_a_screen_of_the_past(place: Place, tab: str) -> None:
     was = place.document("snapshot", "--json", "-t", tab, "--command", result["command_id"])
     assert (was["next_byte"], was["source"], was["exact"]) == (result["next_byte"], "replay", True)
     picture = place.home / "then.svg"
-    place.ok("rec", "-t", tab, "--at", str(result["next_byte"]), str(picture))
+    place.ok("snapshot", "-t", tab, "--at", str(result["next_byte"]), "--svg", str(picture))
     assert ">early" in picture.read_text()
     log = next(row for row in place.document("ls", "--json")["tabs"] if row["window_id"] == tab)["log_path"]
     place.ok("kill", "--force", tab)

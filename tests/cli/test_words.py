@@ -97,13 +97,12 @@ def test_a_tab_is_named_by_a_word_or_an_option(place: Place, where: str) -> None
     assert place.document("kill", "second", "--json") == {"closed": ["second"]}
 
 
-def test_kill_without_a_tab_names_the_one_used_last_and_leaves_it(place: Place) -> None:
+def test_kill_without_a_tab_leaves_all(place: Place) -> None:
     kept, used = (place.ok("new").strip() for _ in range(2))
     place.ok("wait", used, "--prompt")
     done = place.run("kill")
     assert done.returncode == 2
-    assert f"no tab is named; the one used last in the instance main is {used} (prompt, ".encode() in done.stderr
-    assert f"muxwire kill {used} closes it".encode() in done.stderr
+    assert b"no tab is named" in done.stderr
     assert {row["window_id"] for row in place.document("ls", "--json")["tabs"]} >= {kept, used}
     place.ok("kill", used)
     place.ok("kill", kept)

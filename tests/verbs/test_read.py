@@ -48,7 +48,6 @@ from muxwire.verbs.read import Misfit, read_json
         (ExecuteCommand, {"command": "x", "strip_ansi": False}, "strip_ansi", False),
         (SendKeys, {"keys": "x"}, "keys", "x"),
         (SendKeys, {"keys": ["x", "Enter"]}, "keys", ("x", "Enter")),
-        (TakeSnapshot, {"at_byte": -1}, "at_byte", None),  # as schemas said it once
         (TakeSnapshot, {"scrollback": 0}, "scrollback", 0),
         (WaitFor, {"from_byte": 0}, "from_byte", 0),
         (StartProcess, {"command": "x", "append_newline": False}, "append_newline", False),

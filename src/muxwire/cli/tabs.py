@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import (
-    DEFAULT_NAME,
     all_running,
     choose_instance,
     chosen_host,
@@ -231,7 +230,8 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
             "this tmux server was started by a person, not by muxwire", remedy="tmux kill-server ends it"
         )
     if not (arguments.targets or arguments.all or arguments.session):
-        return await on_terminals(_refuse)(console, arguments)
+        remedy = "muxwire ls shows the tabs, muxwire kill TAB closes one, muxwire kill --all closes every tab"
+        raise InvalidArgument("no tab is named", remedy=remedy)
     if not arguments.all:
         return await on_terminals(_close)(console, arguments)
     import anyio.to_thread
@@ -257,26 +257,6 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
         code = 0
     await anyio.to_thread.run_sync(_end_server, name, console.environ)
     return code
-
-
-async def _refuse(_: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    """Name the tab that was used last, which a person who names none probably means; it stays. InvalidArgument."""
-    listed = await terminals.list_tabs(closed=False)
-    used = next((tab for tab in listed.tabs if tab.active), None)
-    if used is None:
-        none = "" if listed.unreached else ", and none is open"
-        raise InvalidArgument(f"no tab is named{none}", remedy="muxwire ls shows the tabs")
-    runs = ", ".join(filter(None, (used.state, used.current_command)))
-    (tab,) = await _called(terminals, (used,))
-    called = tab if used.name == tab else f"{tab} {used.name}"
-    shown = f"{called} ({runs}, in {used.cwd})"
-    remedy = "tmux kill-window closes a window of yours"
-    if terminals.role != "adopted":
-        # Without the name the line would close a tab of another instance.
-        there = "" if arguments.name == DEFAULT_NAME else f" --name {arguments.name}"
-        remedy = f"muxwire kill {tab}{there} closes it, muxwire kill --all{there} closes every tab"
-    of = f" in the instance {arguments.name}" if arguments.name else ""
-    raise InvalidArgument(f"no tab is named; the one used last{of} is {shown}", remedy=remedy)
 
 
 async def _close(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:

@@ -18,7 +18,6 @@ from muxwire.cli.options import (
     flag,
     named_tabs,
     names_tab,
-    natural,
     of,
     one_of,
     option,
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
 
 _CHUNK = 1 << 20
-_LIGHT = flag("--light", help="draw on a light background; else on a dark one")
 _COMMAND = {"flags": ("--command",)}
 _HISTORY = ("BEGAN", "TAB", "NAME", "BY", "SECONDS", "EXIT", "BYTES", "DIRECTORY", "COMMAND")
 
@@ -63,7 +61,7 @@ def add(verbs: Verbs) -> None:
         ),
         option("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output"),
         option("--image", metavar="FILE", help="the same as PNG; needs Pillow"),
-        _LIGHT,
+        flag("--light", help="draw on a light background; else on a dark one"),
         AS_JSON,
         summary="print what a tab's screen shows, or has shown",
         example="muxwire snapshot build --scrollback 0",
@@ -105,9 +103,6 @@ def add(verbs: Verbs) -> None:
         "rec",
         on_terminals(_rec),
         names_tab(),
-        flag("--svg", help="a still picture in place of a recording"),
-        _LIGHT,
-        option("--at", metavar="N", type=natural, help="a picture of the screen at that offset of its output"),
         option("--duration", metavar="SECONDS", type=seconds, default=math.inf, help="end after that time"),
         option("--idle-limit", metavar="SECONDS", type=seconds, help="players shorten longer pauses to this"),
         option("--title", metavar="TEXT", default="", help="default: the tab's name"),
@@ -225,26 +220,18 @@ async def _stream(
 async def _rec(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.file == "-" and arguments.json:
         raise InvalidArgument("stdout cannot hold a recording and a document", remedy="name a file")
-    if arguments.svg or arguments.at is not None:
-        picture = await terminals.snapshot(arguments.target, cells=True, at_byte=arguments.at)
-        async with _output(console, arguments.file, overwrite=arguments.overwrite) as write:
-            await write(picture.svg(light=arguments.light).encode("utf-8", "replace"))
-        made: dict[str, object] = {"pane": picture.pane, "next_byte": picture.next_byte, "exact": picture.exact}
-    else:
-        import anyio
+    import anyio
 
-        from muxwire.library.asciicast import Recorder
+    from muxwire.library.asciicast import Recorder
 
-        tab = await terminals.tab(arguments.target)
-        async with _output(console, arguments.file, overwrite=arguments.overwrite) as write:
-            recorder = Recorder(terminals, tab, write)
-            with anyio.CancelScope() as scope:  # a signal ends it, as its time does
-                console.on_signal = lambda _: scope.cancel()
-                await recorder.record(
-                    title=arguments.title, idle_limit=arguments.idle_limit, duration=arguments.duration
-                )
-        made = {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
+    tab = await terminals.tab(arguments.target)
+    async with _output(console, arguments.file, overwrite=arguments.overwrite) as write:
+        recorder = Recorder(terminals, tab, write)
+        with anyio.CancelScope() as scope:  # a signal ends it, as its time does
+            console.on_signal = lambda _: scope.cancel()
+            await recorder.record(title=arguments.title, idle_limit=arguments.idle_limit, duration=arguments.duration)
     if arguments.json:
+        made = {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
         console.document({"file": arguments.file, **made})
     return 0
 

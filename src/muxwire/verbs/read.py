@@ -54,7 +54,7 @@ def read_json(
         one = known.get(name)
         if one is None:
             complaints.append(f"{name} is unknown")
-        elif one.required or not _is_absent(value, one):
+        elif one.required or not _is_absent(value):
             try:
                 values[one.name] = _read(one, value, special or {})
             except _Mismatch as error:
@@ -68,9 +68,7 @@ def read_json(
     return described(**values)
 
 
-def _is_absent(value: object, one: Parameter) -> bool:
-    if one.default is None and one.least == 0 and value == -1:
-        return True  # how earlier schemas said it
+def _is_absent(value: object) -> bool:
     return any(value is nothing or (value == nothing and not isinstance(value, bool)) for nothing in _ABSENT)
 
 
