@@ -11,8 +11,10 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
+import muxwire
 from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
 from muxwire.cli.console import RunsThere
@@ -301,3 +303,19 @@ def test_a_program_that_ends_without_a_message_is_named() -> None:
     there = There("box", Carrier(["false"]), Linked("box", "box.1", "main", driven=False))
     with pytest.raises(InstanceUnavailable, match="box: the program that reaches it ended without a message"):
         tabs_on(there, os.environ)
+
+
+async def test_the_instance_of_a_program_is_listed() -> None:
+    """It has no name, and answers no verbs: what can be seen of it is that it is there."""
+    with short_folder() as home:
+        (home / "run").mkdir(mode=0o700)
+        place = Place(home)
+        async with muxwire.open_terminals(environ=place.environ) as terminals:
+            await terminals.create_tab(shell="bash")
+            name = terminals.folders.instance
+            said = f"muxwire: the instance {name} is a program's, which answers no others\n  muxwire attach --name"
+            for words, code in ((("ls",), 0), (("ls", "--name", name), 1), (("logs", "--name", name), 1)):
+                done = await anyio.run_process(place.argv(*words), env=place.environ, check=False)
+                assert done.returncode == code, done
+                assert (name in done.stdout.decode()) is (code == 0)
+                assert done.stderr.decode().startswith(said)

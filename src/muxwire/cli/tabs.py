@@ -27,6 +27,7 @@ from muxwire.errors import (
     NotPermitted,
     TmuxUnavailable,
 )
+from muxwire.host.folders import EPHEMERAL
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 
 if TYPE_CHECKING:
@@ -101,13 +102,19 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
     if given_instance(arguments) or console.environ.get("MUXWIRE_NAME"):
         return await on_terminals(_ls)(console, arguments)
     arguments.faces, arguments.name = await anyio.to_thread.run_sync(_instances, console)
+    said = "choose one with --name NAME to see its tabs"
     if arguments.name:
-        return await on_terminals(_ls, makes=True)(console, arguments)
+        try:
+            return await on_terminals(_ls, makes=True)(console, arguments)
+        except InstanceUnavailable as error:
+            if not EPHEMERAL.match(arguments.name):
+                raise
+            said = f"{error}\n  {error.remedy}"
     if arguments.json:
         console.document({"instances": arguments.faces, "tabs": [], "sessions": []})
     else:
         _say_instances(console, arguments)
-        console.warn("muxwire: choose one with --name NAME to see its tabs")
+        console.warn(f"muxwire: {said}")
     return 0
 
 

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import stat
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,8 +32,6 @@ _IN_RUNTIME_DIR = "muxwire"
 SPOOL_PROGRAM = "spool.sh"
 # What the directory of a tab is called.
 _LABEL = re.compile(r"[0-9a-f]{16}")
-# A tab's directory that is younger may be that of a tab which is being made; that takes milliseconds.
-_NEW_SECONDS = 60.0
 # Memory that looks like files (shm_overview(7)); Linux only.
 MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private directory
 # The directory for temporary files where TMPDIR is not set.
@@ -199,9 +196,7 @@ def remove_folders(home: Path, *, spare: Collection[str]) -> None:
     """Remove the directories of tabs that are no more, which are named after labels; those of `spare` stay."""
     with suppress(OSError):
         for entry in home.iterdir():
-            # One may be made now: its directory is there before its window.
-            new = time.time() - entry.lstat().st_mtime < _NEW_SECONDS
-            if _LABEL.fullmatch(entry.name) and entry.name not in spare and not new:
+            if _LABEL.fullmatch(entry.name) and entry.name not in spare:
                 shutil.rmtree(entry, ignore_errors=True)
 
 

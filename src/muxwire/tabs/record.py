@@ -33,9 +33,9 @@ _SHOWN_NAME = 40
 _FORMAT_SIGN = re.compile(r"#(?=[\[({])")
 _TAB, _COMMANDS, _LOG = "tab", "commands", "log"
 # What a later process cannot learn of a command from the marks.
-_AS_TYPED = ("typed_at", "typed_time", "prompt_seq", "cwd", "level", "shell_pgrp", "shell_name")
-# The same, which the records of an earlier version do not have.
-_NEWER = {"shell_token": "", "script_path": ""}
+_AS_TYPED = (
+    "typed_at", "typed_time", "prompt_seq", "cwd", "level", "shell_pgrp", "shell_name", "shell_token", "script_path",
+)  # fmt: skip
 # Fields that are bytes, and how many of them are kept: of the command's text enough to say which one it was.
 _ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
@@ -94,7 +94,6 @@ class TabRecord:
     @classmethod
     def _read(cls, text: bytes) -> TabRecord:
         found = json.loads(text)
-        found.setdefault("label", found["nonce"])  # of a version that had one word for both, in public
         return cls(**{field.name: found[field.name] for field in fields(cls) if field.name in found})
 
 
@@ -148,7 +147,7 @@ class CommandBook:
 
     def note(self, execution: Execution, shell_pid: int) -> None:
         """Write down a command that was typed, and its end when that comes. Never fails: the command runs anyway."""
-        row = {name: getattr(execution, name) for name in (*_AS_TYPED, *_NEWER)}
+        row = {name: getattr(execution, name) for name in _AS_TYPED}
         for name, longest in _ENCODED.items():
             row[name] = base64.b64encode(getattr(execution, name)[:longest]).decode()
         self._write(row | {"id": execution.command_id, "shell_pid": shell_pid})
@@ -224,7 +223,6 @@ class CommandBook:
 
 def _typed(row: Mapping[str, Any]) -> Execution:
     known: dict[str, Any] = {name: row[name] for name in _AS_TYPED}
-    known |= {name: row.get(name, default) for name, default in _NEWER.items()}
     known |= {name: base64.b64decode(row[name]) for name in _ENCODED}
     # The monotonic clock is the machine's: the same in every process until the machine is started anew.
     known["typed_time"] = min(row["typed_time"], time.monotonic())
