@@ -60,6 +60,12 @@ def bodies(path: Path) -> frozenset[int]:
     )
 
 
+def own_tests(source: Path) -> str:
+    """The directory of tests of a file's package; "" if there is none, as `tests/library` is of all packages."""
+    room = Path("tests", source.parent.name)
+    return room.as_posix() if room.name not in ("library", "muxwire") and (ROOT / room).is_dir() else ""
+
+
 def tests_of(source: str) -> list[str]:
     """The files and directories of tests for a source file, which is given as a path from the project's root.
 
@@ -70,7 +76,6 @@ def tests_of(source: str) -> list[str]:
     recorded = {file.relative_to(seen).as_posix(): json.loads(file.read_text()) for file in seen.rglob("*.py")}
     if not recorded:
         raise LookupError("Which tests cover a file is not recorded yet: `python -m tests --map` records it.")
-    room = Path("tests", path.parent.name).as_posix()
-    own = {room} if (ROOT / room).is_dir() else set()
+    own = {room} if (room := own_tests(path)) else set()
     found = {test for test, sources in recorded.items() if path.as_posix() in sources and (ROOT / test).exists()}
     return sorted(own | {test for test in found if Path(test).parent.as_posix() not in own})

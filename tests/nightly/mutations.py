@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.covering import ROOT, tests_of
+from tests.covering import ROOT, own_tests, tests_of
 
 # A file of src/muxwire, a text that it has once, and what stands there instead.
 MUTATIONS = (
@@ -89,7 +89,7 @@ def copied(to: Path) -> Path:
 def killed_by(python: Path, root: Path, name: str) -> str:
     """Run what covers the file; the first test that fails, "" if none does."""
     tests = tests_of(f"src/muxwire/{name}")
-    first = [test for test in tests if test.startswith((f"tests/{Path(name).parent.name}", *PURE))]
+    first = [test for test in tests if test == own_tests(Path(name)) or test.startswith(PURE)]
     tier = "merge" if name.startswith(LATER) else "commit"
     for some in (first, [test for test in tests if test not in first]):
         words = ("-m", "pytest", "-qx", "--tier", tier, "--timeout", str(SECONDS), "-p", "no:cacheprovider", *some)
