@@ -219,6 +219,9 @@ async def test_swerex_sessions() -> None:
             await run("echo no", timeout=0.3)
         assert "was left running" not in str(caught.value)
         await runtime.run_in_session(BashInterruptAction())
+        with pytest.raises(exceptions.CommandTimeoutError, match="and was stopped"):  # it would wait for ever
+            await run("read x", timeout=DEADLINE)
+        assert (await run("echo after"))[0] == "after\n"
         asks = 'sh -c \'printf "one> "; read x; echo got $x; printf "two> "; read x\''
         assert (await run(asks, is_interactive_command=True, expect=["one> ", "two> "]))[2] == "one> "
         assert await run("a", is_interactive_command=True, expect=["one> ", "two> "]) == ("got a", 0, "two> ")
