@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -29,9 +30,6 @@ NEVER = only(lambda _: False)  # for programs alone
 FLAT: Metadata = MappingProxyType({_FLAT: True})  # its own fields stand in its place
 NAMES_VERBS: Metadata = MappingProxyType({_NAMES_VERBS: True})  # a text of muxwire: each front end spells the verbs
 
-# By class: the name of each field, whether it is said, and its metadata.
-_known: dict[type[Any], tuple[tuple[str, Callable[[Any, object], object], Metadata], ...]] = {}
-
 
 def to_dict(value: Any, spell: Spell = str, *, whole: bool = False) -> Any:  # noqa: ANN401 (JSON)
     """A value as JSON: what is None or has its default says nothing, and is left out. With `whole` every field is in.
@@ -49,7 +47,7 @@ def to_dict(value: Any, spell: Spell = str, *, whole: bool = False) -> Any:  # n
     if not hasattr(value, "__dataclass_fields__"):
         return value
     found: dict[str, Any] = {}
-    for name, is_said, metadata in _fields(type(value)):
+    for name, is_said, metadata in _fields(value.__class__):
         item = getattr(value, name)
         if not (whole or is_said(value, item)):
             continue
@@ -64,10 +62,10 @@ def to_dict(value: Any, spell: Spell = str, *, whole: bool = False) -> Any:  # n
     return found
 
 
+@functools.cache
 def _fields(kind: type[Any]) -> tuple[tuple[str, Callable[[Any, object], object], Metadata], ...]:
-    if kind not in _known:
-        _known[kind] = tuple((one.name, _rule(one), one.metadata) for one in dataclasses.fields(kind))
-    return _known[kind]
+    """The name of each field of a class, whether it is said, and its metadata."""
+    return tuple((one.name, _rule(one), one.metadata) for one in dataclasses.fields(kind))
 
 
 def _rule(field: dataclasses.Field[Any]) -> Callable[[Any, object], object]:

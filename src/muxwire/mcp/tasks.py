@@ -24,8 +24,10 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.encoding import as_json, is_large, readable
-from muxwire.mcp.tools import told_of
+from muxwire.mcp.registry import WORDS
+from muxwire.values import to_dict
 from muxwire.verbs.types import DEFAULT_MAX_CHARS
+from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -109,7 +111,7 @@ class Tasks:
             "ttlMs": None,
             "pollIntervalMs": POLL_MS,
         }
-        fields = told_of(told)
+        fields = to_dict(told, partial(spelled, words=WORDS))
         if told.running:
             # The log's bytes between two offsets may hold marks too, which are no output.
             size = told.next_byte - told.from_byte if told.truncated else len(told.output.encode())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import anyio.to_thread
 
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.pages import TERMINAL_PAGE
-from muxwire.mcp.registry import WORDS, Call, Hints, tool
+from muxwire.mcp.registry import Call, Hints, tool
 from muxwire.operations import KillPane
 from muxwire.operations.lists import kinds_in_words, read_operations
 from muxwire.operations.operation import OperationsResult
@@ -29,7 +28,7 @@ from muxwire.results import (
     WaitOutcome,
 )
 from muxwire.tabs.event_log import EventBatch
-from muxwire.values import NAMES_VERBS, to_dict
+from muxwire.values import NAMES_VERBS
 from muxwire.verbs.catalogue import (
     CloseTab,
     CommandResult,
@@ -50,7 +49,6 @@ from muxwire.verbs.catalogue import (
     WatchEvents,
 )
 from muxwire.verbs.types import ACTIVE, DEFAULT_MAX_CHARS
-from muxwire.verbs.words import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -159,11 +157,6 @@ async def execute_script(call: Call, given: ExecuteScript) -> ExecutionResult:
 def _asked(given: ExecuteCommand | ExecuteScript | CommandResult | ReadLogs) -> dict[str, Any]:
     """What the library is given: a model sees nothing that was drawn, unless it asks for every byte."""
     return given.words | {"drawing": given.strip_ansi is False}
-
-
-def told_of(result: ExecutionResult) -> dict[str, Any]:
-    """The fields that a model is given of a command."""
-    return to_dict(result, partial(spelled, words=WORDS))  # type: ignore[no-any-return]
 
 
 # Tools for programs that stay: servers, watchers, REPLs.

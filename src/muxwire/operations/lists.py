@@ -28,7 +28,7 @@ from muxwire.operations.programs import Execute, SendKeys, WaitFor
 from muxwire.operations.settings import CapturePane, DisplayMessage, SetOption, ShowOption
 from muxwire.verbs.check import check
 from muxwire.verbs.describe import all_parameters, json_names
-from muxwire.verbs.read import Misfit, read_json
+from muxwire.verbs.read import ABSENT, Misfit, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,8 +49,6 @@ _REF_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 
 # A target that is the string `ref:NAME` means what `{"ref": NAME}` does, for schemas that have no unions.
 _REF = "ref:"
-# What clients send for a field that a model left out.
-_ABSENT: tuple[object, ...] = (None, "", [], {})
 
 _TOLD = """\
 kind(what it must have):
@@ -90,7 +88,7 @@ def read_operation(given: object, where: str) -> Operation:
         raise InvalidArgument(f"{where}: {wrong}", remedy=f"use one of {', '.join(KINDS)}")
     known = json_names(made)
     # Several kinds may share a schema, so a model may send fields of another kind: empty ones are ignored.
-    said = {name: value for name, value in given.items() if name in known or value not in _ABSENT}
+    said = {name: value for name, value in given.items() if name in known or value not in ABSENT}
     del said["kind"]
     size = said.get("size")
     if "size" in known and known["size"].kind is str and type(size) is int:

@@ -15,8 +15,8 @@ from muxwire.verbs.types import CommandLine, Folder, Machine, Objects, Strings, 
 
 V = TypeVar("V")
 
-# What counts as not given, of a parameter that may be left out.
-_ABSENT: tuple[object, ...] = (None, "", [], {})
+# What counts as not given, of a parameter that may be left out: clients send it where a model gave nothing.
+ABSENT: tuple[object, ...] = (None, "", [], {})
 # A whole number as text, or as a number that another language wrote.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?\Z")
 _TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -69,7 +69,7 @@ def read_json(
 
 
 def _is_absent(value: object) -> bool:
-    return any(value is nothing or (value == nothing and not isinstance(value, bool)) for nothing in _ABSENT)
+    return any(value is nothing or (value == nothing and not isinstance(value, bool)) for nothing in ABSENT)
 
 
 def _read(one: Parameter, value: object, special: Mapping[Any, Callable[[object], Any]]) -> Any:  # noqa: ANN401
