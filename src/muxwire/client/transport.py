@@ -231,27 +231,21 @@ class ProcessPipes:
         """Wait for the pipe itself, without the event loop: poll(2) takes 2 us where the loop's way round takes 40."""
         if self._closed:
             return b""
-        begun = time.monotonic()
-        if not self._spin(begun, seconds):
-            left = begun + seconds - time.monotonic()
-            if not self._poll.poll(max(0.0, left) * 1000):
-                return b""
-        try:
-            return self._read()
-        except BlockingIOError:
-            return b""
-
-    def _spin(self, begun: float, seconds: float) -> bool:
-        """Whether there is something to read at once, or soon."""
-        now, end = begun, begun + min(seconds, _SPIN_SECONDS)
-        while now < end and now >= self._spins_from:
-            if self._poll.poll(0):
-                return True
+        now = time.monotonic()
+        end, here = now + seconds, self._poll.poll(0)
+        spins_until = min(end, now + _SPIN_SECONDS)
+        while not here and self._spins_from <= now < spins_until:
             os.sched_yield()
             before, now = now, time.monotonic()
             if now - before > _HELD_UP_SECONDS:
                 self._spins_from = now + _CROWDED_SECONDS
-        return False
+            here = self._poll.poll(0)
+        if not (here or self._poll.poll(max(0.0, end - now) * 1000)):
+            return b""
+        try:
+            return self._read()
+        except BlockingIOError:
+            return b""
 
     def _read(self) -> bytes:
         now = time.monotonic()

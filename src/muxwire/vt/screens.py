@@ -60,7 +60,7 @@ class ScreenSwitches:
 
     def left(self, offset: int) -> None:
         """A shell is at its prompt there: what follows is text, also where a killed program left that screen on."""
-        if self.at(offset):
+        if self._found and self._found[-1][0] and self.at(offset):  # nearly always nothing was switched yet
             insort(self._found, (offset, False))
 
     def at(self, offset: int, since: int = 0) -> bool | None:
