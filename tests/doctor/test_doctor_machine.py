@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from muxwire.host.folders import Folders, folders_for
+from muxwire.host.folders import SOCKET_PATH_LIMIT, Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_process
 from muxwire.library.doctor import machine
@@ -92,6 +93,9 @@ def test_a_socket_path_that_is_too_long(environ: dict[str, str], home: Path) -> 
     assert (found.level, found.remedy) == ("broken", "set XDG_RUNTIME_DIR to a shorter path")
     done = doctor(environ | {"XDG_RUNTIME_DIR": str(deep)})
     assert done.returncode == 1
+    for left, level in ((len("e4194304-abcdef") - 1, "broken"), (len("e4194304-abcdef"), "ok")):
+        runtime = Path("/" + "r" * (SOCKET_PATH_LIMIT - len("//.sock") - left))
+        assert machine.socket_path(replace(folders_for("main", environ), runtime=runtime)).level == level
 
 
 def test_a_disk_that_is_nearly_full(environ: dict[str, str], home: Path) -> None:

@@ -143,7 +143,7 @@ def test_every_phase_of_a_command_and_every_input(what: Input) -> None:
         if begun:
             driven.begin()
         do(driven)
-        assert driven.commands[0].phase == phase
+        assert (driven.commands[0].phase, driven.commands[0].ran) == (phase, begun)
         if driven.commands[0].ending:  # the end stays what it was, whatever comes
             before = len([fact for fact in driven.facts if isinstance(fact, CommandEnded)])
             for again in DONE_BY.values():
