@@ -152,6 +152,49 @@ async def test_an_end_that_fell_into_the_gap_is_noticed(
 
 
 @pytest.mark.parametrize(
+    ("shell", "read"),
+    [
+        ("bash", "read -e -p 'edited? ' x"),
+        ("zsh", "vared -p 'edited? ' -c x"),
+        ("fish", "read -P '' x"),
+        ("dash", "printf 'asked? '; read x"),
+    ],
+)
+async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
+    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shell: str, read: str
+) -> None:
+    tab = await alone.create_tab(shell=shell)
+    assert (await tab.execute("echo one")).output == "one\n"
+    server = await alone.server()
+    go_on, examinations = tmp_path / "go-on", 0
+    wait = f"sh -c 'until test -e {go_on}; do sleep 0.01; done'"
+    running = await tab.execute(f"{wait}; {read}; echo got $x", async_=True)
+    restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+
+    async def restart_late(argv: tuple[str, ...]) -> None:
+        go_on.touch()
+        while not (tab.pane.terminal.waits_for_input() in ("editor", "line") and tab.pane.terminal.reads()):
+            await anyio.sleep(0.01)
+        await restart(argv)
+
+    async def examined(tab: muxwire.Tab) -> bool:
+        nonlocal examinations
+        examinations += 1
+        return await is_at_prompt(tab)
+
+    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
+    monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
+    await lose(alone, "kill")
+    while examinations < 3 and tab.pane.session.running is not None:
+        await anyio.sleep(0.01)
+    assert tab.pane.session.running is not None
+    await tab.send_keys(["an answer", "Enter"])
+    result = await ended(alone, running.command_id)
+    assert (result.exit_code, result.state) == (0, "prompt"), result
+    assert result.output.endswith("got an answer\n")
+
+
+@pytest.mark.parametrize(
     ("row", "column", "alike", "shows"),
     [
         pytest.param("box:/tmp$", 10, False, True, id="the prompt"),

@@ -22,6 +22,7 @@ from muxwire.shell.look import (
     innermost,
     judge,
     reads,
+    sleeps_for_keys,
     strangers,
 )
 
@@ -317,3 +318,13 @@ def test_what_is_in_front() -> None:
 )
 def test_what_a_line_reads_like(line: str, question: bool, secret: bool) -> None:
     assert (asks(line), asks_secret(line)) == (question, secret)
+
+
+@pytest.mark.parametrize(("where", "polls", "waits"), [
+    ("n_tty_read", False, True),
+    ("do_poll", True, True),
+    ("do_poll", False, False),
+    ("hrtimer_nanosleep", True, False),
+])  # fmt: skip
+def test_sleeps_for_keys__polls_only_where_that_is_asked(where: str, polls: bool, waits: bool) -> None:
+    assert sleeps_for_keys(where, polls=polls) is waits
