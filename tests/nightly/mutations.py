@@ -5,7 +5,8 @@
 
 Each is done to a copy of the source. The tests that `python -m tests --for FILE` names run on the copy until one
 fails, tables first. A line says which did, or that the mutation lives; then the program ends with 1. Run it before and
-after tests are taken away.
+after tests are taken away, in the foreground: a job in the background ignores SIGINT, and tests of that fail. Two are
+known to live: those of `instance/adopted.py` and `mcp/wire.py`.
 """
 
 from __future__ import annotations
