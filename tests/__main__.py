@@ -11,6 +11,7 @@ python -m tests --for FILE       then: the tests that run this source file; --al
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -86,6 +87,8 @@ def run_all(tests: tuple[str, ...]) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Return 0 if every check passed."""
     started = time.monotonic()
+    # A shell starts what it runs in the background with C-c ignored, and tests of it would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         tests = pytest_words(arguments)
     except (OSError, LookupError) as refused:

@@ -1,6 +1,6 @@
 """Imports go down only: the floors of docs/design.md, read from the source and held.
 
-Every rule is a function from one module's source to its breaches, so each is shown here to catch what it forbids.
+Every rule is a function from one module's source to its breaches.
 """
 
 from __future__ import annotations
