@@ -110,7 +110,7 @@ async def test_what_ended_without_a_line_end_stays(terminals: muxwire.Terminals,
         sent = await tab.send_keys(["printf abc", "Enter"])
         shown = await terminals.wait_for([tab.window_id], regex="(^|\r)abc", from_byte=sent.next_byte, timeout=DEADLINE)
         assert shown.outcome == "met"
-        await terminals.wait_for([tab.window_id], prompt=True, from_byte=shown.next_byte, timeout=DEADLINE)
+        await terminals.wait_for([tab.window_id], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
         text = (await terminals.stream_logs(tab.window_id, strip_ansi=True)).chunk
         assert "printf abc\n" in text
         assert "\nabc" in text

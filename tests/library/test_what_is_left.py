@@ -164,7 +164,8 @@ async def test_where_nothing_is_left_it_is_a_success(terminals: Terminals, shell
 
 async def test_what_keys_started_is_named_too(terminals: Terminals, ends: list[int]) -> None:
     async with tab_for(DEADLINE, terminals, "bash") as tab:
-        await tab.send_keys(["sh -c 'sleep 82 & echo u''p; exec sleep 83'", "Enter"], wait=0)
+        # It says so itself: before that a C-c would still end it.
+        await tab.send_keys(["sh -c '(echo u''p; exec sleep 82) & exec sleep 83'", "Enter"], wait=0)
         await terminals.wait_for([tab.key], regex="^up", timeout=DEADLINE)
         stopped = await tab.stop_process()
         ends += [one.pid for one in stopped.left]
