@@ -26,7 +26,7 @@ MOST = {
     "pane": 1378,
     "protocol": 447,
     "repl": 485,
-    "shell": 3153,
+    "shell": 3154,
     "sync": 305,
     "tabs": 2647,
     "testing": 34,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 457,
     "vt": 903,
     "web": 372,
-    "tests": 27645,
+    "tests": 27652,
     "bench": 1934,
 }  # fmt: skip
 

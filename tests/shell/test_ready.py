@@ -317,6 +317,15 @@ def test_a_shell_in_front_that_reads_no_keys_yet_has_not_seen_to_a_c_c() -> None
     assert INTERRUPT_SECONDS / 2 <= world.time - begun < INTERRUPT_SECONDS / 2 + PROMPT_GRACE
 
 
+def test_a_prompt_after_a_c_c_counts_once_the_shell_reads_there() -> None:
+    world = at_prompt(known=True)
+    world.interrupted_at, world.sleeps = (begun := world.time), ""
+    world.later(0.1, lambda: world.prompt(status=130))
+    world.later(0.4, lambda: world.prompt(status=130, reads=b"1"))
+    world.run(world.ready.interrupt_taken())
+    assert 0.4 <= world.time - begun < 0.4 + PROMPT_GRACE
+
+
 @pytest.mark.parametrize(("program", "seconds"), [("cat", PROMPT_GRACE), ("", INTERRUPT_SECONDS)])
 def test_a_c_c_that_no_shell_sees_to_is_not_waited_for_for_ever(program: str, seconds: float) -> None:
     world = at_prompt()

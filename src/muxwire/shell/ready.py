@@ -210,7 +210,9 @@ class Ready:
         await until(self._port, lambda: session.dead or session.prompt_time > pressed, late - pane.now)
         while not (session.dead or (pane.now >= late and not pane.terminal.shell_in_front())):
             newer = session.prompt_time > pressed
-            answered = newer and shell_status(session.prompt_status) == INTERRUPTED
+            # The mark of that prompt comes before the editor is up, and a signal may throw away the editor's first key.
+            up = session.reads != "" or not session.says_reads
+            answered = newer and up and shell_status(session.prompt_status) == INTERRUPTED
             if answered or ((newer or not draws) and await reads_on(self._port)):
                 return
             await self._port.wait(LOOK_SECONDS)
