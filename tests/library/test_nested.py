@@ -84,7 +84,7 @@ async def test_a_nested_zsh_that_keeps_lines_with_a_space_keeps_only_the_first_o
     listed = (await tab.execute("fc -l 1; fc -W; cat $HISTFILE")).output
     assert listed.count("echo theirs") == 2
     # The first command's, and the question that was typed before it: in the list, and in the file.
-    assert sum("muxwire" in line for line in listed.splitlines()) == 4
+    assert sum("muxwire" in line for line in listed.splitlines()) == 4, listed
 
 
 async def test_an_error_that_ends_the_line_in_a_nested_shell_is_noticed(tab: Tab) -> None:
