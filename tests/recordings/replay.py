@@ -20,10 +20,10 @@ from muxwire.pane import runner, state, stream
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.port import PanePort
 from muxwire.shell import SHELLS
-from muxwire.shell.look import PaneLook
+from muxwire.shell.look import PaneLook, StopTarget
 from muxwire.shell.port import ask, line_taken
 from muxwire.shell.send_keys import Keys
-from muxwire.shell.stop import Stop, StopTarget
+from muxwire.shell.stop import Stop
 from muxwire.shell.watch import watched
 from tests.recordings.tape import (
     AT_ONCE,

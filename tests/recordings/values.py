@@ -16,9 +16,8 @@ from muxwire import errors
 from muxwire.shell import SHELLS
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import ForegroundShell
-from muxwire.shell.look import Foreground, PaneLook, Process, Sleep, TtyModes
+from muxwire.shell.look import Foreground, PaneLook, Process, Sleep, StopTarget, TtyModes
 from muxwire.shell.shell import Shell
-from muxwire.shell.stop import StopTarget
 from muxwire.vt.drawn import Picture
 
 _CLASSES = {

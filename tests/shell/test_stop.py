@@ -11,7 +11,7 @@ from hypothesis import given, strategies
 
 from muxwire.errors import ConnectionClosed
 from muxwire.shell.execution import Execution
-from muxwire.shell.look import Front, TtyModes
+from muxwire.shell.look import Front, StopTarget, TtyModes
 from muxwire.shell.stop import (
     ANSWERS_WITHIN,
     BEGINS_WITHIN,
@@ -19,7 +19,6 @@ from muxwire.shell.stop import (
     FORKS_WITHIN,
     WAIT_SIGNAL,
     Stop,
-    StopTarget,
     escalation,
 )
 from tests.shell.world import by_hand

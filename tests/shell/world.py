@@ -19,7 +19,17 @@ from muxwire.shell.listener import (
     on_its_way,
     prompt_after,
 )
-from muxwire.shell.look import Foreground, Front, Judgement, PaneLook, Process, TtyModes, Waiting, asks_secret
+from muxwire.shell.look import (
+    Foreground,
+    Front,
+    Judgement,
+    PaneLook,
+    Process,
+    StopTarget,
+    TtyModes,
+    Waiting,
+    asks_secret,
+)
 from muxwire.shell.marks import ID_RANDOM, MarkScanner, own_id
 from muxwire.shell.nesting import NestedShells
 from muxwire.shell.port import Asked
@@ -28,7 +38,6 @@ from muxwire.shell.ready import Ready
 from muxwire.shell.send_keys import Keys
 from muxwire.shell.session import ShellSession
 from muxwire.shell.shell import Shell
-from muxwire.shell.stop import StopTarget
 from muxwire.vt.drawn import Picture
 from muxwire.vt.ring import RingBuffer
 from tests.shell.driven import NONCE, OTHER, PID, osc, prompt

@@ -26,6 +26,7 @@ from muxwire.shell.listener import (
 )
 from muxwire.shell.look import (
     RELAYS,
+    StopTarget,
     descends,
     innermost,
     judge,
@@ -35,7 +36,6 @@ from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, readable, shown_again
 from muxwire.shell.session import ShellSession
 from muxwire.shell.session_table import CommandEnded, Fact, ShellGone
-from muxwire.shell.stop import StopTarget
 from muxwire.shell.tab_state import listens, not_begun, tab_state, takes_line
 
 if TYPE_CHECKING:

@@ -127,6 +127,26 @@ class Front:
 
 @final
 @dataclass(frozen=True, slots=True)
+class StopTarget:
+    """Which processes are whose. All are process groups.
+
+    `shell`: the tab's own shell, 0 if it has none; `leader`: the pane's first process; `runs_program`: the leader is
+    our supervisor, and the program beneath it, in place of a shell, is in its group. `spared`: a nested shell or a
+    relay that runs the command, which gets C-c as a key only; 0 for none.
+    """
+
+    leader: int
+    shell: int = 0
+    spared: int = 0
+    runs_program: bool = False
+
+    def is_program(self, group: int | None) -> bool:
+        """Whether the foreground group is a program's: not the shell's, the leader's or the spared one."""
+        return group not in (None, self.shell, self.leader, self.spared)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Sleep:
     """What one thread does: its state (proc(5)), the function of the kernel in which it sleeps, and in which call.
 

@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
     from muxwire.errors import State, TabUnavailable
     from muxwire.shell.execution import Execution
-    from muxwire.shell.look import Foreground, Front, PaneLook, TtyModes, Waiting
+    from muxwire.shell.look import Foreground, Front, PaneLook, StopTarget, TtyModes, Waiting
     from muxwire.shell.session import ShellSession
     from muxwire.shell.shell import Shell
-    from muxwire.shell.stop import StopTarget
     from muxwire.vt.drawn import Picture
     from muxwire.vt.ring import RingBuffer
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, final
 
 from muxwire.errors import ConnectionClosed
@@ -58,26 +57,6 @@ ANSWERS_WITHIN = 5.0
 ESCALATION_SECONDS = BEGINS_WITHIN + FORKS_WITHIN + sum(seconds for _, seconds in STEPS)
 # Between two looks at a command that has been sent a signal: most of its end is reported by marks.
 WATCH_SECONDS = 0.05
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class StopTarget:
-    """Which processes are whose. All are process groups.
-
-    `shell`: the tab's own shell, 0 if it has none; `leader`: the pane's first process; `runs_program`: the leader is
-    our supervisor, and the program beneath it, in place of a shell, is in its group. `spared`: a nested shell or a
-    relay that runs the command, which gets C-c as a key only; 0 for none.
-    """
-
-    leader: int
-    shell: int = 0
-    spared: int = 0
-    runs_program: bool = False
-
-    def is_program(self, group: int | None) -> bool:
-        """Whether the foreground group is a program's: not the shell's, the leader's or the spared one."""
-        return group not in (None, self.shell, self.leader, self.spared)
 
 
 class _Over(Exception):
