@@ -6,7 +6,6 @@ docs/reference.md is made as a whole. Other pages, and the manifest of the bundl
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import inspect
 import json
@@ -16,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType  # noqa: TC003 - nothing here is worth a second import block
-from typing import Any, get_args
+from typing import Any
 
 import muxwire
 import muxwire.library.terminals
@@ -26,7 +25,6 @@ import muxwire.tabs.tab
 from muxwire.cli.command_line import command_line
 from muxwire.mcp.tools import TOOLS
 from muxwire.operations.lists import KINDS as STEPS
-from muxwire.results import State
 from muxwire.tabs.event_log import KINDS
 from muxwire.values import ALWAYS, NEVER, WHEN
 from muxwire.verbs.describe import Parameter, parameters
@@ -42,7 +40,8 @@ HEAD = """\
 # Reference
 
 `python docs/generate.py` makes this page from the code. Times are milliseconds in MCP and seconds elsewhere. Offsets
-count the bytes of a tab's output from the beginning of its log. [Read a result](results.md) explains what comes back.
+count the bytes of a tab's output from the beginning of its log. [Read a result](results.md) explains what comes back,
+and [what `state` means](results.md#what-state-means). `muxwire help VERB` explains the options of a verb.
 """
 
 
@@ -57,8 +56,8 @@ def everything() -> dict[Path, str]:
 
 def page() -> str:
     """The whole reference."""
-    parts = [HEAD, "## MCP tools\n", *tools(), "## Command line\n", *verbs(), "## Library\n", *library()]
-    parts += ["## States\n", *states(), "## Events\n", *events(), "## Errors\n", *errors()]
+    parts = [HEAD, "## MCP tools\n", *tools(), "## Library\n", *library()]
+    parts += ["## Events\n", *events(), "## Errors\n", *errors()]
     return "\n".join(parts).rstrip() + "\n"
 
 
@@ -70,9 +69,12 @@ def manifest() -> str:
 
 
 def tool_table() -> str:
-    """Every tool, in a sentence."""
-    rows = [f"| `{tool.name}` | {_sentence(tool.description)} |" for tool in TOOLS]
-    return "\n".join(["| tool | what it does |", "|---|---|", *rows, ""])
+    """The tools of each set."""
+    sets: dict[str, list[str]] = defaultdict(list)
+    for tool in TOOLS:
+        sets[tool.toolset].append(f"`{tool.name}`")
+    rows = [f"| `{name}` | {', '.join(names)} |" for name, names in sets.items()]
+    return "\n".join(["| set | tools |", "|---|---|", *rows, ""])
 
 
 def verb_table() -> str:
@@ -119,7 +121,7 @@ def tools() -> Iterator[str]:
         same = ", ".join(f"`{one.json_name}`" for one in every if _line(one) in shared)
         yield f"### `{tool.name}`\n"
         changes = " It changes nothing." if tool.hints.read_only else ""
-        yield f"{tool.description}{changes} (`{tool.toolset}`)\n"
+        yield f"{tool.description}{changes}\n"
         if own:
             yield from (*own, "")
         if same:
@@ -183,36 +185,6 @@ def _type(one: Parameter) -> str:
     return ", ".join(filter(None, (_KINDS.get(one.kind, ""), limits)))
 
 
-# What every verb that acts on an instance takes is listed once.
-COMMON = ("-h", "--json", "--name", "--socket", "--socket-name", "-t")
-
-
-def verbs() -> Iterator[str]:
-    """How each verb is called."""
-    yield (
-        "[The command line](cli.md) says what each verb does; `muxwire help VERB` explains its options. "
-        "Every verb that acts on an instance also takes `--name NAME`, `--socket PATH`, `--socket-name NAME` and "
-        "`--json`; every verb that acts on a tab takes `-t TAB`. Times are seconds.\n"
-    )
-    for name, parser in command_line().verbs.items():
-        taken = [action for action in parser.taken if action.option_strings[:1] not in [[one] for one in COMMON]]
-        words = " ".join(_word(one) for one in taken if not one.option_strings and one.dest != "words")
-        options = ", ".join(f"`{_name(action)}`" for action in taken if action.option_strings)
-        yield f"- **`{f'{name} {words}'.strip()}`**{f': {options}' if options else ''}"
-    yield ""
-
-
-def _word(action: argparse.Action) -> str:
-    word = str(action.metavar)
-    more = " ..." if action.nargs in ("*", "+", argparse.REMAINDER) else ""
-    return f"[{word}{more}]" if action.nargs in ("?", "*") else word + more
-
-
-def _name(action: argparse.Action) -> str:
-    values = action.metavar or ("|".join(action.choices) if action.choices else action.dest.upper())
-    return ", ".join(action.option_strings) + (f" {values}" if action.nargs != 0 else "")
-
-
 def library() -> Iterator[str]:
     """Everything that `muxwire` offers, and the methods of what is used most."""
     yield (
@@ -225,11 +197,10 @@ def library() -> Iterator[str]:
         if inspect.isfunction(found):
             yield f"### `{name}`\n"
             yield f"```text\n{name}{_signature(found)}\n```\n"
-            yield "\n\n".join((inspect.getdoc(found) or "").split("\n\n")[:2]) + "\n"
+            yield f"{_first_line(found)}\n"
         elif inspect.isclass(found) and not issubclass(found, Exception) and found not in values:
             yield f"### `{name}`\n"
             yield from _methods(found)
-    yield f"### Values\n\n{', '.join(f'`{found.__name__}`' for found in values)}.\n"
 
 
 # What `dir` shows of them.
@@ -285,11 +256,6 @@ def _signature(found: Any) -> str:  # noqa: ANN401 - a function
 
 def _first_line(found: Any) -> str:  # noqa: ANN401 - anything that is public
     return (inspect.getdoc(found) or "").split("\n", 1)[0]
-
-
-def states() -> Iterator[str]:
-    """What a tab can be doing."""
-    yield _table_of(muxwire.shell.tab_state, get_args(State))
 
 
 def events() -> Iterator[str]:
