@@ -19,7 +19,7 @@ PLACES = {
     "docs": MERGE,
     "docs/test_install.py": NIGHT,  # builds, and installs in every way that the pages name
     "docs/test_readme.py": COMMIT,
-    "docs/test_reference.py": COMMIT,
+    "docs/test_generated.py": COMMIT,
     "doctor": MERGE,
     "faults": MERGE,
     "host/test_shortages.py": MERGE,
