@@ -1,9 +1,8 @@
-"""Pictures of screens: what is drawn where, and how lines and blocks are made."""
+"""Pictures of screens: what is drawn where."""
 
 from __future__ import annotations
 
 import io
-import unicodedata
 from dataclasses import replace
 from typing import Any
 
@@ -23,17 +22,6 @@ def test_without_pillow_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPat
     with pytest.raises(InvalidArgument, match="needs Pillow") as refused:
         png(TAKEN)
     assert "pip install 'pillow>=11'" in refused.value.remedy
-
-
-def test_every_line_and_block_has_a_shape() -> None:
-    for code in range(0x2500, 0x25A0):
-        assert pictures._shapes(chr(code)), unicodedata.name(chr(code))
-    assert not pictures._shapes("a")
-    arms = {shape[1:5] for shape in pictures._shapes("┌")}
-    assert arms == {(0, 0, 99, 1), (0, 0, 1, 99)}
-    assert len(pictures._shapes("╬")) == 8
-    assert len(pictures._shapes("┅")) == len(pictures._shapes("━")) == 4
-    assert pictures._shapes("▄") == (("block", 0, 4, 8, 8, 1.0),)
 
 
 def test_what_is_drawn_where() -> None:
@@ -60,12 +48,13 @@ def test_what_is_drawn_where() -> None:
     for x, y in ((2, 0), (6, 0), (6, 1), (3, 2), (0, 3)):
         assert colours(image, x, y) == nothing
     assert nothing.isdisjoint(colours(image, 0, 2, 3))
-    # Lines meet: the row of pixels through the middle is one line from the corner's middle to the other's.
+    # Lines meet: the row of pixels through the middle is one line from the corner's middle to the other's, in a colour
+    # or two of the font's edges.
     middle = 10 + fonts.height // 2
     row = {
         image.getpixel((x, middle)) for x in range(10 + 3 * fonts.width + fonts.width // 2, 10 + 6 * fonts.width - 4)
     }
-    assert len(row) == 1
+    assert len(row) <= 2
     assert nothing.isdisjoint(row)
     assert drawn(TAKEN, light=True).getpixel((1, 1)) == (255, 255, 255)
     cells = (Run(0, 0, 2, Style(hidden=True)), Run(3, 0, 2, Style(bg="#ff0000")), Run(3, 2, 1, Style(underline=True)))

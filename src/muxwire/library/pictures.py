@@ -1,14 +1,11 @@
 """A picture of a screen as PNG: drawn by Pillow, with the fonts that are named here; the extra `muxwire[image]`.
 
-Each character stands in the middle of its cell, whatever font has it. Lines and blocks (U+2500 to U+259F) are drawn
-here and not by a font, so that they meet those of the next cell.
+Each character stands in the middle of its cell, whatever font has it.
 """
 
 from __future__ import annotations
 
 import io
-import re
-import unicodedata
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast, final
 
@@ -148,108 +145,15 @@ class _Canvas:
         if style.dim:
             fore = _mixed(fore, back or self._theme.background, _DIM)
         if text != " " and not style.hidden:
-            shapes = _shapes(text)
-            for shape in shapes:
-                self._shape(shape, (left, top, right, bottom), fore, back or self._theme.background)
-            if not shapes:
-                font = fonts.of(text, style)
-                middle = left + (wide * fonts.width - font.getlength(text)) / 2
-                self._draw.text((middle, top + fonts.ascent), text, fill=fore, font=font, anchor="ls")
+            font = fonts.of(text, style)
+            middle = left + (wide * fonts.width - font.getlength(text)) / 2
+            self._draw.text((middle, top + fonts.ascent), text, fill=fore, font=font, anchor="ls")
         for on, line in ((style.underline, top + fonts.ascent + 2), (style.strike, top + fonts.ascent * 2 // 3)):
             if on:
                 self._draw.line((left, line, right - 1, line), fill=fore)
 
-    def _shape(self, shape: Shape, cell: tuple[int, int, int, int], fore: str, back: str) -> None:
-        """Fill a part of a cell, which is given in eighths of it, or in pixels from its middle."""
-        left, top, right, bottom = cell
-        width, height = right - left, bottom - top
-        kind, *sides, ink = shape
-        if kind == "line":
-            self._draw.line(
-                (left + sides[0] * width / 8, top + sides[1] * height / 8, left + sides[2] * width / 8,
-                 top + sides[3] * height / 8),
-                fill=fore,
-            )  # fmt: skip
-            return
-        if kind == "block":
-            box = (left + width * sides[0] // 8, top + height * sides[1] // 8,
-                   left + width * sides[2] // 8, top + height * sides[3] // 8)  # fmt: skip
-        else:  # an arm: `_SIDE` stands for the cell's edge, other numbers are pixels from its middle
-            x, y = left + width // 2, top + height // 2
-            box = (left if sides[0] < -9 else x + sides[0], top if sides[1] < -9 else y + sides[1],
-                   right if sides[2] > 9 else x + sides[2], bottom if sides[3] > 9 else y + sides[3])  # fmt: skip
-        if box[2] > box[0] and box[3] > box[1]:
-            self._draw.rectangle((box[0], box[1], box[2] - 1, box[3] - 1), fill=_mixed(fore, back, ink))
-
-
-# What to fill of a cell: a kind, left, top, right and bottom, and how much of the letters' colour.
-Shape = tuple[str, int, int, int, int, float]
-_SIDE: Final = 99  # more pixels than any cell has: the cell's edge
-_SHADES: Final = {"LIGHT SHADE": 0.25, "MEDIUM SHADE": 0.5, "DARK SHADE": 0.75}
-_EIGHTHS: Final = {"ONE EIGHTH": 1, "ONE QUARTER": 2, "THREE EIGHTHS": 3, "HALF": 4, "FIVE EIGHTHS": 5,
-                   "THREE QUARTERS": 6, "SEVEN EIGHTHS": 7}  # fmt: skip
-_ARMS: Final = {"UP": ("UP",), "DOWN": ("DOWN",), "LEFT": ("LEFT",), "RIGHT": ("RIGHT",),
-                "HORIZONTAL": ("LEFT", "RIGHT"), "VERTICAL": ("UP", "DOWN")}  # fmt: skip
-_WEIGHTS: Final = {"LIGHT": (0,), "SINGLE": (0,), "HEAVY": (-1, 0), "DOUBLE": (-2, 1)}
-_QUARTERS: Final = {"UPPER LEFT": (0, 0, 4, 4), "UPPER RIGHT": (4, 0, 8, 4), "LOWER LEFT": (0, 4, 4, 8),
-                    "LOWER RIGHT": (4, 4, 8, 8)}  # fmt: skip
-
-
-@cache
-def _shapes(text: str) -> tuple[Shape, ...]:
-    """How to draw a line or a block, by its name in Unicode; nothing for other characters."""
-    if not "\u2500" <= text[0] <= "\u259f":
-        return ()
-    name = unicodedata.name(text[0])
-    if "DIAGONAL" in name:
-        rising: Shape = ("line", 0, 8, 8, 0, 1.0)
-        falling: Shape = ("line", 0, 0, 8, 8, 1.0)
-        return (rising, falling) if "CROSS" in name else (falling,) if "UPPER LEFT" in name else (rising,)
-    if name.startswith("BOX DRAWINGS"):
-        return tuple(_lines(name.removeprefix("BOX DRAWINGS ")))
-    if name in _SHADES or name == "FULL BLOCK":
-        return (("block", 0, 0, 8, 8, _SHADES.get(name, 1.0)),)
-    if name.startswith("QUADRANT"):
-        return tuple(("block", *_QUARTERS[part], 1.0) for part in re.findall("(?:UPPER|LOWER) (?:LEFT|RIGHT)", name))
-    side, _, share = name.removesuffix(" BLOCK").partition(" ")
-    part = _EIGHTHS[share]
-    box = {
-        "UPPER": (0, 0, 8, part),
-        "LOWER": (0, 8 - part, 8, 8),
-        "LEFT": (0, 0, part, 8),
-        "RIGHT": (8 - part, 0, 8, 8),
-    }
-    return (("block", *box[side], 1.0),)
-
-
-def _lines(name: str) -> list[Shape]:
-    """The arms of `LIGHT DOWN AND RIGHT`, `DOWN HEAVY AND RIGHT UP LIGHT`, `HEAVY TRIPLE DASH VERTICAL` and so on."""
-    words = [
-        word for word in name.replace("DOUBLE DASH", "").split() if word in _ARMS or word in _WEIGHTS or word == "AND"
-    ]
-    weights = [word for word in words if word in _WEIGHTS]
-    arms: dict[str, str] = {}
-    if len(weights) == 1:
-        arms = {arm: weights[0] for word in words for arm in _ARMS.get(word, ())}
-    else:  # each part has its weight, before or after it
-        for part in " ".join(words).split(" AND "):
-            said = part.split()
-            (weight,) = (word for word in said if word in _WEIGHTS)
-            arms |= {arm: weight for word in said for arm in _ARMS.get(word, ())}
-    across = max((_WEIGHTS[weight] for weight in arms.values()), key=len)
-    first, last = min(across), max(across) + 1
-    shapes: list[Shape] = []
-    for arm, weight in arms.items():
-        for at in _WEIGHTS[weight]:
-            box = {"LEFT": (-_SIDE, at, last, at + 1), "RIGHT": (first, at, _SIDE, at + 1),
-                   "UP": (at, -_SIDE, at + 1, last), "DOWN": (at, first, at + 1, _SIDE)}[arm]  # fmt: skip
-            shapes.append(("arm", *box, 1.0))
-    return shapes
-
 
 def _mixed(fore: str, back: str, share: float) -> str:
     """A colour between two, `#rrggbb`."""
-    if share >= 1:
-        return fore
     pairs = zip(bytes.fromhex(fore[1:]), bytes.fromhex(back[1:]), strict=True)
     return "#" + "".join(f"{round(one * share + other * (1 - share)):02x}" for one, other in pairs)

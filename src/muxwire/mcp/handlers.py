@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 from mcp import MCPError, types
@@ -49,7 +49,6 @@ from muxwire.mcp.tasks import (
     succeeded,
 )
 from muxwire.tabs.event_log import EventFilter
-from muxwire.tabs.spans import EXIT_CODE, TAB, add_to_span, spans_are_collected
 from muxwire.verbs.read import Misfit
 
 if TYPE_CHECKING:
@@ -65,11 +64,9 @@ if TYPE_CHECKING:
 
 NAME = "muxwire"
 Lifespan = Callable[[], AbstractAsyncContextManager[Connection]]
-Result = TypeVar("Result")
 
 # Tabs come and go; tools and prompts do not.
 _NOTIFICATIONS = NotificationOptions(resources_changed=True)
-_BYTES = "muxwire.result_bytes"
 
 
 async def answer(offer: Offer, terminals: LazyTerminals, reader: WireReader, writer: WireWriter) -> None:
@@ -98,7 +95,6 @@ async def connected(
 def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
     """Return the SDK's server of an offer. `lifespan` gives the connection of each `run`."""
     catalogue, prompts, tasks = offer.catalogue, Prompts(offer.catalogue), Tasks()
-    call_tool, collects_spans = partial(_call_tool, offer, tasks), spans_are_collected()
 
     async def list_tools(_context: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult.model_validate({"tools": catalogue.listing}, by_alias=True)
@@ -117,7 +113,7 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
         instructions=offer.instructions,
         lifespan=lambda _server: lifespan(),
         on_list_tools=list_tools,
-        on_call_tool=in_span(call_tool) if collects_spans else call_tool,
+        on_call_tool=partial(_call_tool, offer, tasks),
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
         on_list_resources=_list_resources,
@@ -131,8 +127,7 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
     server.extensions[UI_EXTENSION] = {}
     _add_skills(server)
     _add_tasks(server, tasks)
-    if not collects_spans:
-        server.middleware.clear()  # the SDK's tracing takes a tenth of an empty call
+    server.middleware.clear()  # the SDK's tracing takes a tenth of an empty call
     return server
 
 
@@ -326,28 +321,3 @@ async def _send_end(
     notification = await ended()
     notification.params["_meta"] = meta
     await send(notification)
-
-
-def in_span(
-    call: Callable[[Context, types.CallToolRequestParams], Awaitable[Result]],
-) -> Callable[[Context, types.CallToolRequestParams], Awaitable[Result]]:
-    """Make a handler of tool calls add its result to the span that it runs in."""
-
-    async def run(context: Context, params: types.CallToolRequestParams) -> Result:
-        result = await call(context, params)
-        if isinstance(result, types.CallToolResult):  # else a task, or a question to the person
-            add_to_span(_attributes(params.arguments or {}, result))
-        return result
-
-    return run
-
-
-def _attributes(given: dict[str, Any], result: types.CallToolResult) -> dict[str, str | int]:
-    said = result.structured_content or {}
-    texts = [part.text for part in result.content if isinstance(part, types.TextContent)]
-    attributes: dict[str, str | int] = {_BYTES: len((as_json(said) if said else "".join(texts)).encode())}
-    if tab := given.get("window_id") or said.get("window_id") or said.get("pane"):
-        attributes[TAB] = str(tab)
-    if isinstance(code := said.get("exit_code"), int):
-        attributes[EXIT_CODE] = code
-    return attributes

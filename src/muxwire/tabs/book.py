@@ -13,7 +13,6 @@ from muxwire.errors import NoSuchTarget, TmuxSilent
 from muxwire.ids import pane_id
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.idle import close_when_unused
-from muxwire.tabs.spans import CommandSpans, spans_are_collected
 from muxwire.tabs.tab_events import TabEvents, journal_entry
 from muxwire.tmux.status_line import DOING_CHARS
 
@@ -73,7 +72,6 @@ class TabBook:
         self.events: EventLog = EventLog() if parent is None else parent.events
         self.events.sources.append(self._examine_output)
         self.history: History | None = None if parent is None else parent.history
-        self._spans = CommandSpans() if spans_are_collected() else None
 
     @contextmanager
     def awaiting(self, what: str) -> Iterator[None]:
@@ -264,8 +262,6 @@ class TabBook:
         while len(self.commands) >= REMEMBERED_COMMANDS:
             self.commands.popitem(last=False)
         self.commands[execution.command_id] = (tab, execution)
-        if self._spans is not None:
-            self._spans.follow(tab.key, execution)
         if tab.events is not None:
             tab.events.typed(execution)
         if tab.record is not None:
