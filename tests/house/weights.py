@@ -27,7 +27,7 @@ MOST = {
     "protocol": 447,
     "repl": 485,
     "shell": 3154,
-    "sync": 305,
+    "sync": 219,
     "tabs": 2613,
     "testing": 34,
     "tmux": 553,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 457,
     "vt": 903,
     "web": 372,
-    "tests": 27606,
+    "tests": 27591,
     "bench": 1934,
 }  # fmt: skip
 

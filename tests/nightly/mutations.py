@@ -55,7 +55,6 @@ MUTATIONS = (
     ("shell/execution.py", "return self.begin > self.typed_at", "return self.begin >= self.typed_at"),
     ("shell/look.py", "return where.startswith(_READ) or (polls and", "return where.startswith(_READ) or ("),
     ("shell/visible.py", "return before >= 0 and index < cuts[before][1]", "return before >= 0"),
-    ("sync/loop.py", "if self._running or self._at_once == AT_ONCE_MAX:", "if self._running:"),
     ("tabs/book.py", "while len(self.commands) >= REMEMBERED_COMMANDS:", "while False:"),
     ("tabs/event_log.py", "if len(found) == limit:", "if False:"),
     ("tabs/waits.py", "if asked.gone and not (asked.until or asked.regex):", "if False:"),

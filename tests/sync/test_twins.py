@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import multiprocessing
 import os
@@ -21,7 +20,7 @@ import pytest
 import muxwire
 import muxwire.sync
 from muxwire.results import ExecutionResult, TabList
-from muxwire.sync.loop import AT_ONCE_MAX, loop_thread
+from muxwire.sync.loop import loop_thread
 from tests.users import environ_of, short_folder
 
 # A start of Python, of tmux and of a shell, on a busy machine.
@@ -140,33 +139,12 @@ def test_a_call_sees_the_context_of_its_own_caller_and_not_of_the_one_before() -
     assert found == [*calls]
 
 
-def test_calls_that_do_not_wait_leave_the_loop_its_turns() -> None:
-    """Each call counts the calls since the loop has last done something else."""
-    loop, since, counts = loop_thread(), 0, []
-
-    def turn() -> None:
-        nonlocal since
-        since = 0
-
-    async def count() -> None:
-        nonlocal since
-        if not since:
-            asyncio.get_running_loop().call_soon(turn)
-        since += 1
-        counts.append(since)
-
-    for _ in range(500):
-        loop.run(lambda _: count())
-    assert len(counts) == 500
-    assert max(counts) <= AT_ONCE_MAX + 1
-
-
 INTERRUPTED = """
 import os, signal, muxwire.sync
 
 with muxwire.sync.open_terminals() as terminals:
     tab = terminals.create_tab()
-    for _ in range(2):  # the second one may be begun by the loop that waits for it
+    for _ in range(2):
         terminals.list_tabs()
         try:
             tab.execute("sleep 1000", timeout=900, on_start=lambda _: os.kill(os.getpid(), signal.SIGINT))

@@ -15,7 +15,7 @@ from muxwire.sync.loop import READY_SECONDS, LoopThread, loop_thread
 from muxwire.tabs.tab import Tab as AsyncTab
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
     from types import TracebackType
     from typing import Self
@@ -60,7 +60,7 @@ def _run(
     twin: _Twin,
     given: tuple[Any, ...],
     named: dict[str, Any],
-    ready: Callable[[], Awaitable[object]] | None = None,
+    ready: Callable[[], Coroutine[Any, Any, object]] | None = None,
 ) -> _Result:
     """Run the library's method in the thread of the loop, and return what it returns; `ready` as `LoopThread.run`."""
     bound: Callable[..., Coroutine[Any, Any, _Result]] = getattr(
@@ -187,70 +187,20 @@ class Tab(_Twin):
     def __hash__(self) -> int:
         return hash(self.twin)
 
-    @property
-    def window_id(self) -> str:
-        """The id of its window, `@N`."""
-        return self.twin.window_id
-
-    @property
-    def pane_id(self) -> str:
-        """The id of its pane, `%N`."""
-        return self.twin.pane_id
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.twin.name
-
-    @property
-    def session(self) -> str:
-        """The session that it is shown in."""
-        return self.twin.session
-
-    @property
-    def log_path(self) -> Path:
-        """The file of its log."""
-        return self.twin.log_path
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Columns and rows."""
-        return self.twin.size
-
-    @property
-    def key(self) -> str:
-        """What it is called: its window id, or the pane id if it was split off in a window."""
-        return self.twin.key
-
-    @property
-    def attach_words(self) -> str:
-        """The command line by which a person sees and uses it in a terminal of their own."""
-        return self.twin.attach_words
-
-    @property
-    def state(self) -> State:
-        """What the tab is doing now; the kernel is asked where the stream alone cannot tell."""
-        return self.twin.state
-
-    @property
-    def columns(self) -> int:
-        """How wide it is."""
-        return self.twin.columns
-
-    @property
-    def tty(self) -> str:
-        """The path of the pane's terminal."""
-        return self.twin.tty
-
-    @property
-    def cwd(self) -> str:
-        """The shell's directory as it said at its last prompt."""
-        return self.twin.cwd
-
-    @property
-    def next_byte(self) -> int:
-        """The offset of the next byte that the pane will write."""
-        return self.twin.next_byte
+    # As the library's tab has them.
+    window_id: str
+    pane_id: str
+    name: str
+    session: str
+    log_path: Path
+    size: tuple[int, int]
+    key: str
+    attach_words: str
+    state: State
+    columns: int
+    tty: str
+    cwd: str
+    next_byte: int
 
     execute = _of_tab(AsyncTab.execute, runs=True)
     execute_script = _of_tab(AsyncTab.execute_script, runs=True)
@@ -265,4 +215,10 @@ class Tab(_Twin):
     close = _of_tab(AsyncTab.close)
 
 
+def _seen(name: str) -> property:
+    return property(lambda self: getattr(self.twin, name), doc=getattr(AsyncTab, name, None).__doc__)
+
+
+for _name in Tab.__annotations__:
+    setattr(Tab, _name, _seen(_name))
 open_terminals = _opens(opening.start)
