@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import termios
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -90,6 +91,32 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
         os.close(master)
     assert leader.pid in seen
     assert judge(found, 0, Shown(line=True)).waiting == ""
+
+
+def test_what_was_typed_is_unread_until_a_program_takes_it() -> None:
+    """In line mode that is a line, which can be read only when it has ended."""
+    master, slave = os.openpty()
+    tty = os.ttyname(slave)
+
+    def unread() -> bool:
+        modes = foreground.tty_modes(tty)
+        assert modes is not None
+        return modes.unread
+
+    def typed(keys: bytes, echo: bytes) -> bool:
+        os.write(master, keys)
+        assert os.read(master, 100) == echo  # by now the kernel has passed them on
+        return unread()
+
+    assert not unread()
+    assert not typed(b"one", b"one")
+    assert typed(b"\r", b"\r\n")
+    assert os.read(slave, 100) == b"one\n"
+    assert not unread()
+    termios.tcsetattr(slave, termios.TCSANOW, [0, 0, 0, termios.ECHO, *termios.tcgetattr(slave)[4:]])
+    assert typed(b"a", b"a")
+    os.close(slave)
+    os.close(master)
 
 
 @pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")

@@ -56,7 +56,7 @@ async def test_the_answer_to_several_lines_comes_when_all_have_run(
 async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_has_not_answered(
     tab: Tab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The look at what waits may take so long that the shell has read that line meanwhile."""
+    """The look at what waits may take so long that the shell has come to its prompt before that line meanwhile."""
     session, stream, looks = tab.pane.session, tab.pane.stream, tab.runner.examiner.awaits_input
     await tab.execute("true")
     await tab.runner.settled()
@@ -64,7 +64,7 @@ async def test_a_shell_that_is_seen_to_wait_before_a_line_that_was_typed_ahead_h
 
     async def awaits_input() -> str:
         monkeypatch.setattr(tab.runner.examiner, "awaits_input", looks)
-        while session.prompt_seq == seq or session.at_prompt:
+        while session.prompt_seq == seq or not session.at_prompt:
             await stream.changed()
         return "met"
 

@@ -90,6 +90,9 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "a read": (pane(LINES, program(READ)), BLANK, "line"),
     "a read without echo": (pane(SECRET, program(READ)), BLANK, "password"),
     "a read of a raw terminal": (pane(RAW, program(READ)), BLANK, "raw"),
+    "a read of what lies there": (pane(replace(LINES, unread=True), program(READ)), TEXT, ""),
+    "a shell's editor that has not come to its keys": (
+        pane(replace(RAW, unread=True), in_its_group(READ), foreground=SHELL), TEXT, ""),
     "a read of another file": (pane(LINES, program(READ_FILE)), TEXT, ""),
     "a read of an unknown file": (pane(LINES, program(READ_UNKNOWN)), BLANK, ""),
     "a read of an unknown file, after text": (pane(LINES, program(READ_UNKNOWN)), TEXT, "line"),

@@ -7,6 +7,7 @@ Sources: proc(5) for `stat` and `exe`; termios(3) on the pane's own tty. Where t
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import math
 import os
 import re
@@ -347,16 +348,17 @@ def tty_modes(tty: str) -> TtyModes | None:
         return None
     try:
         _, oflag, _, lflag, *_ = termios.tcgetattr(fd)
-    except termios.error:
+        return TtyModes(
+            icanon=bool(lflag & termios.ICANON),
+            echo=bool(lflag & termios.ECHO),
+            isig=bool(lflag & termios.ISIG),
+            opost=bool(oflag & termios.OPOST),
+            unread=any(fcntl.ioctl(fd, termios.FIONREAD, bytes(4))),
+        )
+    except (OSError, termios.error):
         return None
     finally:
         os.close(fd)
-    return TtyModes(
-        icanon=bool(lflag & termios.ICANON),
-        echo=bool(lflag & termios.ECHO),
-        isig=bool(lflag & termios.ISIG),
-        opost=bool(oflag & termios.OPOST),
-    )
 
 
 def write_tty(tty: str, data: bytes) -> bool:

@@ -310,7 +310,7 @@ class Terminal:
         Only that process is examined: to look for its group takes some ms, and this is asked again and again.
         """
         modes, shell = self.host.tty_modes(self.tty), self._pane.shell
-        if modes is None or shell is None:
+        if modes is None or modes.unread or shell is None:
             return ""
         no_editor = not shell.private_key and shell.name != "ksh"
         if modes.icanon and not (self.host.sees_waits or (no_editor and self.session.at_prompt)):

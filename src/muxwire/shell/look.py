@@ -17,7 +17,9 @@ is a pure function of it, and of what the pane shows. The rule of them all: a cl
    other sessions every process counts that has the terminal open: `su USER -c`, `setsid`, pinentry, screen.
 5. A process that holds the master of a pseudoterminal relays. It waits if it reads its own terminal, and what runs in
    each of the inner terminals waits too.
-6. What is not visible here is `hidden`: a relay to another machine or into a container, a process of another user.
+6. What sleeps in a read though something lies there to be read was woken, and has had no processor since. It waits
+   for nothing, however long that takes on a busy machine.
+7. What is not visible here is `hidden`: a relay to another machine or into a container, a process of another user.
    Nothing is claimed of it, but for a terminal in line mode without echo: a program that hides the answer has asked.
 """
 
@@ -90,12 +92,16 @@ _PYTHON_PROMPT: Final = re.compile(r"(?:\A|\s)(?:>>>|\.\.\.) \Z")
 @final
 @dataclass(frozen=True, slots=True)
 class TtyModes:
-    """The modes of a tty that tell a line reader from a password prompt from a full-screen program."""
+    """The modes of a tty that tell a line reader from a password prompt from a full-screen program.
+
+    `unread`: what was typed lies there, in line mode a whole line of it, and no program has read it.
+    """
 
     icanon: bool
     echo: bool
     isig: bool
     opost: bool = True
+    unread: bool = False
 
 
 @final
@@ -274,9 +280,6 @@ class Judgement:
     hidden: bool = False
 
 
-_NOTHING: Final = Judgement()
-
-
 def front(look: PaneLook, *, supervised: bool) -> Foreground | None:
     """What runs in the foreground; None if nothing does.
 
@@ -297,8 +300,8 @@ def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
     it runs in its own group, as in `$(fzf)`, may have made it raw, and may wait.
     """
     modes = look.modes
-    if modes is None or look.foreground <= 0:
-        return _NOTHING
+    if modes is None or modes.unread or look.foreground <= 0:
+        return Judgement()
     if look.foreground == shell and not modes.icanon:
         inside = (one for one in look.group(shell) if one.pid != shell) if look.tells else ()
         found_inside = (_of_process(one, modes, shown, shell, tells=True) for one in inside)
@@ -441,13 +444,13 @@ def _of_process(process: Process, modes: TtyModes, shown: Shown, shell: int, *, 
         asks = kind == "password" or (kind == "line" and process.program in _ASK_THEMSELVES)
         read = any(one.where.startswith(_READ) for one in process.sleeps)
         return Judgement(kind) if waits and asks and read else Judgement("", True)
-    return Judgement(kind) if waits else _NOTHING
+    return Judgement(kind) if waits else Judgement()
 
 
 def _of_relay(process: Process, shown: Shown) -> Judgement:
     """Rule 4. Of a relay with several inner terminals it is not known which one gets the keys: all must wait."""
     if not any(_is_call(sleep) for sleep in process.sleeps):
-        return _NOTHING
+        return Judgement()
     kinds: list[Waiting] = []
     for inner in process.inner:
         if inner is None or (inner.modes is None and inner.processes):
@@ -458,7 +461,7 @@ def _of_relay(process: Process, shown: Shown) -> Judgement:
         if not found.waiting:
             return found
         kinds.append(found.waiting)
-    return Judgement(kinds[0]) if kinds else _NOTHING
+    return Judgement(kinds[0]) if kinds else Judgement()
 
 
 def _is_call(sleep: Sleep) -> bool:

@@ -153,12 +153,12 @@ async def _outcome(
             if idle <= 0:
                 return await _over(tab, sent, command) or "met"
             # What is seen to wait may be the shell, at a prompt before a line that was typed ahead.
-            seq, looks_on = tab.pane.session.prompt_seq, watch is None and not _unread(tab, sent, command)
-            found_out = await _waits(tab, sent, begun) if looks_on else ""
-            if found_out and (over := await _over(tab, sent, command)):
-                return over
-            if found_out and tab.pane.session.prompt_seq == seq:
-                return found_out
+            if watch is None and not _unread(tab, sent, command):
+                found_out = await _waits(tab, sent, begun)
+                if found_out and _unread(tab, sent, command):
+                    continue
+                if found_out:
+                    return found_out
             if stream.end != examined:
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.
