@@ -61,9 +61,11 @@ async def known_prompt(tab: Tab) -> None:
 
 
 @asynccontextmanager
-async def tab_for(seconds: float, terminals: Terminals, shell: str = "bash", **env: str) -> AsyncIterator[Tab]:
+async def tab_for(
+    seconds: float, terminals: Terminals, shell: str = "bash", *, login: bool = False, **env: str
+) -> AsyncIterator[Tab]:
     """A tab of one's own, to be done with within so many seconds."""
-    made = await terminals.create_tab(shell=shutil.which(shell), cwd="/", env=env)
+    made = await terminals.create_tab(shell=shutil.which(shell), login=login, cwd="/", env=env)
     try:
         with anyio.fail_after(seconds):
             yield made

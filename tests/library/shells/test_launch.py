@@ -1,77 +1,49 @@
-"""How a shell starts: as the user's own, with nothing of ours to be seen in it or kept by it."""
+"""How a shell starts: as the user's own, with nothing of ours to be seen in it or kept by it.
+
+And what a command may have for itself: variables and a directory.
+"""
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import stat
 import subprocess
-import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from muxwire import shell as shell_package
-from muxwire.host import shells
-from tests.library.shells.pty_shell import DEADLINE, EXECUTABLES, Opener, PtyShell
+from tests.library.opened import known_prompt, tab_for
+from tests.users import keep_fish_quiet
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_nothing_of_ours_is_exported(start: Opener, name: str) -> None:
-    session = start(name)
+    from muxwire import Terminals
 
-    seen = session.execute(b"env").output
-
-    ours = re.sub(rb"^path=.*$", b"", seen.lower(), flags=re.MULTILINE)  # may hold a clone of this project
-    assert b"muxwire" not in ours.replace(str(session.tab_folder).encode(), b"")
-    assert b"\nENV=" not in seen
-    assert b"ZDOTDIR=" not in seen
-
-
-RC = {
-    "bash": (".bashrc", "mine=rc$TMUX"),
-    "zsh": (".zshrc", "mine=rc$TMUX"),
-    "fish": (".config/fish/config.fish", "set -g mine rc$TMUX"),
+DEADLINE = 20.0
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+# The file that a shell reads as it starts, and as a login shell; the others have ENV, and .profile.
+FILES = {
+    "bash": (".bashrc", ".bash_profile"),
+    "zsh": (".zshrc", ".zprofile"),
+    "fish": (".config/fish/config.fish", ".config/fish/config.fish"),
 }
 
 
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_the_users_own_start_up_file_is_read(start: Opener, folder: Path, name: str) -> None:
-    path, text = RC.get(name, (".shinit", "mine=rc$TMUX"))
-    (folder / "home" / path).write_text(text + "\n")
-    extra: dict[str, Any] = {} if name in RC else {"ENV": str(folder / "home" / path)}
-
-    session = start(name, **extra, TMUX="/own", TMUX_PANE="%1", MUXWIRE_TMUX="x")
-
-    # It may start a tmux where there is no TMUX. After it there is none, so a tmux of the user's can be started.
-    assert session.execute(b"echo $mine; env | grep TMUX").output == b"rc/own\n"
-    if extra:
-        assert session.execute(b"sh -c 'echo $ENV'").output.decode() == extra["ENV"] + "\n"
-
-
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_a_login_shell_reads_the_profile(start: Opener, folder: Path, name: str) -> None:
-    path = {"bash": ".bash_profile", "zsh": ".zprofile", "fish": ".config/fish/config.fish"}.get(name, ".profile")
-    line = "status is-login; and set -g mine login" if name == "fish" else "mine=login"
-    (folder / "home" / path).write_text(line + "\n")
-
-    session = start(name, login=True)
-
-    assert session.execute(b"echo $mine").output == b"login\n"
-
-
-def test_a_login_bash_is_one(start: Opener, folder: Path) -> None:
-    home = folder / "home"
-    (home / ".bash_profile").write_text("shopt -q login_shell && mine=login\nset +o | grep posix\n")
-    (home / ".bash_logout").write_text("echo left >left\n")
-    session = start("bash", login=True)
-
-    assert b"set +o posix\r\n" in session.data
-    assert session.execute(b'echo "$mine"; shopt -q login_shell; echo $?').output == b"login\n0\n"
-    assert session.execute(b"cd && logout").status == "shell_exited"
-    assert (home / "left").read_text() == "left\n"
+@pytest.mark.parametrize("login", [False, True])
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_start__reads_the_users_file_and_exports_nothing(
+    terminals: Terminals, tmp_path: Path, shell: str, login: bool
+) -> None:
+    """The file may start a tmux where there is no TMUX; after it there is none, so that a user can start one."""
+    keep_fish_quiet(tmp_path)
+    file = tmp_path / FILES.get(shell, (".shinit", ".profile"))[login]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("set -g mine rc$TMUX\n" if shell == "fish" else "mine=rc$TMUX\n")
+    extra = {"ENV": str(file)} if file.name == ".shinit" else {}
+    async with tab_for(DEADLINE, terminals, shell, login=login, HOME=str(tmp_path), **extra) as tab:
+        assert (await tab.execute("echo $mine; env | grep TMUX")).output.startswith("rc/")
+        names = {line.partition("=")[0] for line in (await tab.execute("env")).output.splitlines()}
+        assert not [name for name in names if "MUXWIRE" in name or name in ("TMUX", "ZDOTDIR")]
+        assert ("ENV" in names) == bool(extra)
 
 
 # What POSIX mode, by way of which it starts, has a hand in.
@@ -83,91 +55,48 @@ BASH_STATE = """
 
 
 @pytest.mark.parametrize("extra", [{}, {"ENV": "/mine"}, {"HISTFILE": "/mine", "MAILCHECK": "7"}])
-def test_a_login_bash_finds_all_as_if_started_by_itself(start: Opener, folder: Path, extra: dict[str, Any]) -> None:
-    home = folder / "home"
-    (home / ".bash_profile").write_text(BASH_STATE)
-    env = {"HOME": str(home), "PATH": os.environ["PATH"], "TERM": "screen", "BY_ITSELF": "1"} | extra
+async def test_login_bash__finds_all_as_if_started_by_itself(
+    terminals: Terminals, environ: dict[str, str], tmp_path: Path, extra: dict[str, Any]
+) -> None:
+    (tmp_path / ".bash_profile").write_text(BASH_STATE)
+    env = {"HOME": str(tmp_path), "PATH": environ["PATH"], "TERM": "screen", "BY_ITSELF": "1"} | extra
     on_a_tty = ["script", "-q", "-c", "exec bash -l -i", "/dev/null"]
     subprocess.run(on_a_tty, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
-    plain = (home / "state").read_text()
-
-    start("bash", login=True, **extra)
-
-    assert (home / "state").read_text() == plain
-
-
-def test_zsh_honours_the_users_zdotdir(start: Opener, folder: Path) -> None:
-    own = folder / "own"
-    own.mkdir()
-    (own / ".zshenv").write_text("one=env\n")
-    (own / ".zshrc").write_text("two=rc\n")
-
-    session = start("zsh", ZDOTDIR=str(own))
-
-    assert session.execute(b"echo $one $two; sh -c 'echo $ZDOTDIR'").output == f"env rc\n{own}\n".encode()
+    by_itself = (tmp_path / "state").read_text()
+    async with tab_for(DEADLINE, terminals, "bash", login=True, HOME=str(tmp_path), **extra) as tab:
+        await tab.execute("true")
+        assert (tmp_path / "state").read_text() == by_itself
 
 
-def test_zsh_prompts_though_the_rc_file_resets_the_hooks(start: Opener, folder: Path) -> None:
-    (folder / "home/.zshrc").write_text("precmd_functions=() preexec_functions=() zshaddhistory_functions=()\n")
-
-    session = start("zsh")
-
-    assert session.execute(b"echo hi").output == b"hi\n"
-    assert session.execute(b"echo hi").output == b"hi\n"
+async def test_zsh__honours_the_users_zdotdir(terminals: Terminals, tmp_path: Path) -> None:
+    (tmp_path / ".zshenv").write_text("one=env\n")
+    (tmp_path / ".zshrc").write_text("two=rc\n")
+    async with tab_for(DEADLINE, terminals, "zsh", ZDOTDIR=str(tmp_path)) as tab:
+        assert (await tab.execute("echo $one $two; sh -c 'echo $ZDOTDIR'")).output == f"env rc\n{tmp_path}\n"
 
 
-def test_zsh_heals_hooks_that_a_command_took_away(start: Opener) -> None:
-    session = start("zsh")
-
-    session.execute(b"precmd_functions=()")
-
-    assert session.execute(b"echo hi").output == b"hi\n"
+# As bash-preexec, which changes HISTCONTROL at the first prompt.
+KEEPS = "keeps() { HISTCONTROL=ignoredups; keeps() { :; }; }\nPROMPT_COMMAND=keeps\n"
 
 
-def remembered(session: PtyShell, name: str) -> bytes:
-    """What the shell's own history files hold after the shell has ended."""
-    session.type(b"exit\r")
-    session.wait_mark(0, time.monotonic() + DEADLINE, lambda mark: mark.kind == "X")
-    home = session.tab_folder.parent / "home"
-    files = [path for path in home.rglob("*history*") if path.is_file()]
-    return b"".join(path.read_bytes() for path in files)
-
-
-@pytest.mark.parametrize("name", EXECUTABLES)
-def test_our_commands_are_not_in_the_history(start: Opener, folder: Path, name: str) -> None:
-    extra: dict[str, Any] = (
-        {"HISTFILE": str(folder / "home/.zsh_history"), "HISTSIZE": "99", "SAVEHIST": "99"} if name == "zsh" else {}
-    )
-    session = start(name, **extra)
-    session.typed(b"echo human")
-
-    for _ in range(2):
-        session.execute(b"echo agent")
-        session.drain(0.05)
-    listed = session.execute({"zsh": b"fc -l", "dash": b"true"}.get(name, b"history")).output
-    kept = remembered(session, name)
-
-    if name not in {"ksh", "busybox"}:  # they know no way to keep a line out of the list, only out of the file
-        assert b"_mux" not in listed
-    assert b"_mux" not in kept
-    assert b"agent" not in kept
-    if name in {"bash", "zsh", "fish"}:
-        assert b"echo human" in kept
-
-
-def test_a_start_up_file_that_keeps_lines_with_a_space_keeps_none_of_ours(start: Opener, folder: Path) -> None:
-    """As bash-preexec, which changes HISTCONTROL at the first prompt."""
-    once = "keeps() { HISTCONTROL=ignoredups; keeps() { :; }; }"
-    (folder / "home/.bashrc").write_text(f"{once}\nPROMPT_COMMAND=keeps\n")
-    session = start("bash")
-    session.execute(b"echo agent")
-    session.typed(b"echo human")
-
-    listed = session.execute(b"history").output
-    kept = remembered(session, "bash")
-
-    assert b"_mux" not in listed + kept
-    assert b"echo human" in kept
+@pytest.mark.parametrize(("shell", "file"), [*((shell, "") for shell in SHELLS), ("bash", KEEPS)])
+async def test_history__has_none_of_our_commands(terminals: Terminals, tmp_path: Path, shell: str, file: str) -> None:
+    keep_fish_quiet(tmp_path)
+    (tmp_path / ".bashrc").write_text(file)
+    zsh = {"HISTFILE": str(tmp_path / ".zsh_history"), "HISTSIZE": "99", "SAVEHIST": "99"}
+    kept: dict[str, Any] = zsh if shell == "zsh" else {}
+    async with tab_for(DEADLINE, terminals, shell, HOME=str(tmp_path), **kept) as tab:
+        await known_prompt(tab)
+        await tab.send_keys(["echo human", "Enter"], wait=DEADLINE)
+        for _ in range(2):
+            await tab.execute("echo agent")
+        listed = (await tab.execute({"zsh": "fc -l", "dash": "true"}.get(shell, "history"))).output
+        await tab.execute("exit")
+    text = "".join(path.read_text() for path in tmp_path.rglob("*history*") if path.is_file())
+    # ksh and busybox know no way to keep a line out of the list, only out of the file.
+    assert "_mux" not in text + (listed if shell not in ("ksh", "busybox") else "")
+    assert "agent" not in text
+    assert ("echo human" in text) == (shell in ("bash", "zsh", "fish"))
 
 
 # What ble.sh is to us: a line editor that takes readline's keys, and keeps stderr.
@@ -179,52 +108,30 @@ ble-detach/impl() { _ble_attached=; exec 2>&9 9>&-; }
 
 
 @pytest.mark.parametrize("attaches", ["ble-attach", "PROMPT_COMMAND=ble-attach"])
-def test_a_line_editor_of_its_own_stays_out(start: Opener, folder: Path, attaches: str) -> None:
-    (folder / "home/.bashrc").write_text(BLE + attaches)
-    session = start("bash")
-
-    for command in (b"echo out; echo err >&2", b"ble-attach; echo out; echo err >&2"):
-        assert session.execute(command).output == b"out\nerr\n"
-
-
-def test_integration_files_are_private(folder: Path) -> None:
-    modes = {stat.S_IMODE(path.stat().st_mode) for path in (folder / "integration").iterdir()}
-
-    assert modes == {0o600}
-    assert stat.S_IMODE((folder / "integration").stat().st_mode) == 0o700
+async def test_a_line_editor_of_its_own__stays_out(terminals: Terminals, tmp_path: Path, attaches: str) -> None:
+    (tmp_path / ".bashrc").write_text(BLE + attaches)
+    async with tab_for(DEADLINE, terminals, HOME=str(tmp_path)) as tab:
+        for command in ("echo out; echo err >&2", "ble-attach; echo out; echo err >&2"):
+            assert (await tab.execute(command)).output == "out\nerr\n"
 
 
-def test_shells_are_known_by_their_executable() -> None:
-    names = {path: shells.shell_for(path) for path in ("/bin/bash", "-zsh", "/usr/bin/busybox", "/bin/tcsh", "python3")}
-
-    assert [shell.name if shell else None for shell in names.values()] == ["bash", "zsh", "ash", None, None]
-
-
-def test_a_program_that_is_not_known_is_no_shell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "bash").mkdir()
-    monkeypatch.chdir(folder / "bash")
-    assert shells.shell_for("") is None
-
-
-def test_the_default_shell_is_the_users_if_we_know_it(folder: Path) -> None:
-    path = os.environ["PATH"]
-
-    assert shells.default_shell({"SHELL": "/bin/sh", "PATH": path}) in {"/bin/sh", shutil.which("bash")}
-    assert shells.default_shell({"SHELL": str(folder / "zsh"), "PATH": path}) == shutil.which("bash")
-    assert shells.default_shell({"PATH": str(folder)}) == "/bin/sh"
+@pytest.mark.parametrize("shell", SHELLS)
+async def test_env_and_cwd__hold_for_one_command(terminals: Terminals, tmp_path: Path, shell: str) -> None:
+    status, sets = ("$status", "set mine 1") if shell == "fish" else ("$?", "mine=1")
+    odd = tmp_path / "it's $odd"
+    odd.mkdir()
+    given = {"ONE": "a'b\\ \"$x`é"}
+    async with tab_for(DEADLINE, terminals, shell) as tab:
+        await tab.execute("false")
+        apart = await tab.execute(f"echo {status}; pwd; sh -c 'echo $ONE'; {sets}; cd /usr", env=given, cwd=str(odd))
+        assert (apart.output, apart.cwd) == (f"1\n{odd}\n{given['ONE']}\n", "/")
+        left = await tab.execute("echo a; exit 7", env=given)
+        assert (left.output, left.exit_code, left.state) == ("a\n", 7, "prompt")
+        assert (await tab.execute('echo "<$mine$ONE>"; pwd')).output == "<>\n/\n"
 
 
-@pytest.mark.parametrize(("command", "status"), [(("sh", "-c", "exit 4"), 4), (("sh", "-c", "kill -9 $$"), 137)])
-def test_the_supervisor_tells_the_status_and_stays(start: Opener, command: tuple[str, ...], status: int) -> None:
-    session = start("bash")
-    argv = shell_package.supervisor_argv(("sh", "-c", '${MUXWIRE_NONCE+false} && exec "$@"', "sh", *command), "0" * 16)
-
-    outcome = session.start(
-        b"MUXWIRE_NONCE="
-        + b"f" * 16
-        + b" "
-        + b" ".join(b"'" + arg.replace("'", "'\\''").encode() + b"'" for arg in argv)
-    )
-    end = session.wait_mark(outcome[1], time.monotonic() + DEADLINE, lambda mark: mark.kind == "X")
-
-    assert end.fields == b"%b;%d" % (b"f" * 16, status)
+async def test_fish__returns_to_its_directory_after_an_interrupt(terminals: Terminals) -> None:
+    async with tab_for(DEADLINE, terminals, "fish") as tab:
+        cut = await tab.execute("echo begun; while true; end", cwd="/usr", timeout=1)
+        assert (cut.exit_code, cut.cwd) == (130, "/")
+        assert (await tab.execute("pwd")).output == "/\n"
