@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.shell.shell import PRIVATE_KEY
 from muxwire.vt.widths import guessed_width
 from tests.library.opened import begun, known_prompt, seen, tab_for
 from tests.users import keep_fish_quiet
@@ -149,21 +148,6 @@ async def test_what_is_typed_on_is_no_line_of_its_own(terminals: Terminals, tmp_
             await known_prompt(tab)
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_a_line_that_was_typed_on_and_ended_runs_whole(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await known_prompt(tab)
-        await typed(tab, "echo rm -rf ")
-        since = tab.next_byte
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(tab.execute, "sleep 1")
-            await begun(tab)
-            await tab.runner.keyboard.type(b"x; echo RAN\r")
-        await seen(tab, b"rm -rf x\r\nRAN\r\n", since)
-        assert (await tab.execute("echo hi")).output == "hi\n"
-        assert tab.pane.stream.ring.read(since, tab.next_byte).count(b"\nRAN\r\n") == 1
-
-
 @pytest.mark.parametrize("mode", KEYS_THAT_WAIT)
 async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: Terminals, mode: str) -> None:
     """The line was run behind ESC x, lost behind a number, changed or given a part of our key behind the others."""
@@ -187,21 +171,6 @@ async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: 
             await row_ends(tab, "echo half ay" if mode.endswith("vi") else "echo half xway")
             assert b"\nhalf way" not in tab.pane.stream.ring.read(since, tab.next_byte)
             await tab.runner.keyboard.type(b"\x03")
-
-
-async def test_it_comes_back_to_fish_when_our_key_was_lost(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The line that names the file is typed in its place, when what was set aside is back already."""
-    async with tab_for(DEADLINE, terminals, "fish", PS1="> ") as tab:
-        await at_a_prompt(tab, "fish")
-        wanted = at_cursor(await typed(tab, "echo half"))
-        press = tab.runner.keyboard.press
-        lost = PRIVATE_KEY[len(PRIVATE_KEY) // 2 :]
-        monkeypatch.setattr(tab.runner.keyboard, "press", lambda data, **how: press(data.replace(lost, b""), **how))
-        assert (await tab.execute("echo hi")).output == "hi\n"
-        monkeypatch.undo()
-        await row_ends(tab, wanted[0].rstrip())
 
 
 @pytest.mark.parametrize("shell", SHELLS)

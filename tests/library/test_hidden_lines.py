@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING
 
-import anyio
-import anyio.lowlevel
 import pytest
 
-from muxwire import TabUnavailable
 from tests.library.opened import tab_for
 from tests.library.test_nested import NESTED
 from tests.library.test_relays import SHELLS, ssh
@@ -19,8 +15,6 @@ if TYPE_CHECKING:
     from muxwire import Snapshot, Tab, Terminals
 
 __all__ = ("ssh",)
-# At the end of a prompt of bash.
-SIGN = "#" if os.geteuid() == 0 else "$"
 DEADLINE = 60.0
 BARE = {name: shell.removeprefix("exec ") for name, shell in SHELLS.items()}
 SCRIPT = {f"script {name}": f"script -q -e -c '{shell}' /dev/null" for name, shell in BARE.items()}
@@ -103,12 +97,6 @@ async def test_a_command_in_a_nested_shell_looks_as_if_it_had_been_typed(termina
         await hidden(terminals, tab, OUTERS[kind])
 
 
-@pytest.mark.parametrize("kind", BARE)
-async def test_a_command_behind_ssh_looks_as_if_it_had_been_typed(terminals: Terminals, ssh: str, kind: str) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        await hidden(terminals, tab, f"{ssh} '{SHELLS[kind]}'", shown=False)
-
-
 RELAYED = {name: SCRIPT[name] for name in ("script bash", "script fish")}
 INTERRUPTED = {"bash": NESTED["bash"], "dash": "dash", **RELAYED}
 
@@ -150,46 +138,3 @@ async def test_what_a_person_has_half_typed_goes(tab: Tab, kind: str) -> None:
     assert first
     assert second
     assert first[1] == second[1]
-
-
-@pytest.mark.parametrize("outer", [NESTED["bash"], SCRIPT["script bash"]])
-async def test_a_status_that_a_person_left_is_found(tab: Tab, outer: str) -> None:
-    await tab.execute(outer, timeout=DEADLINE)
-    await tab.execute("true")
-    since = tab.next_byte
-    await tab.send_keys(["sh -c 'exit 6'", "Enter"])
-    while tab.pane.stream.ring.read(since, tab.next_byte).count(f"{SIGN} ".encode()) < 1:
-        await tab.pane.stream.changed()
-    assert (await tab.execute("echo $?; false")).output == "6\n"
-    since = tab.next_byte
-    await tab.send_keys(["echo st=$?", "Enter"])
-    while tab.pane.stream.ring.find(b"st=1", since) < 0:
-        await tab.pane.stream.changed()
-
-
-async def test_a_program_that_is_no_shell_gets_its_screen_back(terminals: Terminals, tab: Tab) -> None:
-    await tab.execute("script -q -c 'PYTHON_BASIC_REPL=1 python3 -q' /dev/null", timeout=DEADLINE)
-    with pytest.raises(TabUnavailable, match="no shell answered"):
-        await tab.execute("echo no", timeout=DEADLINE)
-    assert not (await tab.snapshot()).alternate_screen
-    # What was typed there, and what it said of that, is for a reader to know.
-    assert "7770;H" in (await terminals.read_logs(tab.window_id)).content
-    assert "SyntaxError" in (await terminals.stream_logs(tab.window_id)).chunk
-
-
-async def test_a_stopped_terminal_holds_nobody_up(tab: Tab) -> None:
-    """Nothing can be written to it (C-s) until it goes on: the lines are seen then, and the command runs."""
-    await tab.execute(NESTED["dash"], timeout=DEADLINE)
-    assert (await tab.execute("echo first")).output == "first\n"
-    await tab.send_keys(["C-s"])
-    async with anyio.create_task_group() as tasks:
-
-        async def late() -> None:
-            result = await tab.execute("echo late", timeout=DEADLINE)
-            assert result.output == "late\n"
-
-        pressed = tab.pane.pressed_at
-        tasks.start_soon(late)
-        while tab.pane.pressed_at == pressed:
-            await anyio.lowlevel.checkpoint()
-        await tab.send_keys(["C-q"])

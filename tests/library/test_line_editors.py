@@ -52,12 +52,6 @@ async def test_plugins_of_zsh_highlight_what_a_person_types_and_no_line_of_ours(
     assert (tmp_path / "highlighted").read_text() == "echo theirs\n" * 2
 
 
-async def test_a_limit_that_may_not_be_changed_stays(terminals: Terminals, tmp_path: Path) -> None:
-    (tmp_path / ".zshrc").write_text(f"{HIGHLIGHTS}typeset -r ZSH_HIGHLIGHT_MAXLENGTH=300\n")
-    async with tab_for(DEADLINE, terminals, "zsh", HOME=str(tmp_path)) as tab:
-        assert (await tab.execute("echo $ZSH_HIGHLIGHT_MAXLENGTH")).output == "300\n"
-
-
 async def shown(terminals: Terminals, tab: Tab, prompt: str) -> list[str]:
     """The rows of the screen, once the last one is the prompt."""
     while True:
@@ -65,35 +59,6 @@ async def shown(terminals: Terminals, tab: Tab, prompt: str) -> list[str]:
         if rows[-1] == prompt:
             return rows
         await terminals.wait_for([tab.window_id], idle=0.05, timeout=DEADLINE)
-
-
-async def test_zsh_prints_a_status_once_and_where_it_belongs(terminals: Terminals, tmp_path: Path) -> None:
-    (tmp_path / ".zshrc").write_text("setopt print_exit_value\nPS1='> '\n")
-    async with tab_for(DEADLINE, terminals, "zsh", HOME=str(tmp_path)) as tab:
-        for command, output, status in (
-            ("false", "zsh: exit 1\n", 1),
-            ("echo $?", "1\n", 0),
-            ("sh -c 'exit 7'", "zsh: exit 7     sh -c 'exit 7'\n", 7),
-            ("seq 2", "1\n2\n", 0),
-        ):
-            result = await tab.execute(command)
-            assert (result.output, result.exit_code) == (output, status)
-        assert await shown(terminals, tab, ">") == [
-            "> false", "zsh: exit 1", "> echo $?", "1", "> sh -c 'exit 7'", "zsh: exit 7     sh -c 'exit 7'", "> seq 2",
-            "1", "2", ">",
-        ]  # fmt: skip
-
-
-async def test_zsh_that_begins_no_line_for_its_prompt(terminals: Terminals, tmp_path: Path) -> None:
-    (tmp_path / ".zshrc").write_text("setopt no_prompt_cr no_prompt_sp\nPS1='> '\n")
-    async with tab_for(DEADLINE, terminals, "zsh", HOME=str(tmp_path)) as tab:
-        for _ in range(2):
-            assert (await tab.execute("echo one")).output == "one\n"
-            assert (await tab.execute("printf abc")).output == "abc"
-        assert (await tab.execute("echo two")).output == "two\n"
-        assert await shown(terminals, tab, ">") == [
-            "> echo one", "one", "> printf abc", "abc> echo one", "one", "> printf abc", "abc> echo two", "two", ">",
-        ]  # fmt: skip
 
 
 @pytest.mark.parametrize("query", [r"\033[>q", r"\033P$qm\033\134", r"\033P+q544e\033\134", r"\033[c", r"\033[?u"])

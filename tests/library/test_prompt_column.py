@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from muxwire import Terminals
 
 DEADLINE = 30.0
-# So often in a row: a piece of our line stayed in one of ten.
-ASKED = 20
 # Opened, typed into at once, and used.
 TYPED_AHEAD = 4
 OURS = ("eval", "mux", "\\", "{")
@@ -33,20 +31,6 @@ async def test_a_prompt_behind_an_output_without_a_line_end_stays(terminals: Ter
         assert (await tab.execute("echo third")).output == "third\n"
         lines = (await tab.snapshot()).lines
         assert f"{PROMPTS[shell]}echo third" in lines, lines
-
-
-@pytest.mark.parametrize("query", ["[6n", "[c"])
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "ksh"])
-async def test_what_a_terminal_answered_leaves_no_line_of_ours(terminals: Terminals, shell: str, query: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        for text in ("first", "again"):
-            assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
-        for _ in range(ASKED):
-            await tab.execute(f"printf '\\033{query}'")
-            assert (await tab.execute("echo y")).output == "y\n"
-            (line,) = [line for line in (await tab.snapshot()).lines if line.endswith("echo y")]
-            assert not any(piece in line for piece in OURS), line
-            assert (await tab.execute("clear")).exit_code == 0
 
 
 @pytest.mark.parametrize("before", ["nothing", "a command"])
