@@ -70,38 +70,9 @@ async def test_what_keeps_a_tab_open(tmp_path: Path, environ: dict[str, str]) ->
         assert (await closed(terminals, 5))[-1] == (busy.key, REASON)
 
 
-async def test_a_window_goes_when_none_of_its_panes_is_used(tmp_path: Path, environ: dict[str, str]) -> None:
-    async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
-        tab = await terminals.create_tab(idle_timeout=IDLE)
-        made = await terminals.run_operations([{"kind": "split_pane", "target": tab.key, "ref": "p"}])
-        pane = await terminals.tab(made.created_panes["p"])
-        left = await pane.execute("read x", async_=True)
-        other = await terminals.create_tab(idle_timeout=IDLE)
-        assert await closed(terminals, 1) == [(other.key, REASON)]
-        await pane.send_keys(["Enter"])
-        await terminals.command_result(left.command_id, wait=DEADLINE)
-        assert (await closed(terminals, 3))[1:] == [(pane.key, REASON), (tab.key, REASON)]
-
-
 async def test_the_next_process_knows_how_long_a_tab_may_be_unused(tmp_path: Path, environ: dict[str, str]) -> None:
     async with own_terminals("idle", state_dir=tmp_path, environ=environ) as first:
         tab = await first.create_tab(idle_timeout=IDLE)
     async with own_terminals("idle", state_dir=tmp_path, environ=environ) as second:
         assert await closed(second, 1) == [(tab.key, REASON)]
     subprocess.run(["tmux", "-S", str(second.folders.socket_path), "kill-server"], check=True, capture_output=True)
-
-
-async def test_who_wants_no_tab_closed_has_no_clock(tmp_path: Path, environ: dict[str, str]) -> None:
-    async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
-        tab = await terminals.create_tab()
-        assert tab.pane.use.woken is None
-
-
-@pytest.mark.parametrize("seconds", [-1.0, math.nan])
-async def test_what_is_no_time_is_refused(tmp_path: Path, environ: dict[str, str], seconds: float) -> None:
-    with pytest.raises(muxwire.InvalidArgument, match="close_idle"):
-        async with muxwire.open_terminals(state_dir=tmp_path, environ=environ, close_idle=seconds):
-            pass
-    async with muxwire.open_terminals(state_dir=tmp_path, environ=environ) as terminals:
-        with pytest.raises(muxwire.InvalidArgument, match="idle_timeout"):
-            await terminals.create_tab(idle_timeout=seconds)

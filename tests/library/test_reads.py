@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 
 from muxwire import TabUnavailable
 from muxwire.host import look
-from tests.library.opened import busy_loop, known_prompt, seen, tab_for
+from tests.library.opened import known_prompt, seen, tab_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,15 +109,6 @@ async def test_a_password_that_a_program_of_another_user_asks_for(
         await tab.stop_process()
 
 
-async def test_a_watcher_of_files_reads_no_terminal(terminals: Terminals) -> None:
-    """It sleeps in the same function of the kernel (`wait_woken`)."""
-    async with a_tab(terminals, "bash") as tab:
-        reads = "import ctypes, os; os.read(ctypes.CDLL(None).inotify_init(), 100)"
-        left = await tab.execute(f"{sys.executable} -c '{reads}'", timeout=1.0, on_timeout="leave")
-        assert (left.state, left.note) == ("running", ""), left
-        await tab.stop_process()
-
-
 @pytest.mark.parametrize("command", ["yes", "od -v /dev/zero", "stty raw -echo; yes"])
 async def test_what_writes_more_than_the_terminal_takes_does_not_wait_for_input(
     terminals: Terminals, command: str
@@ -132,11 +122,3 @@ async def test_what_writes_more_than_the_terminal_takes_does_not_wait_for_input(
             await tab.pane.stream.changed()
         stopped = await tab.stop_process()
         assert stopped.success, stopped
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_a_shell_that_computes_on_a_raw_tty_waits_for_nothing(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        cut = await tab.execute(f"stty -icanon -echo; {busy_loop(shell)}", timeout=1.0)
-        assert cut.timed_out, cut
-        assert (await tab.execute("echo ok")).output == "ok\n"

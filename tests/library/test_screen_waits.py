@@ -98,16 +98,6 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     await tab.close(force=True)
 
 
-async def test_what_goes_and_what_stays_after_a_program_was_answered(terminals: Terminals) -> None:
-    tab = await terminals.create_tab()
-    await tab.execute("read x; echo got $x", async_=True)
-    await tab.send_keys(["it", "Enter"], wait=DEADLINE)
-    await tab.wait_for(prompt=True, timeout=DEADLINE)
-    assert (await tab.wait_for(stable=0.1, timeout=DEADLINE)).outcome == "met"
-    assert (await tab.wait_for(until="nowhere", gone=True, timeout=DEADLINE)).outcome == "met"
-    await tab.close(force=True)
-
-
 async def test_rows_that_are_drawn_once_more_are_not_new(terminals: Terminals) -> None:
     """As Ink draws: up over its rows, and all of them again."""
     tab = await painter(terminals)

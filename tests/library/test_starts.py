@@ -10,8 +10,6 @@ import pytest
 
 from muxwire import ExecutionResult, InvalidArgument, ProcessStart, TabUnavailable
 from muxwire.tabs import processes
-from muxwire.tabs.waits import Wanted, Watch
-from muxwire.verbs.catalogue import Wait
 from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
@@ -47,16 +45,6 @@ async def test_what_fails_at_once_is_said_to_have_failed(tab: Tab, monkeypatch: 
     missing = await tab.start_process("nosuchprogram", ready="listening")
     assert said(missing) == (True, False, 127, "prompt"), missing
     assert "nosuchprogram" in missing.output
-
-
-async def test_what_comes_after_its_end_does_not_make_it_ready(tab: Tab) -> None:
-    await tab.execute("echo out")
-    ended = tab.pane.session.current
-    assert ended is not None
-    await tab.execute("echo next")
-    for word, found in (("out", True), ("next", False)):
-        outcome = await Watch(tab, Wanted.of(Wait(until=word)), ended.typed_at, command=ended).run()
-        assert (outcome.outcome == "met") == found
 
 
 async def test_what_goes_on_is_known_by_its_id(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:
@@ -100,21 +88,6 @@ async def test_what_is_waited_for_is_said_as_long_as_it_is(terminals: Terminals,
     await tab.send_keys(["2", "Enter"])
     done = await terminals.command_result(asked.command_id, wait=DEADLINE)
     assert (done.running, done.exit_code, done.note) == (False, 0, "")
-
-
-async def test_what_was_answered_waits_no_longer_though_it_shows_nothing(terminals: Terminals, tab: Tab) -> None:
-    asked = await tab.execute("""sh -c 'stty -echo; printf "pw? "; read x; sleep 1; read x; stty echo; echo $x'""")
-    assert "waits for a password" in asked.note
-    await tab.send_keys(["1", "Enter"])
-    while tab.state == "interactive":  # it has not read it yet
-        await anyio.lowlevel.checkpoint()
-    answered = await terminals.command_result(asked.command_id)
-    assert (answered.running, answered.state, answered.note) == (True, "running", ""), answered
-    again = await terminals.command_result(asked.command_id, wait=DEADLINE)
-    assert (again.running, again.note) == (True, asked.note), again
-    await tab.send_keys(["2", "Enter"])
-    done = await terminals.command_result(asked.command_id, wait=DEADLINE)
-    assert (done.running, done.exit_code, done.output, done.note) == (False, 0, "2\n", ""), done
 
 
 async def cut_short(tab: Tab, timeout: float) -> ExecutionResult | None:

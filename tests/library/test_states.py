@@ -10,8 +10,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.shell import prompt_line
-from tests.library.opened import seen, tab_for
+from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,32 +29,6 @@ async def silent(tab: Tab) -> None:
         with anyio.move_on_after(0.2) as still:
             await tab.pane.stream.changed()
         heard = not still.cancelled_caught
-
-
-async def types(tab: Tab, text: bytes) -> None:
-    """A person types, and sees it; an editor that colours words puts bytes between them."""
-    since = tab.next_byte
-    await tab.runner.keyboard.type(text)
-    await seen(tab, text.split()[-1].lstrip(b"'"), since)
-
-
-@pytest.mark.parametrize("line", [b"cat <<EOF", b"if true; then"])
-async def test_whatever_a_person_left_open_is_thrown_away(terminals: Terminals, line: bytes) -> None:
-    async with a_tab(terminals) as tab:
-        await tab.execute("true")
-        await types(tab, line)
-        await tab.runner.keyboard.type(b"\r")
-        await seen(tab, b"> ", tab.pane.session.prompt_end)
-        result = await tab.execute("echo ok", timeout=5)
-        assert (result.output, result.exit_code) == ("ok\n", 0), result
-
-
-async def test_a_short_command_of_a_person_is_waited_for(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prompt_line, "BUSY_GRACE", DEADLINE)
-    async with a_tab(terminals) as tab:
-        await tab.execute("true")
-        await types(tab, b"sleep 0.1; echo theirs\r")
-        assert (await tab.execute("echo ours")).output == "ours\n"
 
 
 async def test_a_list_says_of_a_builtin_that_reads_what_a_result_does(terminals: Terminals) -> None:
@@ -134,26 +107,6 @@ async def tab_startup(terminals: Terminals) -> float:
     """How long the machine takes to start an interpreter now: what the second is to be measured against."""
     async with a_tab(terminals) as tab:
         return (await tab.execute("python3 -c 'import getpass'")).duration_ms / 1000
-
-
-async def test_a_readonly_prompt_command_costs_the_hooks_but_not_the_commands(
-    terminals: Terminals, folder: Path
-) -> None:
-    home = folder / "readonly-home"
-    home.mkdir()
-    (home / ".bashrc").write_text("readonly PROMPT_COMMAND=\n")
-    async with a_tab(terminals, HOME=str(home)) as tab:
-        for number in range(3):
-            result = await tab.execute(f"echo {number}; (exit {number})")
-            assert (result.output, result.exit_code) == (f"{number}\n", number)
-
-
-async def test_an_rc_file_that_reads_gets_nothing_of_ours(terminals: Terminals, folder: Path) -> None:
-    home = folder / "reading-home"
-    home.mkdir()
-    (home / ".bashrc").write_text('read -t 0.5 x; echo "got:$x."\n')
-    async with a_tab(terminals, HOME=str(home)) as tab:
-        assert (await tab.execute('echo "$x."')).output == ".\n"
 
 
 # Each leaves its tty raw: the last waits for a key in another thread than its first one.

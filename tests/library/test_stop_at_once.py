@@ -156,34 +156,3 @@ async def test_a_program_in_place_of_a_shell_can_be_stopped(
     if delay is None:
         sent = wanted.get(name, name)
         assert (stopped.signal_sent, stopped.exit_code) == (sent, 128 + signal.Signals[sent]), stopped
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
-async def test_a_program_that_its_supervisor_has_not_forked_yet_is_stopped(
-    terminals: Terminals, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = await terminals.create_tab(command=["sh", "-c", "trap '' INT; echo READY; exec sleep 86399"])
-    await terminals.wait_for([tab.window_id], until="READY")
-    host, looked = tab.pane.host, itertools.count()
-    monkeypatch.setattr(host, "child_name", lambda _: "" if next(looked) < 20 else "sleep")
-    signal_group = host.signal_group
-
-    def signalled(pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
-        return next(looked) > 20 and signal_group(pgrp, number, spare=spare)
-
-    monkeypatch.setattr(host, "signal_group", signalled)
-    stopped = await tab.stop_process(name, grace=0.5)
-    assert (stopped.success, stopped.state) == (True, "dead"), stopped
-
-
-async def test_a_tab_that_runs_a_program_is_called_by_its_name(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(command=["/usr/bin/env", "sleep", "86399"])
-    try:
-        shown = ""
-        while shown != "sleep":  # env becomes it
-            [row] = [row for row in (await terminals.list_tabs()).tabs if row.window_id == tab.window_id]
-            shown = row.current_command
-        with pytest.raises(TabUnavailable, match="sleep runs in the foreground"):
-            await tab.execute("echo no", timeout=1.0)
-    finally:
-        await tab.close(force=True)

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import ConnectionClosed
 from muxwire.pane import output as execution_result
-from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from muxwire.shell.prompt_line import BUSY_GRACE
-from muxwire.shell.stop import Stop
-from tests.library.opened import known_prompt, seen, tab_for
+from tests.library.opened import known_prompt, tab_for
 from tests.processes import stopped
 
 if TYPE_CHECKING:
@@ -108,24 +105,6 @@ async def test_what_has_half_arrived_waits_for_its_other_half(terminals: Termina
         assert (await terminals.command_result(left.command_id)).output == given
 
 
-async def test_of_two_calls_at_once_none_takes_the_other_back(
-    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = await tab.execute("echo one; read -r go; echo two; read -r go", timeout=1.0, on_timeout="leave")
-    running = tab.pane.session.current
-    assert running is not None
-    running.read_up_to = left.from_byte
-
-    async def overtake() -> None:
-        await tab.send_keys(["Enter"])
-        await terminals.wait_for([tab.window_id], until="two", timeout=DEADLINE)
-        assert (await terminals.command_result(left.command_id)).output == "one\n\ntwo\n"
-
-    once_behind_a_read(monkeypatch, overtake)
-    await terminals.command_result(left.command_id)
-    assert (await terminals.command_result(left.command_id)).output == ""
-
-
 # One shell that says when a line is accepted, and one that does not; all of them are in the recordings.
 @pytest.mark.parametrize("shell", ["bash", "dash"])
 async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, shell: str) -> None:
@@ -160,27 +139,6 @@ async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab
     assert (after.output, after.exit_code) == ("ok\n", 0)
 
 
-async def test_a_call_that_waited_for_our_command_waits_for_its_prompt_too(tab: Tab) -> None:
-    running = await tab.execute("sleep 1000", async_=True)
-    command = tab.pane.session.current
-    assert command is not None
-    results = []
-
-    async def after() -> None:
-        results.append(await tab.execute("echo ok", timeout=DEADLINE))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(after)
-        while not command.started:
-            await tab.pane.stream.changed()
-        await anyio.sleep(2 * BUSY_GRACE)  # longer than a program of somebody else is waited for
-        mark = f"\x1b]7770;E;{running.command_id};0;/;{running.command_id}\x07"
-        tab.pane.stream.feed(mark.encode())  # the prompt's comes in a read of its own
-        await anyio.sleep(0.01)
-        await tab.runner.keyboard.type(b"\x03")
-    assert [result.output for result in results] == ["ok\n"]
-
-
 @pytest.mark.parametrize("shell", ["dash", "ksh", "busybox"])
 async def test_a_shell_that_is_late_at_its_prompt_is_waited_for(
     terminals: Terminals, tmp_path: Path, shell: str
@@ -202,45 +160,6 @@ async def test_a_shell_that_is_late_at_its_prompt_is_waited_for(
             await anyio.sleep(3 * BUSY_GRACE)  # longer than a program of somebody else is waited for
             (tmp_path / "go").touch()
     assert [(result.output, result.exit_code) for result in results] == [("ok\n", 0)]
-
-
-async def test_a_call_cancelled_between_two_connections_interrupts_its_command(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refused(*_: object, **__: object) -> None:
-        raise ConnectionClosed("it is reconnected in a moment")
-
-    async with anyio.create_task_group() as group:
-        group.start_soon(tab.execute, "sh -c 'echo begun; exec sleep 100'")
-        await seen(tab, b"begun\r\n")
-        monkeypatch.setattr(Keyboard, "press", refused)
-        group.cancel_scope.cancel()
-    running = tab.pane.session.current
-    assert running is not None
-    await end_of(running).wait()
-    monkeypatch.undo()
-    assert running.exit_code == 130
-    assert (await tab.execute("echo ok")).output == "ok\n"
-
-
-async def test_a_call_cancelled_while_it_interrupts_still_ends_its_command(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scope = anyio.CancelScope()
-
-    async def given_up(*_: object, **__: object) -> str:
-        monkeypatch.undo()
-        scope.cancel()
-        await anyio.lowlevel.checkpoint()
-        return ""
-
-    monkeypatch.setattr(Stop, "run", given_up)
-    with scope:
-        await tab.execute("sleep 100", timeout=0.1)
-    running = tab.pane.session.current
-    assert running is not None
-    await end_of(running).wait()
-    assert (running.exit_code, running.timed_out) == (130, True)
 
 
 async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(terminals: Terminals, tab: Tab) -> None:

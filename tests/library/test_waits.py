@@ -246,21 +246,6 @@ async def test_the_first_of_several_tabs(terminals: Terminals) -> None:
     assert (await terminals.wait_for(names, until="there")).outcome == "closed"
 
 
-async def test_the_prompt_after_what_was_typed(terminals: Terminals) -> None:
-    tab = await terminals.create_tab()
-    names = [tab.window_id]
-    first = await terminals.wait_for(names, prompt=True, timeout=DEADLINE)
-    assert first.outcome == "met"
-    sent = await tab.send_keys(["read -r x", "Enter"])
-    early = await terminals.wait_for(names, prompt=True, from_byte=sent.next_byte, timeout=0.0)
-    assert early.outcome == "timed_out"
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(tab.send_keys, ["something", "Enter"])
-        met = await terminals.wait_for(names, prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
-    assert (met.outcome, met.match, met.exit_code) == ("met", "prompt", 0)
-    await tab.close(force=True)
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
 async def test_a_prompt_comes_with_the_exit_code(terminals: Terminals, shell: str) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), name=f"named-{shell}")
@@ -306,28 +291,6 @@ async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -
     done = await terminals.wait_for([tab.window_id], until="finished", timeout=DEADLINE)
     assert done.outcome == "met"
     await tab.close(force=True)
-
-
-async def test_a_waiting_call_costs_nothing(printer: Printer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody looks at anything until bytes come: the search is called once for each of them."""
-    looks = 0
-    from muxwire.tabs.waits import TextSearch
-
-    look = TextSearch._examine
-
-    def counted(self: TextSearch, *arguments: object, **options: object) -> object:
-        nonlocal looks
-        looks += 1
-        return look(self, *arguments, **options)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(TextSearch, "_examine", counted)
-    start = printer.tab.next_byte
-    used = time.process_time()
-    waited = await printer.wait(until="never", from_byte=start, timeout=1.0)
-    used = time.process_time() - used
-    assert waited.outcome == "timed_out"
-    assert looks == 1
-    assert used < 0.5  # a loop that looks again and again would need all of the second
 
 
 async def test_seven_bytes_that_meet_a_wait_take_few_calls(terminals: Terminals) -> None:
@@ -419,12 +382,6 @@ async def test_the_echo_of_what_was_typed_is_no_answer(terminals: Terminals, she
     whole = await terminals.wait_for(names, regex=r"^another needle$", from_byte=sent.next_byte, timeout=DEADLINE)
     assert (await tab.pane.stream.read(sent.next_byte, whole.next_byte))[0].count(b"needle") == 2
     await tab.close(force=True)
-
-
-async def test_what_looks_like_an_echo_where_nothing_is_echoed_is_seen(printer: Printer) -> None:
-    sent = await printer.tab.send_keys([f"1*{b'1*31'.hex()}\n"])  # prints the beginning of what was typed
-    met = await printer.wait(until="1*31", from_byte=sent.next_byte)
-    assert met.outcome == "met"
 
 
 async def test_a_line_that_the_terminal_wrapped_is_one_line(printer: Printer) -> None:

@@ -6,30 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muxwire.tabs.waits import SLICE, Watch
+from muxwire.tabs.waits import SLICE
 from tests.library.opened import closed, known_prompt, tab_for
 from tests.processes import stopped
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
-    from muxwire.vt.bells import BellScanner
 
 DEADLINE = 20
-
-
-async def test_the_text_of_a_command_that_has_not_begun_is_no_answer(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(shell="bash")
-    await known_prompt(tab)  # a shell that draws its prompt is continued
-    with stopped(tab.pane.session.shell_pid):
-        running = await tab.execute("echo begun; read -r go", async_=True)
-        assert running.command_id is not None
-        drawn = b"\x1b]7770;T;%s\x07echo begun; read -r go\r\n" % running.command_id.encode()
-        tab.pane.stream.feed(drawn)  # S comes in a write of its own
-        nothing = await terminals.wait_for([tab.window_id], until="begun", timeout=0.0)
-        assert nothing.outcome == "timed_out", nothing
-    met = await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
-    assert (met.outcome, met.next_byte > running.next_byte) == ("met", True)
-    await tab.close(force=True)
 
 
 async def test_the_echo_of_keys_that_came_before_their_command_began_is_no_answer(terminals: Terminals) -> None:
@@ -64,14 +48,6 @@ async def test_what_begins_with_a_line_end_is_found_in_the_first_line(terminals:
         assert (await terminals.wait_for([tab.key], until="\n", timeout=0.5)).outcome == "timed_out"
 
 
-async def test_a_command_is_ready_when_its_first_line_is_there(terminals: Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        pieces = "printf up; sleep 0.05; echo ' at port 80'; sleep 100"
-        begun = await tab.start_process(pieces, ready="\nup", ready_timeout=DEADLINE)
-        assert (begun.ready, begun.output) == (True, "up at port 80\n")
-        await tab.stop_process()
-
-
 async def test_no_time_at_all_is_enough_to_look_once(terminals: Terminals) -> None:
     tab = await terminals.create_tab(command=["sh", "-c", f"echo needle; seq {SLICE}; exit 3"])
     await closed(tab)
@@ -81,24 +57,6 @@ async def test_no_time_at_all_is_enough_to_look_once(terminals: Terminals) -> No
     assert last.outcome == "met"
     nothing = await terminals.wait_for([tab.window_id], until="thread", from_byte=0, timeout=0)
     assert nothing.outcome == "closed"
-
-
-async def test_a_text_that_comes_while_bells_are_looked_for_is_found(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = await terminals.create_tab(shell="bash")
-    looked_for = Watch._bell
-
-    async def while_it_comes(watch: Watch, bells: BellScanner) -> int:
-        monkeypatch.undo()
-        assert (await tab.execute("echo nee''dle")).exit_code == 0
-        return await looked_for(watch, bells)
-
-    await tab.execute("true")
-    monkeypatch.setattr(Watch, "_bell", while_it_comes)
-    found = await terminals.wait_for([tab.window_id], until="needle", bell=True, timeout=DEADLINE)
-    assert (found.outcome, found.match) == ("met", "needle")
-    await tab.close(force=True)
 
 
 async def test_the_tail_holds_the_match_and_what_is_around_it(terminals: Terminals) -> None:

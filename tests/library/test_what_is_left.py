@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Terminals
-    from muxwire.results import ExecutionResult, ProcessStop
+    from muxwire.results import ProcessStop
 
 pytestmark = pytest.mark.skipif(not HAS_PROC, reason="the kernel's account is not to be had")
 
@@ -123,34 +122,6 @@ async def test_what_a_command_leaves_that_its_timeout_ended_is_named(
         assert listed.output.split() == ["/bin/sleep", "72", "/bin/sleep", "72"]
 
 
-async def test_what_the_next_command_runs_is_not_left_of_the_one_before(terminals: Terminals, ends: list[int]) -> None:
-    """It waits for its turn, and is typed as soon as the prompt is there."""
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        ran: list[ExecutionResult] = []
-
-        async def run(command: str, timeout: float) -> None:
-            ran.append(await tab.execute(command, timeout=timeout))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run, "/bin/sleep 70 & /bin/sleep 71", 0.5)
-            while tab.pane.session.running is None:
-                await anyio.lowlevel.checkpoint()
-            tasks.start_soon(run, "/bin/sleep 1 | /bin/cat", DEADLINE)
-        found = re.fullmatch(r"what it began still runs: sleep \(pid ([0-9]+)\)", ran[1].note or ran[0].note)
-        assert found is not None, ran
-        ends.append(int(found[1]))
-        assert sorted(one.exit_code or 0 for one in ran) == [0, 130], ran
-        assert "" in (ran[0].note, ran[1].note), ran
-
-
-async def test_what_a_program_leaves_is_named(terminals: Terminals, ends: list[int]) -> None:
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        await tab.start_process("sh -c 'sleep 78 & echo up; exec sleep 79'", ready="up")
-        stopped = await tab.stop_process()  # a shell's job in the background ignores SIGINT
-        ends += [one.pid for one in stopped.left]
-        assert (names(stopped), stopped.success) == (["sleep"], False)
-
-
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_where_nothing_is_left_it_is_a_success(terminals: Terminals, shell: str) -> None:
     async with tab_for(DEADLINE, terminals, shell) as tab:
@@ -160,24 +131,6 @@ async def test_where_nothing_is_left_it_is_a_success(terminals: Terminals, shell
         stopped = await tab.stop_process()
         assert (stopped.left, stopped.success) == ((), True)
         assert (await tab.stop_process()).left == ()
-
-
-async def test_what_keys_started_is_named_too(terminals: Terminals, ends: list[int]) -> None:
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        # It says so itself: before that a C-c would still end it.
-        await tab.send_keys(["sh -c '(echo u''p; exec sleep 82) & exec sleep 83'", "Enter"], wait=0)
-        await terminals.wait_for([tab.key], regex="^up", timeout=DEADLINE)
-        stopped = await tab.stop_process()
-        ends += [one.pid for one in stopped.left]
-        assert (names(stopped), stopped.success) == (["sleep"], False)
-
-
-async def test_what_runs_for_a_slow_prompt_is_not_left(terminals: Terminals) -> None:
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        await tab.execute("PROMPT_COMMAND='sleep 0.8'")
-        await tab.execute("sleep 60", async_=True)
-        stopped = await tab.stop_process()
-        assert (stopped.left, stopped.success, stopped.state) == ((), True, "prompt"), stopped
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -200,47 +153,6 @@ async def test_what_reads_the_terminal_from_another_session_ends_too(
             await anyio.sleep(0.01)
 
 
-async def test_what_read_before_and_does_something_else_as_its_caller_is_stopped_ends_too(
-    terminals: Terminals, tmp_path: Path
-) -> None:
-    """It was not seen to read then, stayed, and read again: the next commands were refused."""
-    (tmp_path / "asks").write_text("trap 'sleep 2' USR1; echo $$; while :; do read x; done\n")
-    (tmp_path / "calls").write_text(
-        f"t=$(tty); setsid sh {tmp_path}/asks <$t & trap 'kill -USR1 '$!'; exit' INT; wait $!\n"
-    )
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        left = await tab.execute(f"sh {tmp_path}/calls", timeout=DEADLINE, on_timeout="leave")
-        assert left.state == "interactive", left
-        pid = int(left.output.split()[0])
-        assert (await tab.stop_process()).success
-        while await anyio.Path(f"/proc/{pid}").exists():
-            await anyio.sleep(0.01)
-        assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
-
-
-async def test_what_is_about_to_run_when_it_is_looked_at_ends_too(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a pinentry on a busy machine: two looks missed it, and the next commands were refused."""
-    async with tab_for(DEADLINE, terminals, "bash") as tab:
-        left = await tab.execute("(setsid sh -c 'echo $$; exec cat' <$(tty) & wait $!)", timeout=DEADLINE)
-        assert left.state == "interactive", left
-        host = tab.pane.host
-        look_all, missed = host.look_all, 0
-
-        async def misses(leader: int, tty: str) -> PaneLook:
-            nonlocal missed
-            missed += 1
-            seen, sees = await look_all(leader, tty), missed == 2 and tab.pane.session.running is not None
-            return replace(seen, processes=tuple(one for one in seen.processes if one.controls or sees))
-
-        monkeypatch.setattr(type(host), "look_all", staticmethod(misses))
-        assert (await tab.stop_process()).success
-        monkeypatch.undo()
-        while await anyio.Path(f"/proc/{int(left.output.split()[0])}").exists():
-            await anyio.sleep(0.01)
-
-
 @pytest.mark.parametrize("changes", range(4))
 async def test_a_look_during_which_the_front_changes_is_taken_again(
     monkeypatch: pytest.MonkeyPatch, changes: int
@@ -257,11 +169,3 @@ async def test_a_look_during_which_the_front_changes_is_taken_again(
     monkeypatch.setattr("muxwire.host.look.LookInSteps", Look)
     seen = await local.LocalHost(environ={}).look_all(7, "/dev/pts/0")
     assert (seen.foreground, len(looks)) == ((7, changes + 1) if changes < 3 else (0, 3))
-
-
-async def test_without_proc_a_reused_pid_is_not_detected(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = local.LocalHost(environ={})
-    assert here.detects_pid_reuse
-    monkeypatch.setattr("muxwire.host.processes.HAS_PROC", False)
-    assert here.started(os.getpid()) == here.started(os.getppid())
-    assert not here.detects_pid_reuse
