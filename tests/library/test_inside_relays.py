@@ -12,7 +12,6 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.operations import Execute
 from muxwire.pane import terminal
 from muxwire.shell import examine, ready as listening
 from tests.library.opened import known_prompt, seen, tab_for
@@ -63,35 +62,6 @@ async def test_a_secret_that_is_asked_for_inside_is_seen(terminals: Terminals, c
         asked = await tab.execute(f"{carrier}\"stty raw -echo; printf 'Password: '; sleep 30\"", timeout=DEADLINE)
         assert (asked.state, asked.running) == ("interactive", True), asked
         assert "password" in asked.note
-        await tab.stop_process()
-
-
-async def test_who_is_told_of_input_waits_on_at_such_a_question(terminals: Terminals, carrier: str) -> None:
-    """As `muxwire run` does."""
-    told: list[str] = []
-
-    async def tell(what: str) -> None:
-        told.append(what)
-
-    async with a_tab(terminals) as tab:
-        command = f'{carrier}"{QUESTION.format(2)}; exit 7"'
-        done = await tab.execute(command, timeout=DEADLINE, on_input=tell)
-        assert (done.exit_code, told) == (7, []), done
-
-
-async def test_a_step_with_such_a_question_is_unknown(terminals: Terminals, carrier: str) -> None:
-    async with a_tab(terminals) as tab:
-        step = Execute(target=tab.key, command=f'{carrier}"{QUESTION.format(30)}"')
-        ran = await terminals.run_operations([step])
-        assert ran.steps[0].status == "unknown", ran
-        assert "cannot be seen" in ran.steps[0].error
-
-
-async def test_keys_are_answered_by_such_a_question(terminals: Terminals, carrier: str) -> None:
-    async with a_tab(terminals) as tab:
-        await known_prompt(tab)
-        sent = await tab.send_keys([f'{carrier}"{QUESTION.format(30)}"', "Enter"], wait=DEADLINE)
-        assert (sent.outcome, sent.state) == ("silent", "running" if tab.pane.session.running else "busy"), sent
         await tab.stop_process()
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import ConnectionClosed, TabUnavailable
-from muxwire.pane.keyboard import Keyboard
+from muxwire import TabUnavailable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from muxwire import Tab, Terminals
-    from muxwire.client.client import Pending
 from tests.users import needs
 
 # Seconds that no command here takes.
@@ -32,33 +30,6 @@ NESTED = {
     "ksh": "ksh",
     "subshell": "(exec bash --norc)",
 }
-
-
-@pytest.mark.parametrize("kind", NESTED)
-async def test_a_nested_shell_runs_commands_exactly(terminals: Terminals, tab: Tab, kind: str) -> None:
-    outer = await tab.execute(NESTED[kind], timeout=5)
-    assert (outer.state, outer.running, outer.exit_code) == ("interactive", True, None), outer
-    first = await tab.execute("echo 'a  b'; false")
-    assert (first.output, first.exit_code, first.state) == ("a  b\n", 1, "interactive")
-    many = await tab.execute("cd /tmp\nseq 1 3000")
-    assert (many.output, many.cwd) == ("".join(f"{n}\n" for n in range(1, 3001)), "/tmp")
-    assert (await tab.execute("pwd; cat /etc/hostname | wc -l")).output.split() == ["/tmp", "1"]
-    last = await tab.execute("echo bye; exit 9")
-    assert last.output.startswith("bye\n")
-    ended = await terminals.command_result(outer.command_id, wait=LONG)
-    assert (ended.running, ended.exit_code, ended.state) == (False, 9, "prompt"), ended
-    again = await tab.execute("echo ok; pwd")
-    assert (again.output, again.exit_code) == ("ok\n/\n", 0)
-
-
-async def test_programs_of_a_nested_prompt_are_no_command_that_continues(tab: Tab) -> None:
-    """After a C-c the prompt's programs run; interrupted, the shell begins them anew."""
-    await tab.execute("PROMPT_COMMAND='command ls >/dev/null; sleep 0.2' bash --norc --noprofile", timeout=5)
-    for number in range(2):
-        cut = await tab.execute("sleep 1000", timeout=1.5)
-        assert cut.timed_out, cut
-        after = await tab.execute(f"echo {number}")
-        assert (after.output, after.exit_code) == (f"{number}\n", 0), after
 
 
 async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(tab: Tab) -> None:
@@ -85,32 +56,6 @@ async def test_a_nested_zsh_that_keeps_lines_with_a_space_keeps_only_the_first_o
     assert listed.count("echo theirs") == 2
     # The first command's, and the question that was typed before it: in the list, and in the file.
     assert sum("muxwire" in line for line in listed.splitlines()) == 4, listed
-
-
-async def test_an_error_that_ends_the_line_in_a_nested_shell_is_noticed(tab: Tab) -> None:
-    await tab.execute("bash --norc", timeout=5)
-    failed = await tab.execute("set -u; echo $nothing_of_that_name")
-    assert failed.exit_code != 0
-    assert "unbound variable" in failed.output
-    assert (await tab.execute("set +u; echo ok")).output == "ok\n"
-
-
-async def test_a_nested_shell_is_asked_for_its_status_when_the_connection_is_back(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await tab.execute("bash --norc", timeout=5)
-    press = Keyboard.press
-
-    def refused_once(keyboard: Keyboard, data: bytes, **options: Any) -> list[Pending]:
-        if b"7770;E;" in data and b"sleep" not in data:
-            monkeypatch.undo()
-            raise ConnectionClosed("it is reconnected in a moment")
-        return press(keyboard, data, **options)
-
-    monkeypatch.setattr(Keyboard, "press", refused_once)
-    cut = await tab.execute("sleep 30", timeout=0.3)
-    assert Keyboard.press is press
-    assert (cut.exit_code, cut.running) == (130, False), cut
 
 
 @pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "ksh"])
@@ -209,36 +154,4 @@ async def test_a_question_of_a_typed_line_is_no_prompt_and_a_second_line_proves_
         await tab.execute("echo no", timeout=1)
     await tab.send_keys([":", "Enter"])
     await runs_next(tab)
-    await tab.close(force=True)
-
-
-@pytest.mark.parametrize(
-    ("shell", "command"), [("bash", "exec 7<&0; read -u 7 x; echo got:$x"), ("fish", "exec sh script")]
-)
-async def test_a_shell_that_reads_after_exec_is_not_at_its_prompt(
-    terminals: Terminals, shell: str, command: str, tmp_path: Path
-) -> None:
-    """`exec` only redirects, or the shell runs a script."""
-    (tmp_path / "script").write_text("read x\necho got:$x\n")
-    tab = await terminals.create_tab(shell=shell, cwd=tmp_path)
-    asked = await tab.execute(command, timeout=LONG)
-    assert (asked.state, asked.running) == ("interactive", True), asked
-    await tab.send_keys(["a word", "Enter"])
-    done = await terminals.command_result(asked.command_id, wait=LONG)
-    assert done.output.endswith("got:a word\n"), done
-    await tab.close(force=True)
-
-
-@pytest.mark.parametrize("keys", [["echo \\", "Enter"], ["echo 'x", "Enter", "y", "Enter"], ["begin", "Enter"]])
-async def test_all_lines_that_are_edited_in_fish_make_room_for_ours(terminals: Terminals, keys: list[str]) -> None:
-    tab = await terminals.create_tab(shell="fish")
-    await tab.execute("true")
-    await tab.runner.settled()
-    await tab.send_keys(keys)
-    await terminals.wait_for([tab.key], idle=0.2, timeout=LONG)
-    for text in ("first", "second"):
-        done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=LONG)
-        assert (done.output, done.exit_code) == (f"{text}\n", 3), done
-    lines = "\n".join((await tab.snapshot()).lines)
-    assert not any(word in lines for word in ("eval", "source", "^C")), lines
     await tab.close(force=True)

@@ -134,27 +134,6 @@ async def test_a_shell_that_is_gone_between_two_commands_refuses_the_next(
         await is_back(tab, str(tmp_path / "place"))
 
 
-async def test_what_was_given_before_anybody_was_told_is_refused_too(terminals: Terminals, tmp_path: Path) -> None:
-    async with tab_for(LONG, terminals) as tab:
-        group, told = await reach(tab, PLACES["relay"]), []
-        async with anyio.create_task_group() as calls:
-
-            async def call(number: int) -> None:
-                with pytest.raises(TabUnavailable) as error:
-                    await tab.execute(f"touch {tmp_path}/{number}", timeout=LONG)
-                told.append(str(error.value))
-
-            running = await tab.execute("sleep 60", async_=True)
-            for number in range(3):
-                calls.start_soon(call, number)
-            await anyio.wait_all_tasks_blocked()
-            lose(group)
-        assert (await terminals.command_result(running.command_id, wait=LONG)).exit_code is None
-        assert all("the shell it ran in" in text for text in told), told
-        assert not list(tmp_path.iterdir())
-        assert (await tab.execute("echo here")).output == "here\n"
-
-
 async def test_a_caller_who_knows_that_it_is_gone_is_not_refused(terminals: Terminals) -> None:
     async with tab_for(LONG, terminals) as tab:
         for known in ("result", "keys", "stop", "exit", "logout"):

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import getpass
-import os
 import re
-import shlex
 import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
     from muxwire import Tab, Terminals
-from muxwire.shell.listener import FIRST_PROMPT
 from tests.library.opened import seen
 from tests.users import needs
 
@@ -82,7 +78,6 @@ while master in read:
             read.remove(master)
 os.waitpid(pid, 0)
 """
-NAMESPACE = ["unshare", "--mount", "--map-root-user"]
 
 
 @pytest.fixture(scope="module")
@@ -129,17 +124,6 @@ async def test_a_shell_behind_ssh_runs_commands_exactly(terminals: Terminals, ta
     await works(terminals, tab, outer.command_id, fish=kind == "fish")
 
 
-async def test_a_login_behind_ssh_runs_commands_exactly(terminals: Terminals, tab: Tab, ssh: str) -> None:
-    outer = await tab.execute(ssh, timeout=DEADLINE)
-    await works(terminals, tab, outer.command_id)
-
-
-@pytest.mark.parametrize("kind", SHELLS)
-async def test_a_shell_behind_script_runs_commands_exactly(terminals: Terminals, tab: Tab, kind: str) -> None:
-    outer = await tab.execute(f"script -q -e -c '{SHELLS[kind]}' /dev/null", timeout=DEADLINE)
-    await works(terminals, tab, outer.command_id, fish=kind == "fish")
-
-
 @pytest.mark.parametrize("inner", ["bash --norc", "dash", f"script -q -e -c '{SHELLS['bash']}' /dev/null"])
 async def test_a_shell_that_a_command_over_a_relay_begins_takes_commands(
     terminals: Terminals, tab: Tab, inner: str
@@ -161,21 +145,6 @@ async def test_a_shell_that_a_command_over_a_relay_begins_takes_commands(
     assert (await tab.execute("exit 4", timeout=DEADLINE)).exit_code == 4
     assert (await terminals.command_result(begun.command_id, wait=DEADLINE)).exit_code == 4
     assert (await tab.execute("echo $$", timeout=DEADLINE)).output == outer.output
-
-
-async def test_an_empty_prompt_is_waited_for_once(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float | None] = []
-    within = anyio.move_on_after
-
-    def noted(delay: float | None, shield: bool = False) -> anyio.CancelScope:
-        waits.append(delay)
-        return within(delay, shield)
-
-    await tab.execute("script -q -e -c 'env PS1= dash' /dev/null", timeout=3, on_timeout="leave")
-    monkeypatch.setattr(anyio, "move_on_after", noted)
-    for _ in range(2):
-        assert (await tab.execute("echo y")).output == "y\n"
-    assert len([wait for wait in waits if wait and 0.9 * FIRST_PROMPT < wait <= FIRST_PROMPT]) == 1
 
 
 async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(
@@ -232,43 +201,6 @@ async def test_a_question_behind_ssh_is_not_taken_for_a_prompt(terminals: Termin
     done = await terminals.command_result(left.command_id, wait=DEADLINE)
     assert done.exit_code == 0
     assert done.output.endswith("got:yes\n"), done
-
-
-def new_root(folder: Path) -> list[str]:
-    """Make a root folder with a busybox, the libraries that it needs, and the devices of this machine."""
-    busybox = shutil.which("busybox") or ""
-    listed = subprocess.run(["ldd", busybox], capture_output=True, text=True, check=False).stdout
-    for file in [busybox, *re.findall(r"(/\S+)", listed)]:
-        target = folder / file.lstrip("/")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(file, target)
-    (folder / "dev").mkdir()
-    (folder / "tmp").mkdir()
-    chroot = shutil.which("chroot", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-    return [*NAMESPACE, "sh", "-c", f"mount --rbind /dev {folder}/dev && exec {chroot} {folder} {busybox} sh"]
-
-
-async def test_a_shell_that_does_not_see_our_files_is_reached(terminals: Terminals, tab: Tab, tmp_path: Path) -> None:
-    if subprocess.run([*NAMESPACE, "true"], check=False, capture_output=True).returncode:
-        pytest.skip("no namespaces may be made here")
-    words = new_root(tmp_path)
-    outer = await tab.execute(" ".join(map(shlex.quote, words)), timeout=DEADLINE)
-    assert outer.state == "interactive", outer
-    assert (await tab.execute("echo hi; (exit 4)")).exit_code == 4
-    seen = await tab.execute("ls /; pwd")
-    assert "etc" not in seen.output.split()
-    assert seen.cwd == "/"
-    await tab.execute("exit 3")
-    assert (await terminals.command_result(outer.command_id, wait=DEADLINE)).exit_code == 3
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="su asks everyone but root for a password")
-@pytest.mark.parametrize("login", ["su - -s /bin/bash nobody", "su -s /bin/bash nobody", "su -P - -s /bin/bash nobody"])
-async def test_a_shell_of_su_runs_commands_exactly(terminals: Terminals, tab: Tab, login: str) -> None:
-    """Of a user without start-up files: those of this machine's root may do anything, and take a minute."""
-    outer = await tab.execute(login, timeout=DEADLINE)
-    assert outer.state == "interactive", outer
-    await works(terminals, tab, outer.command_id)
 
 
 @pytest.mark.parametrize("entered", ["execute", "keys"])
