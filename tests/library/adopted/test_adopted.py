@@ -36,20 +36,6 @@ async def test_nothing_changes(person: Person, environ: dict[str, str], folder: 
     assert person.tmux("list-clients", "-F", CLIENTS).split() == ["0"]
 
 
-async def test_state_persists_and_shells_of_every_session_run_commands(
-    person: Person, environ: dict[str, str], folder: Path
-) -> None:
-    await person.settled()
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        one, three = await adopted.tab("work:one"), await adopted.tab("three")
-        await one.execute("cd /usr; export WORD=kept")
-        assert (await one.execute("pwd; echo $WORD")).output == "/usr\nkept\n"
-        result = await three.execute("printf 'in dash'; (exit 4)")
-        assert (result.output, result.exit_code) == ("in dash", 4)
-        await one.send_keys(["echo 'typed by'", " keys", "Enter"])
-        assert (await adopted.wait_for(["one"], until="typed by keys", timeout=10)).outcome == "met"
-
-
 async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ: dict[str, str], folder: Path) -> None:
     await person.settled()
     before = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
@@ -67,16 +53,6 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
         async with muxwire.open_terminals(socket=person.socket, environ=environ, close_idle=60):
             pass
     assert refused.value.remedy == "leave out close_idle, or socket and socket_name"
-
-
-async def test_a_server_without_a_session_is_refused(person: Person, environ: dict[str, str], folder: Path) -> None:
-    """With `exit-empty off` it runs on, and lists nothing without an error."""
-    person.tmux("set-option", "-s", "exit-empty", "off", ";", "kill-session", "-a", "-t", "work")
-    person.tmux("kill-session", "-t", "work")
-    with pytest.raises(muxwire.InstanceUnavailable, match="has no session"):
-        async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state"):
-            pass
-    assert "off" in person.tmux("show-options", "-s", "exit-empty")
 
 
 async def test_attached_from_the_first_use_of_a_session_on(
@@ -101,17 +77,6 @@ async def test_attached_from_the_first_use_of_a_session_on(
         assert sessions_of_us() == ["other", "work"]
         assert '"offset"' not in tab.log_path.with_suffix(".gaps").read_text()
     assert sessions_of_us() == []
-
-
-async def test_a_tab_of_the_person_that_is_closed(person: Person, environ: dict[str, str], folder: Path) -> None:
-    await person.settled()
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        await adopted.list_tabs()
-        person.tmux("kill-window", "-t", "work:two")
-        with pytest.raises(muxwire.NoSuchTarget):
-            await adopted.tab("two")
-        person.tmux("new-window", "-d", "-t", "work:", "-n", "four")
-        assert "four" in {tab.name for tab in (await adopted.list_tabs()).tabs}
 
 
 async def test_the_person_detaches_us_from_a_session(person: Person, environ: dict[str, str], folder: Path) -> None:
@@ -150,19 +115,3 @@ async def test_no_server_is_started(environ: dict[str, str], folder: Path) -> No
         async with muxwire.open_terminals(socket=folder / "nobody", environ=environ, state_dir=folder / "state"):
             pass
     assert not (folder / "nobody").exists()
-
-
-async def test_arguments_that_exclude_each_other(environ: dict[str, str]) -> None:
-    with pytest.raises(muxwire.InvalidArgument):
-        async with muxwire.open_terminals("dev", socket="/tmp/s", environ=environ):
-            pass
-
-
-async def test_lines_that_were_drawn_before_us(person: Person, environ: dict[str, str], folder: Path) -> None:
-    """Only the styles in what tmux prints tell them from letters, and we have not seen how they were written."""
-    await person.settled()
-    person.tmux("send-keys", "-t", "work:two", r"printf '\033(0l''qk\033(B\n'", "Enter")
-    while "lqk" not in person.tmux("capture-pane", "-p", "-t", "work:two").split("\n"):
-        await anyio.sleep(0.05)
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        assert "┌─┐" in (await (await adopted.tab("two")).snapshot()).lines

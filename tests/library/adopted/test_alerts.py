@@ -71,17 +71,3 @@ async def test_alerts_stay_in_sessions_that_a_call_does_not_use(
         # A session whose tab is used is attached to, as if somebody had looked.
         await (await adopted.tab("three")).snapshot()
         assert person.alerts("other") != alerts
-
-
-async def test_the_first_session_ends_between_calls(person: Person, environ: dict[str, str], folder: Path) -> None:
-    """The others are found again by the next call."""
-    await person.settled()
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        await adopted.list_tabs()
-        person.tmux("kill-session", "-t", "work")
-        assert [tab.name for tab in (await adopted.list_tabs()).tabs if not tab.closed] == ["three"]
-        assert (await (await adopted.tab("three")).execute("echo on")).output == "on\n"
-        person.tmux("kill-server")
-        for _ in range(2):
-            with pytest.raises(muxwire.InstanceUnavailable):
-                await adopted.list_tabs()

@@ -16,7 +16,6 @@ import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
-from muxwire.tabs.attached import attached
 from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
 from tests.processes import gone
@@ -121,36 +120,7 @@ async def test_the_last_window_of_a_session_stays(person: Person, opened: Open) 
     # Also at our end.
     assert person.tmux("list-windows", "-t", "other", "-F", "#{window_name}").split() == ["last"]
 
-
-async def test_a_tab_is_ours_also_after_the_person_has_detached_us(person: Person, opened: Open) -> None:
-    async with unchanged(person), opened() as adopted:
-        for session in ("work", "other"):
-            before = await adopted.create_tab(name=f"in-{session}", session=session)
-            await before.execute("cd /usr; WORD=kept")
-            person.detach_us(session)
-            await before.client.wait_closed()
-            while not before.pane.session.closed:
-                await anyio.sleep(0.02)
-            tab = await adopted.tab(f"in-{session}")
-            assert (tab.pane_id, tab.session, tab.log_path) == (before.pane_id, session, before.log_path)
-            assert (await tab.execute("pwd; echo $WORD; (exit 4)")).output == "/usr\nkept\n"
-            if session == "other":
-                await adopted.close_tab(f"in-{session}")
-                # The other one is left to the end.
-
-
-async def test_names_and_sizes_of_our_tabs(person: Person, opened: Open) -> None:
-    async with unchanged(person), opened() as adopted:
-        await person.settled()
-        long = "a name that is longer than what a status line has room for, " * 2
-        tab = await adopted.create_tab(name=long)
-        assert tab.columns == 100
-        assert long in {row.name for row in (await adopted.list_tabs()).tabs}
-        person.tmux("rename-window", "-t", tab.window_id, "renamed")
-        assert "renamed" in {row.name for row in (await adopted.list_tabs()).tabs}
-        person.tmux("rename-session", "-t", "other", "another")
-        assert (await adopted.create_tab(session="another")).session == "another"
-        person.tmux("rename-session", "-t", "another", "other")
+    # The other one is left to the end.
 
 
 async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, str], folder: Path) -> None:
@@ -179,23 +149,6 @@ async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, st
         for home in (Path(environ["XDG_RUNTIME_DIR"], "muxwire"), Path(f"/dev/shm/muxwire-{os.getuid()}")):
             while list(home.glob(f"a{victim.pid}-*")):
                 await anyio.sleep(0.02)
-
-
-async def test_no_buffer_stays_where_nothing_can_be_typed(person: Person, opened: Open) -> None:
-    await person.settled()
-    before = person.tmux("list-buffers")
-    async with opened() as adopted:
-        dead, killed = await adopted.tab("one"), await adopted.tab("two")
-        async with attached(dead, killed):
-            os.kill(dead.pane.leader_pid, signal.SIGKILL)
-            while person.tmux("display-message", "-p", "-t", dead.pane_id, "#{pane_dead}") != "1\n":
-                await anyio.sleep(0.02)
-            person.tmux("kill-pane", "-t", killed.pane_id)
-            for tab in (dead, killed):
-                for bracketed in (False, True):
-                    for answer in tab.runner.keyboard.press(b"into the void" * 4000, bracketed=bracketed):
-                        await answer.wait()
-            assert person.tmux("list-buffers") == before
 
 
 async def test_a_window_that_would_crash_a_persons_tmux_is_not_made(person: Person, opened: Open) -> None:

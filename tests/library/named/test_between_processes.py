@@ -39,29 +39,6 @@ async def test_what_a_person_typed_at_a_prompt_that_was_drawn_before_leaves_no_l
             assert not any(word in "\n".join(lines) for word in ("eval", "_mux", "half")), lines
 
 
-async def test_a_line_that_was_begun_at_a_prompt_that_came_while_no_process_ran_is_kept(instance: Instance) -> None:
-    """The prompt's mark is read when a process comes: it says nothing of how long the prompt has stood there."""
-    async with instance.open() as terminals:
-        tab = await terminals.create_tab(shell="bash")
-        await tab.runner.settled()
-    for number in range(5):
-        done = f"echo by {number}; tmux -S {instance.socket} wait-for -S done{number}"
-        instance.tmux("send-keys", "-t", tab.pane_id, f" {done}", "Enter", "echo half a line")
-        await anyio.to_thread.run_sync(instance.tmux, "wait-for", f"done{number}")
-        while not instance.tmux("capture-pane", "-p", "-t", tab.pane_id).endswith("echo half a line"):
-            await anyio.lowlevel.checkpoint()
-        async with instance.open() as terminals:
-            tab = await terminals.tab(tab.key)
-            assert (await tab.execute(f"echo {number}")).output == f"{number}\n"
-            await tab.runner.settled()
-            lines = (await tab.snapshot()).lines
-            while not lines[-1].endswith("echo half a line"):
-                await anyio.lowlevel.checkpoint()
-                lines = (await tab.snapshot()).lines
-            assert not any(word in "\n".join(lines) for word in ("eval", "_mux")), lines
-        instance.tmux("send-keys", "-t", tab.pane_id, "C-u")
-
-
 @pytest.mark.parametrize("attached", [True, False])
 @pytest.mark.parametrize("name", ["one", ""])
 async def test_a_tab_goes_by_the_name_that_a_person_gave_its_window(

@@ -14,16 +14,10 @@ import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
-from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, owners_killed
 from muxwire.host.processes import started
-from muxwire.instance import reattach
-from muxwire.library import lifetime
 from muxwire.tabs import tab as tabs_tab
-from muxwire.tabs.book import TabBook
-from tests.library.opened import begun, known_prompt
-from tests.library.test_hidden_lines import OURS
-from tests.processes import gone
+from tests.library.opened import begun
 
 from .conftest import Instance
 
@@ -64,65 +58,6 @@ async def test_tabs_are_found_again(instance: Instance, monkeypatch: pytest.Monk
     async with instance.open() as third:
         assert (await third.list_tabs()).tabs == ()
         assert "called" in (await third.read_logs(window)).content
-
-
-async def test_a_line_that_became_another_shell_before_this_process_came(instance: Instance) -> None:
-    async with instance.open() as first:
-        tab = await first.create_tab(shell="bash")
-        await known_prompt(tab)
-        end = tab.pane.stream.end
-        await tab.send_keys(["exec bash", "Enter"])
-        while tab.pane.stream.ring.read(end, tab.pane.stream.end).count(b"\n") < 1:
-            await tab.pane.stream.changed()
-        window = tab.window_id
-    async with instance.open() as second:
-        tab = await second.tab(window)
-        done = await tab.execute("echo next; (exit 4)")
-        assert (done.output, done.exit_code) == ("next\n", 4), done
-        assert (await tab.execute("echo again")).output == "again\n"
-
-
-async def test_what_changes_while_tabs_are_taken_up(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tab that tmux tells of in the middle of that is reattached once, and has the size that it was told."""
-    async with instance.open() as first:
-        tab = await first.create_tab()
-        await tab.execute("true")
-    restore = reattach.restore
-
-    async def slowly(tab: muxwire.Tab, book: TabBook) -> None:
-        instance.tmux("resize-window", "-t", tab.window_id, "-x", "90", "-y", "20")
-        await tab.client.command("display-message", "-p", "")  # tmux has told us by now
-        await restore(tab, book)
-
-    monkeypatch.setattr(reattach, "restore", slowly)
-    async with instance.open() as second:
-        assert [row.pane_id for row in (await second.list_tabs()).tabs] == [tab.pane_id]
-        tab = await second.tab(tab.window_id)
-        assert tab.columns == 90
-        assert tab.pane.session.integrated
-        assert (await tab.execute("echo $COLUMNS")).output == "90\n"
-
-
-async def test_a_call_that_is_cancelled_while_tabs_are_taken_up(
-    instance: Instance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The next call takes them up anew."""
-    async with instance.open() as opened:
-        tab = await opened.create_tab(name="kept")
-        server = await opened.server()
-        os.kill(server.process.pid, signal.SIGKILL)
-        await server.client.wait_closed()
-        with anyio.CancelScope() as call, monkeypatch.context() as patched:
-
-            async def cancelled(*_: object) -> None:
-                call.cancel()
-                await anyio.sleep_forever()
-
-            patched.setattr(lifetime, "reattach", cancelled)
-            await opened.server()
-        await opened.server()
-        assert (await (await opened.tab("kept")).execute("echo here")).output == "here\n"
-        assert [row.pane_id for row in (await opened.list_tabs()).tabs if not row.closed] == [tab.pane_id]
 
 
 async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
@@ -170,21 +105,6 @@ async def test_running_commands_end_with_their_own_status(instance: Instance, nu
         assert [record.time for record in await terminals.history() if record.time > typed_by + ROUNDED] == []
 
 
-@pytest.mark.parametrize("outer", ["bash --norc --noprofile", "script -q -e -c 'bash --norc --noprofile' /dev/null"])
-async def test_lines_of_ours_in_a_nested_shell_are_no_output_of_what_started_it(instance: Instance, outer: str) -> None:
-    async with instance.open() as first:
-        tab = await first.create_tab(shell="/bin/bash", cwd="/")
-        started = await tab.execute(outer, timeout=3, on_timeout="leave")
-        for text in ("one", "two"):
-            assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
-    async with instance.open() as second:
-        after = await second.command_result(started.command_id)
-        assert after.running
-        assert OURS.search(after.output) is None
-        assert "echo one" in after.output
-        assert "two" in after.output
-
-
 async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance) -> None:
     """It ended between two processes, and a later command has been run since."""
     async with instance.open() as first:
@@ -203,42 +123,6 @@ async def test_a_command_whose_end_nobody_saw_holds_nobody_up(instance: Instance
         rows = commands.read_text().splitlines()
         rows = [row for row in rows if left.command_id not in row or "typed" in row]
         commands.write_text("\n".join(rows) + "\n")
-
-
-async def test_a_line_that_was_thrown_away_holds_nobody_up(instance: Instance) -> None:
-    """It was typed by an earlier process, and a C-c came before the shell read it."""
-    async with instance.open() as first:
-        tab = await first.create_tab()
-        await known_prompt(tab)  # a shell that is stopped before its prompt is drawn gets no line
-        shell = tab.pane.session.shell_pid
-        os.kill(shell, signal.SIGSTOP)
-        left = await tab.execute("touch $HOME/ran", async_=True)
-        await tab.client.command("send-keys", "-t", tab.pane_id, "C-c")
-    os.kill(shell, signal.SIGCONT)
-    for word in ("a", "b", "c"):
-        async with instance.open() as later:
-            tab = await later.tab(tab.window_id)
-            assert (await tab.execute(f"echo {word}")).output == f"{word}\n"
-            with pytest.raises(muxwire.TabUnavailable, match="did not run the typed line"):
-                await later.command_result(left.command_id)
-    assert not (Path(instance.environ["HOME"]) / "ran").exists()
-
-
-async def test_a_pane_that_was_moved_keeps_its_log(instance: Instance) -> None:
-    async with instance.open() as first:
-        one, two = await first.create_tab(name="one"), await first.create_tab(name="two")
-        await one.execute("echo in one")
-        await two.execute("echo in two")
-        logs = {tab.pane_id: tab.log_path for tab in (one, two)}
-        instance.tmux("join-pane", "-d", "-s", one.pane_id, "-t", two.pane_id)
-        moved = one.pane_id
-    async with instance.open() as second:
-        tab = await second.tab(moved)
-        assert (await tab.execute("echo moved")).output == "moved\n"
-        assert tab.log_path == logs[moved]
-        assert {row.pane_id: row.log_path for row in (await second.list_tabs()).tabs} == {
-            pane: str(path) for pane, path in logs.items()
-        }
 
 
 async def test_the_death_of_tmux(instance: Instance) -> None:
@@ -263,27 +147,6 @@ async def test_the_death_of_tmux(instance: Instance) -> None:
         assert (await tab.execute("echo from the second")).output == "from the second\n"
         again = await terminals.stream_logs(f"1/{window}", from_byte=0)
         assert (again.chunk, again.next_byte) == (old.chunk, old.next_byte)
-
-
-async def test_a_server_that_has_just_died_is_followed_by_another_generation(
-    instance: Instance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its socket still accepted us, and it was gone when tmux attached: the next one has its own logs."""
-    owner, _ = await instance.owner("echo from the first server")
-    owner.kill()
-    owner.wait()
-    pid = int(instance.tmux("display-message", "-p", "#{pid}"))
-    os.kill(pid, signal.SIGKILL)
-    while instance.tmux("display-message", "-p", "1"):
-        await anyio.sleep(0.02)
-    looks = iter((pid, pid))  # when the instance is opened, and when its server is started
-    asked = LocalHost.listening_pid
-    monkeypatch.setattr(LocalHost, "listening_pid", staticmethod(lambda path: next(looks, None) or asked(path)))
-    async with instance.open() as terminals:
-        tab = await terminals.create_tab()
-        assert tab.generation == 2
-        assert (await tab.execute("echo from the second")).output == "from the second\n"
-    assert next(looks, None) is None
 
 
 async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
@@ -373,15 +236,3 @@ async def test_nothing_runs_on_when_nobody_is_attached_to_a_server_that_is_kille
     os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
     while any(row.session == str(session) for row in process_table().values()):
         await anyio.sleep(0.02)
-
-
-async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(instance: Instance) -> None:
-    """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
-    async with instance.open() as terminals:
-        tab = await terminals.create_tab(shell="bash")
-        await tab.execute("while :; do sleep 0.01; done", async_=True)
-        (shell,) = [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]
-        server = await terminals.server()
-        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
-        await server.client.wait_closed()
-        await gone([shell])

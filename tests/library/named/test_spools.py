@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import re
@@ -11,13 +10,11 @@ import sys
 import termios
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
 
 from muxwire.client.watchdog import process_table
-from muxwire.instance import spools, stream_join
 from muxwire.logs import read as log_read, store
 from muxwire.logs.segments import PRUNE_BYTES
 from muxwire.tabs.tab import Tab
@@ -48,12 +45,6 @@ async def lines_of(tab: Tab) -> tuple[list[int], int, list[bytes]]:
         lines = (line for line in raw.split(b"\n") if b"so that a line" in line or re.match(rb"[0-9]{3}", line))
         odd = [line for line in lines if not LINES.fullmatch(line)]
     return numbers, int(end[1]) if (end := END.search(raw)) else -1, odd
-
-
-def lose_spools(instance: Instance) -> None:
-    """Take away what tmux has stored; the process that stores it may still write."""
-    for path in list(instance.home.rglob("spool/*")):
-        path.rename(instance.home / f"lost {path.name}")
 
 
 def gaps(tab: Tab) -> str:
@@ -175,41 +166,6 @@ async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
         await assert_no_line_is_missing(tab)
 
 
-async def test_a_pane_whose_pipe_a_person_has_used(instance: Instance) -> None:
-    """What it wrote then is lost if nobody was attached; later output is kept again, in offsets of the log."""
-    stop = instance.socket.parent.parent / "stop"
-    owner, ((window, command),) = await instance.owner(numbered(2000, stop))
-    owner.kill()
-    owner.wait()
-    instance.tmux("pipe-pane", "-t", window)
-    rows = ("display-message", "-p", "-t", window, "#{history_size}")
-    before = int(instance.tmux(*rows))
-    while int(instance.tmux(*rows)) < before + 100:  # these are lost
-        await anyio.sleep(0.01)
-    async with instance.open() as terminals:
-        tab = await terminals.tab(window)
-        base = instance.home / "1" / "spool" / f"pane-{window}.base"
-        while not (base.exists() and base.read_text()):
-            await anyio.sleep(0.01)
-        assert await tab.pane.stream.log.flushed()
-        lost = gaps(tab)
-        assert '"exact": false' in lost
-    owner, _ = await instance.owner()
-    owner.kill()
-    owner.wait()
-    stop.touch()
-    async with instance.open() as terminals:
-        assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
-        tab = await terminals.tab(window)
-        numbers, end, _ = await lines_of(tab)
-        assert gaps(tab) == lost
-        assert sorted(set(numbers)) == numbers
-        missing = sorted(set(range(end)) - set(numbers))
-        assert missing == list(range(missing[0], missing[0] + len(missing)))
-        assert len(missing) >= 100
-        assert missing[-1] < end - 10
-
-
 async def test_a_spool_holds_no_more_than_the_log_lacks(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what is in the log its whole files go; with the tab the rest of it."""
     monkeypatch.setattr(store, "PRUNE_BYTES", 64 << 10)
@@ -224,109 +180,6 @@ async def test_a_spool_holds_no_more_than_the_log_lacks(instance: Instance, monk
         assert tab.next_byte - files[0] <= 2 * PRUNE_BYTES
         await tab.close(force=True)
     assert list(spool.iterdir()) == []
-
-
-def writers(folder: Path) -> list[int]:
-    """The processes that write what tmux gives them into files below a folder."""
-    found = []
-    for pid in process_table():
-        with suppress(OSError):
-            file = Path(f"/proc/{pid}/fd/1").readlink()
-            copies = Path(f"/proc/{pid}/comm").read_text() == "dd\n"
-            found += [pid] if copies and file.is_relative_to(folder) else []
-    return found
-
-
-async def test_a_pipe_whose_writer_is_not_scheduled(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it has not written yet is waited for, and stands before what comes to us."""
-    read = spools._Spools.read
-    stopped: list[int] = []
-    looks = itertools.count()
-
-    async def continued(*given: Any) -> tuple[int, bytes] | None:
-        if next(looks) == 5:  # by then the mark has come live
-            for pid in stopped:
-                os.kill(pid, signal.SIGCONT)
-        return await read(*given)
-
-    monkeypatch.setattr(spools._Spools, "read", continued)
-    async with instance.open() as first:
-        tab = await first.create_tab(name="piped")
-        await tab.execute("echo first")
-    while not (stopped := writers(instance.home)):
-        await anyio.sleep(0.02)
-    for pid in stopped:
-        os.kill(pid, signal.SIGSTOP)
-    instance.tmux("send-keys", "-t", tab.window_id, "echo l''ate", "Enter")
-    while "\nlate\n" not in instance.tmux("capture-pane", "-p", "-t", tab.window_id):
-        await anyio.sleep(0.02)
-    async with instance.open() as second:
-        tab = await second.tab("piped")
-        last = await tab.execute("echo last")
-        assert await tab.pane.stream.log.flushed()
-        raw = log_read.read_raw(tab.log_path, 0, 1 << 30)
-        assert 0 < raw.find(b"late\r\n") < last.from_byte
-        assert raw[last.from_byte :].startswith(b"last\r\n")
-        assert gaps(tab) == ""
-        assert next(looks) > 5
-
-
-async def test_a_pipe_of_another_program_is_given_up_by_the_clock(
-    instance: Instance, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a version before spools left them. On a busy machine a look takes long, and 5,000 of them took minutes."""
-    read, looks = spools._Spools.read, itertools.count()
-
-    async def slowly(*given: Any) -> tuple[int, bytes] | None:
-        next(looks)
-        await anyio.sleep(20 * spools._LOOK_SECONDS)
-        return await read(*given)
-
-    monkeypatch.setattr(spools._Spools, "read", slowly)
-    monkeypatch.setattr(stream_join, "KEPT_SECONDS", 1.0)
-    async with instance.open() as first:
-        tab = await first.create_tab(name="piped")
-        await tab.execute("echo first")
-        assert await tab.pane.stream.log.flushed()
-    instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
-    lose_spools(instance)
-    async with instance.open() as second:
-        tab = await second.tab("piped")
-        assert (await tab.execute("echo last")).output == "last\n"
-        while gaps(tab) == "":
-            await tab.pane.stream.changed_within(0.05)
-        assert await tab.pane.stream.log.flushed()
-        assert "tmux did not keep" in gaps(tab)
-    assert next(looks) < 100
-
-
-@pytest.mark.parametrize("shell", ["bash", "dash"])
-async def test_a_command_that_ended_in_the_gap_is_noticed_by_the_next_process(
-    instance: Instance, monkeypatch: pytest.MonkeyPatch, shell: str
-) -> None:
-    """As after an upgrade in place from a version before spools. It knows no prompt: dash has no line editor."""
-    monkeypatch.setattr(spools, "KEPT_SECONDS", 0.1)
-    stop = instance.home / "stop"
-    async with instance.open() as first:
-        tab = await first.create_tab(name="piped", shell=shell)
-        running = await tab.execute(f"while ! test -e {stop}; do sleep 0.01; done", async_=True)
-        assert tab.pane.session.current is not None
-        while not tab.pane.session.current.started:
-            await tab.pane.stream.changed()
-    instance.tmux("pipe-pane", "-O", "-t", tab.window_id, "cat >/dev/null")
-    lose_spools(instance)
-    stop.touch()
-    # The shell is in front between two `sleep`s, too: at its end a new line has the prompt, and nothing else.
-    while True:
-        lines = instance.tmux("capture-pane", "-p", "-t", tab.window_id).splitlines()
-        if lines[-1].strip() == lines[0].partition("while")[0].strip():
-            break
-        await anyio.sleep(0.02)
-    async with instance.open() as second:
-        result = await second.command_result(running.command_id, wait=DEADLINE)
-        assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
-        tab = await second.tab("piped")
-        assert (await tab.execute("echo last")).output == "last\n"
 
 
 async def test_a_terminal_that_a_person_has_stopped(instance: Instance) -> None:

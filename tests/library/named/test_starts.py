@@ -18,7 +18,6 @@ import anyio.to_thread
 import pytest
 
 import muxwire
-from muxwire.client.transport import Transport
 from muxwire.errors import InstanceUnavailable
 from muxwire.library.opening import own_terminals
 from tests.forked import start_muxwire
@@ -163,32 +162,3 @@ async def test_another_runtime_directory_is_refused_while_the_server_lives(insta
         await (await terminals.server()).client.wait_closed()
     async with opened(other) as elsewhere:
         assert (await (await elsewhere.create_tab(shell="bash")).execute("echo mine")).output == "mine\n"
-
-
-async def test_a_server_that_is_just_ending_is_waited_for(instance: Instance) -> None:
-    async with instance.open() as terminals:
-        await terminals.create_tab(shell="bash")
-    argv = ["tmux", "-N", "-S", str(instance.socket), "-C", "attach-session"]
-    pipe = subprocess.PIPE
-    attempts = 0
-    with subprocess.Popen(argv, stdin=pipe, stdout=pipe) as attached:
-        assert attached.stdout is not None
-        await anyio.to_thread.run_sync(attached.stdout.readline)
-        # The server ends when its last client has gone: this one goes when it is continued.
-        attached.send_signal(signal.SIGSTOP)
-        instance.tmux("kill-server")
-
-        def wrap(transport: Transport) -> Transport:
-            nonlocal attempts
-            attempts += 1
-            if attempts > 1:
-                attached.send_signal(signal.SIGCONT)
-            return transport
-
-        try:
-            async with instance.open(wrap=wrap) as terminals:
-                tab = await terminals.create_tab(shell="bash")
-                assert (await tab.execute("echo on")).output == "on\n"
-        finally:
-            attached.kill()
-    assert attempts > 1
