@@ -59,15 +59,6 @@ async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals
     assert (shown.stdout, unset.stdout, message.stdout) == ("x", None, f"{tab.pane_id};a b")
 
 
-async def test_a_command_that_nobody_waits_for_goes_on(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    begins = Execute(target=tab.key, command="echo up; read x; echo got $x", async_=True)
-    seen = {"kind": "wait_for", "target": tab.key, "until": "up"}
-    result = await terminals.run_operations([begins, seen, {"kind": "send_keys", "target": tab.key, "keys": "it"}])
-    assert result.succeeded, result.steps
-    assert result.steps[0].exit_code is None
-    await tab.wait_for(until="got it", timeout=20)
-
-
 async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
     terminals: muxwire.Terminals, tab: muxwire.Tab
 ) -> None:
@@ -87,14 +78,6 @@ async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
     assert [one.pane_id for one in (await terminals.list_tabs()).tabs if not one.closed] == [tab.pane_id]
 
 
-async def test_no_time_of_silence_is_no_condition(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    step = {"kind": "wait_for", "target": tab.window_id, "until": "never", "idle_ms": 0, "timeout_ms": 0}
-    [done] = (await terminals.run_operations([step])).steps
-    assert (done.status, "not met" in done.error) == ("failed", True)
-    [done] = (await terminals.run_operations([{**step, "until": "", "timeout_ms": 20000}])).steps
-    assert (done.status, done.stdout) == ("succeeded", "idle")
-
-
 async def test_a_failure_stops_the_rest(terminals: muxwire.Terminals, ask: Ask) -> None:
     result = await terminals.run_operations([setting("@stop-a"), NOWHERE, setting("@stop-b")])
     assert not result.succeeded
@@ -108,41 +91,6 @@ async def test_or_the_rest_goes_on(terminals: muxwire.Terminals, ask: Ask) -> No
     assert not result.succeeded
     assert statuses(result) == ["failed", "succeeded"]
     assert await option(ask, "@after") == ["set"]
-
-
-@pytest.mark.parametrize("on_error", ["stop", "continue"])
-async def test_a_failing_middle_step_of_twenty(terminals: muxwire.Terminals, ask: Ask, on_error: Any) -> None:
-    steps = [setting(f"@{on_error}-{index}") for index in range(20)]
-    steps[10] = {"kind": "set_option", "option": "status-interval", "value": "soon", "global": True}
-    result = await terminals.run_operations(steps, on_error=on_error)
-    behind = "skipped" if on_error == "stop" else "succeeded"
-    assert statuses(result) == ["succeeded"] * 10 + ["failed"] + [behind] * 9
-    assert "soon" in result.steps[10].error
-    for index in range(20):
-        done = index < 10 or (index > 10 and on_error == "continue")
-        assert await option(ask, f"@{on_error}-{index}") == (["1"] if done else [])
-
-
-async def test_a_cancelled_list_leaves_no_pane_that_nobody_knows(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    client = (await terminals.server()).client
-    send = client._send
-    scope = anyio.CancelScope()
-
-    def cancel_behind(data: bytes) -> None:
-        send(data)
-        if b"split-window" in data:
-            scope.cancel()
-
-    monkeypatch.setattr(client, "_send", cancel_behind)
-    with scope:
-        await terminals.run_operations([SplitPane(target=tab.pane_id), SplitPane(target=tab.pane_id)])
-    assert scope.cancelled_caught
-    while len(terminals._book.panes(tab.window_id)) != 2:
-        await ask("display-message", "-p", "")
-    panes = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_id}")
-    assert sorted(one.pane_id for one in terminals._book.panes(tab.window_id)) == sorted(panes)
 
 
 async def test_a_failed_split_takes_along_what_needs_it(terminals: muxwire.Terminals, ask: Ask) -> None:
@@ -170,16 +118,6 @@ async def test_a_command_that_fails_is_a_failed_step_with_its_output(
     )
     assert statuses(result) == ["failed", "skipped"]
     assert (result.steps[0].output, result.steps[0].exit_code, result.steps[0].error) == ("why\n", 3, "exit code 3")
-
-
-async def test_a_new_pane_starts_where_its_neighbour_is(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path
-) -> None:
-    await tab.execute(f"cd {tmp_path}")
-    result = await terminals.run_operations(
-        [SplitPane(target=tab.window_id, ref="child"), Execute(target=Ref("child"), command="pwd")]
-    )
-    assert result.steps[1].output == f"{tmp_path}\n"
 
 
 async def test_a_dry_run_sends_nothing_and_shows_everything(
@@ -255,41 +193,6 @@ async def test_the_whole_list_is_checked_before_anything_is_sent(
     found = says.replace("operations[1]", "operations[2]")
     assert found in str(caught.value)
     assert await option(ask, "@checked") == []
-
-
-async def test_a_pane_that_ends_between_steps_is_told_clearly(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    result = await terminals.run_operations(
-        [
-            {"kind": "split_pane", "target": tab.pane_id, "ref": "brief", "command": ["sh", "-c", "exit 7"]},
-            {"kind": "wait_for", "target": {"ref": "brief"}, "exit": True},
-            {"kind": "kill_pane", "target": {"ref": "brief"}},  # waits until what its end began is done
-            {"kind": "capture_pane", "target": {"ref": "brief"}},
-        ],
-        on_error="continue",
-    )
-    assert result.steps[1].stdout == "exit 7"
-    last = result.steps[3]
-    assert last.status == "failed"
-    assert result.created_panes["brief"] in last.error
-    assert "status 7" in last.error
-
-
-async def test_calls_at_once_do_not_mix(terminals: muxwire.Terminals) -> None:
-    found: dict[int, list[str | None]] = {}
-
-    async def one(number: int) -> None:
-        steps: list[Json] = []
-        for index in range(10):
-            steps.append(setting(f"@mix-{number}-{index}", f"{number}.{index}"))
-            steps.append({"kind": "show_option", "option": f"@mix-{number}-{index}", "global": True})
-        mode: Any = "stop" if number % 2 else "continue"
-        result = await terminals.run_operations(steps, on_error=mode)
-        found[number] = [step.stdout for step in result.steps[1::2]]
-
-    async with anyio.create_task_group() as tasks:
-        for number in range(10):
-            tasks.start_soon(one, number)
-    assert found == {number: [f"{number}.{index}" for index in range(10)] for number in range(10)}
 
 
 async def test_nothing_is_expanded(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, tmp_path: Path) -> None:

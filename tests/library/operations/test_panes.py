@@ -94,16 +94,6 @@ async def test_an_even_split_is_even(terminals: muxwire.Terminals, tab: muxwire.
     assert max(width for *_, width in panes) - min(width for *_, width in panes) <= 1
 
 
-async def test_what_does_not_divide_evenly_goes_to_the_first(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask
-) -> None:
-    """30 rows are 27 and three lines between four panes."""
-    result = await terminals.run_operations([SplitEvenly(target=tab.pane_id, count=4)])
-    assert result.succeeded, result.steps
-    rows = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_top} #{pane_height}")
-    assert [height for _, height in sorted((*map(int, row.split()),) for row in rows)] == [7, 7, 7, 6]
-
-
 async def test_a_grid_has_its_rows_and_columns(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:
     result = await terminals.run_operations([MakeGrid(target=tab.pane_id, rows=2, cols=3)])
     assert result.succeeded, result.steps
@@ -142,13 +132,6 @@ async def test_a_pane_keeps_its_name_wherever_it_is_moved(terminals: muxwire.Ter
     assert child.next_byte > begun  # one log, one count, through all of it
     assert not child.pane.session.closed
     assert not tab.pane.session.closed
-
-
-async def test_a_pane_that_is_alone_is_not_broken_out(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    result = await terminals.run_operations([BreakPane(target=tab.pane_id)])
-    assert result.steps[0].status == "failed"
-    assert "only pane" in result.steps[0].error
-    assert await terminals.tab(tab.window_id) is tab
 
 
 async def test_a_person_who_moves_panes_is_followed(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:

@@ -8,16 +8,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import pytest
 
 import muxwire
-from muxwire.errors import InvalidArgument
-from muxwire.protocol.events import CommandBlock
 from tests.processes import stopped
 
 if TYPE_CHECKING:
-    from muxwire.tmux.server import TmuxServer
+    pass
 
 Ask = Callable[..., Awaitable[list[str]]]
 Json = dict[str, Any]
@@ -97,39 +94,6 @@ async def test_a_pane_that_came_late_is_known_or_goes_again(
         assert (await late.execute("echo here")).output == "here\n"
 
 
-def lose_connection(server: TmuxServer, monkeypatch: pytest.MonkeyPatch, command: bytes) -> None:
-    """Have the connection end when tmux has done that command, before anybody hears of it."""
-    client, control, reconnected = server.client, server.process.pid, server.client._on_reconnected
-    assert reconnected is not None
-    answer, done = client._answer, False
-
-    def lost(block: CommandBlock) -> None:
-        nonlocal done
-        # Other commands are on their way too: what the instance asks by itself when it has started.
-        done = done or (block.command is not None and command in block.command.line)
-        if not done:
-            answer(block)
-        elif block.last:
-            os.kill(control, signal.SIGKILL)
-
-    def back() -> None:
-        monkeypatch.undo()
-        reconnected()
-
-    monkeypatch.setattr(client, "_answer", lost)
-    monkeypatch.setattr(client, "_on_reconnected", back)
-
-
-async def test_a_window_whose_answer_is_lost_with_the_connection_is_found(
-    terminals: muxwire.Terminals, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lose_connection(await terminals.server(), monkeypatch, b"new-window")
-    result = await terminals.run_operations([{"kind": "new_window", "name": "made"}, setting("@e")])
-    assert statuses(result) == ["succeeded", "succeeded"]
-    (made,) = terminals._book.open.values()
-    assert (made.name, (await made.execute("echo here")).output) == ("made", "here\n")
-
-
 async def _stopped_in_the_middle(
     terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, step: Json, *, rollback: bool
 ) -> Any:
@@ -170,19 +134,6 @@ async def test_every_kind_has_its_time(terminals: muxwire.Terminals, tab: muxwir
     assert statuses(result) == ["unknown"]
 
 
-async def test_the_whole_list_has_a_time(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    result = await terminals.run_operations(
-        [
-            {"kind": "execute", "target": tab.pane_id, "command": "echo on; sleep 60"},
-            setting("@never"),
-        ],
-        timeout=1.0,
-        on_error="continue",
-    )
-    assert statuses(result) == ["failed", "skipped"]
-    assert "1.0 s" in result.steps[1].error
-
-
 async def test_a_command_and_a_wait_have_times_of_their_own(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
     result = await terminals.run_operations(
         [
@@ -197,46 +148,3 @@ async def test_a_command_and_a_wait_have_times_of_their_own(terminals: muxwire.T
     assert result.steps[0].output == "part\n^C" or result.steps[0].output == "part\n^C\n"
     assert "0.3 s" in result.steps[0].error
     assert "0.1 s" in result.steps[1].error
-
-
-async def test_a_rollback_has_its_time_too(terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int) -> None:
-    stop = {"kind": "execute", "target": tab.pane_id, "command": f"kill -STOP {pid}"}
-    steps: list[Json] = [{"kind": "new_window"}, stop]
-    async with anyio.create_task_group() as tasks:
-
-        async def run() -> None:
-            result = await terminals.run_operations(
-                [*steps, setting("@y")], dispatch_timeout=SHORT, timeout=2, rollback_on_error=True
-            )
-            assert result.steps[1].status in ("unknown", "failed", "succeeded")
-            assert any("tmux did not answer" in error for error in result.rollback_errors)
-            os.kill(pid, signal.SIGCONT)
-
-        tasks.start_soon(run)
-
-
-async def test_a_pane_that_goes_while_the_list_is_on_its_way(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int
-) -> None:
-    """Tmux kills it before it reads the list; display-message of a pane that is not there is no error to tmux."""
-    made = await terminals.run_operations([{"kind": "split_pane", "target": tab.pane_id, "ref": "c"}])
-    target, result = made.created_panes["c"], []
-
-    async def run() -> None:
-        steps: list[Json] = [{"kind": "display_message", "target": target, "format": "#{pane_id}"},
-                             {"kind": "capture_pane", "target": target}]  # fmt: skip
-        result.append(await terminals.run_operations(steps, on_error="continue"))
-
-    async with anyio.create_task_group() as tasks:
-        with stopped(pid):
-            (await terminals.server()).client.submit(("kill-pane", "-t", target))
-            tasks.start_soon(run)
-            await anyio.wait_all_tasks_blocked()
-    assert statuses(result[0]) == ["failed", "failed"]
-    assert all("can't find pane" in step.error for step in result[0].steps)
-
-
-@pytest.mark.parametrize("seconds", [0.0, -1.0])
-async def test_no_time_at_all_is_refused(terminals: muxwire.Terminals, seconds: float) -> None:
-    with pytest.raises(InvalidArgument, match="dispatch_timeout"):
-        await terminals.run_operations([setting("@x")], dispatch_timeout=seconds)

@@ -92,20 +92,3 @@ async def test_every_look_is_tmuxs(
         assert ours(taken, wanted) == wanted
         assert (plain.lines, plain.soft_wrap, plain.cursor) == (taken.lines, taken.soft_wrap, taken.cursor)
         assert plain.next_byte == taken.next_byte == stage.tab.next_byte
-
-
-async def test_what_was_drawn_is_drawn_again(stage: Stage) -> None:
-    """Rows, styles, wraps and cursor of a moment that has passed, where nothing of the moments before is left."""
-    drawn: list[bytes] = []
-
-    @settings(max_examples=RUNS, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
-    @given(st.lists(PIECES, min_size=1, max_size=20))
-    def draw(pieces: list[str]) -> None:
-        drawn.append("".join(pieces).encode())
-
-    draw()
-    for data in drawn:
-        wanted = await stage.play(data)
-        replayed = await stage.tab.snapshot(at_byte=stage.tab.next_byte, cells=True)
-        assert replayed.source == "replay"
-        assert ours(replayed, wanted) == wanted, data

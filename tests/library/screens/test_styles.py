@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 from muxwire.values import to_dict
 from tests.library.screens.agreeing import QUIET
@@ -32,16 +31,4 @@ async def test_rows_above_keep_their_styles(terminals: Terminals) -> None:
     ]
     assert (await tab.snapshot(scrollback=0)).scrollback_cells is None
     assert (await tab.snapshot(cells=True)).scrollback is None
-    await tab.close(force=True)
-
-
-async def test_a_picture_of_a_tab(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(command=["bash", "-c", r"printf '\e[31m<red>\e[m 終x\n'; cat"], size=(20, 4))
-    await terminals.wait_for([tab.window_id], until="終x", timeout=DEADLINE)
-    await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
-    root = ET.fromstring((await tab.snapshot(cells=True)).svg())
-    texts = [(text.text, text.attrib["fill"]) for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert [(text.strip(), fill) for text, fill in texts if text] == [
-        ("<red>", "#e06c75"), ("終", "#d8dbe2"), ("x", "#d8dbe2"),
-    ]  # fmt: skip
     await tab.close(force=True)
