@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.tabs import answers
-from muxwire.tabs.answers import answered
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
     from pathlib import Path
 
     from muxwire import Terminals
-    from muxwire.results import KeysSent
-    from muxwire.shell.execution import Execution
     from muxwire.tabs.tab import Tab
 
 DEADLINE = 30.0
@@ -72,18 +67,6 @@ async def test_a_line_without_a_command_has_no_exit_code(terminals: Terminals, s
         told = await tab.send_keys("Enter", wait=DEADLINE)
         assert (told.outcome, told.state, told.exit_code) == ("ended", "prompt", None)
     assert (await tab.send_keys(["sh -c 'exit 3'", "Enter", "Enter"], wait=DEADLINE)).exit_code == 3
-
-
-async def test_answers_that_the_time_did_not_suffice_for(tab: Tab, monkeypatch: pytest.MonkeyPatch) -> None:
-    await tab.execute("read -p 'name: ' x", timeout=DEADLINE)
-
-    def late(tab: Tab, sent: KeysSent, command: Execution | None, *_: object) -> Awaitable[KeysSent]:
-        return answered(tab, sent, command, None, DEADLINE)  # the question is seen, when the caller's time is up
-
-    monkeypatch.setattr(answers, "answered", late)
-    told = await tab.send_keys(answers=["never", "typed"], wait=0.001)
-    assert (told.outcome, told.asked) == ("met", ())
-    assert told.note == "2 of 2 answers were not typed: the time was up"
 
 
 # As Ink does without bracketed paste: what one read gives is one thing, and Enter submits only if it comes alone. It

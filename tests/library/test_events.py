@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -14,7 +13,7 @@ import pytest
 import muxwire
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.shell.authors import TYPED_AHEAD
-from muxwire.tabs.event_log import KINDS, EventBatch, EventFilter, EventLog, TabEvent
+from muxwire.tabs.event_log import KINDS, EventFilter, EventLog, TabEvent
 from tests.library.attached import person
 
 DEADLINE = 30
@@ -98,24 +97,6 @@ async def test_bells_titles_and_output(alone: muxwire.Terminals) -> None:
     await tab.close(force=True)
 
 
-async def test_what_a_command_rings_and_names_is_reported_between_its_start_and_its_end(
-    alone: muxwire.Terminals,
-) -> None:
-    tab = await alone.create_tab(shell="bash")
-    _, cursor = await until(alone, "prompt")
-    for number in range(12):
-        await tab.execute(f"printf '\\033]2;name {number}\\a\\a'")
-        seen, cursor = await until(alone, "prompt", cursor)
-        assert kinds(seen) == ["command_started", "title", "bell", "command_finished", "prompt"], number
-    with person(alone, "hub") as keyboard:
-        _, cursor = await until(alone, "client_attached", cursor)
-        await alone.wait_for([tab.window_id], idle=2 * TYPED_AHEAD)  # nobody types a line in less after a prompt
-        os.write(keyboard, b"printf '\\033]2;theirs\\a\\a'; sleep 0.5\r")
-        seen, cursor = await until(alone, "command_finished", cursor)
-        mine = [kind for kind in kinds(seen) if kind != "human_input"]
-        assert mine == ["command_started", "title", "bell", "command_finished"]
-
-
 async def test_who_typed_a_line(alone: muxwire.Terminals) -> None:
     tab = await alone.create_tab(shell="bash")
     await alone.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
@@ -185,28 +166,6 @@ async def test_copy_mode_and_keys_for_tmux_are_no_input(alone: muxwire.Terminals
         assert nothing.events[0].window_id == front
 
 
-async def test_it_wakes_for_what_is_wanted_and_for_nothing_else(alone: muxwire.Terminals) -> None:
-    first, second = [await alone.create_tab(shell="bash") for _ in range(2)]
-    await first.execute("true")
-    await second.execute("true")
-    cursor = alone.events.end
-    batches: list[EventBatch] = []
-
-    async def wait() -> None:
-        wanted = ["command_finished"]
-        batches.append(await alone.watch_events([second.window_id], kinds=wanted, since=cursor, timeout=DEADLINE))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(wait)
-        await anyio.wait_all_tasks_blocked()
-        await first.execute("true")
-        await anyio.wait_all_tasks_blocked()
-        assert not batches
-        result = await second.execute("(exit 9)")
-    assert [(event.window_id, event.details["exit_code"]) for event in batches[0].events] == [(second.window_id, 9)]
-    assert batches[0].events[0].details["command_id"] == result.command_id
-
-
 async def test_what_cannot_be_watched_is_refused(alone: muxwire.Terminals) -> None:
     assert (await alone.watch_events(timeout=0.0)).next == 0  # starts no tmux
     assert not alone.folders.socket_path.exists()
@@ -260,13 +219,3 @@ def test_output_that_nobody_has_seen_is_one_event_and_none_is_missed() -> None:
         log.record("prompt", "@2")  # pushes the growing one out
     log.output("@1", 5003, 5004)
     assert log.since(later.next, EVERYTHING, 100).events[-1].details["next_byte"] == 5004
-
-
-def test_every_event_can_be_said_in_json() -> None:
-    log = EventLog()
-    log.title("@1", "name")
-    log.bell("@1", 5)
-    log.bell("@1", 6)
-    [title, bell] = log.since(0, EVERYTHING, 5).events
-    assert json.loads(json.dumps(dict(bell.details))) == {"count": 2, "next_byte": 6}
-    assert title.details["title"] == "name"

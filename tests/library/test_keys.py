@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.errors import InvalidArgument, MouseOff, TabUnavailable
+from muxwire.errors import InvalidArgument, MouseOff
 from muxwire.shell import send_keys
 from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
@@ -195,20 +195,6 @@ def test_which_keys_may_leave_an_editor_in_another_mode(before: bool, typed: byt
     assert after_keys(before, typed) is then
 
 
-@pytest.mark.parametrize("mode", [("bash", "set -o vi"), ("zsh", "bindkey -v"), ("fish", "fish_vi_key_bindings")])
-async def test_a_vi_mode_takes_text_after_escape_for_commands(terminals: Terminals, mode: tuple[str, str]) -> None:
-    """In the same call, and in the next one."""
-    needs(mode[0])
-    async with tab_for(DEADLINE, terminals, shell=mode[0]) as tab:
-        await tab.execute(mode[1], timeout=DEADLINE)
-        for calls in ([["Escape", "ddiecho abcs", "Enter"]], [["xs", "Escape"], ["ddiecho abcs", "Enter"]]):
-            for keys in calls[:-1]:
-                await tab.send_keys(keys)
-            sent = await tab.send_keys(calls[-1], wait=DEADLINE)
-            assert ("\nabcs" in sent.output, sent.exit_code) == (True, 0), sent
-            await known_prompt(tab)
-
-
 def test_the_mouse_is_reported_as_the_program_asked() -> None:
     sgr, x10 = KeyModes(mouse=True, sgr=True), KeyModes(mouse=True)
     assert key_bytes("Click@0,0", sgr) == b"\x1b[<0;1;1M\x1b[<0;1;1m"
@@ -263,14 +249,6 @@ async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
     got = await shown(tab, "GOT ([0-9a-f]*" + b"\x1b[201~".hex() + ")", sent.next_byte)
     assert bytes.fromhex(got[1]) == b"\x1b[200~one\rtwo\r\x1b[201~"
     assert sent.note == ""
-    await tab.close(force=True)
-
-
-async def test_an_escape_is_read_apart_from_what_follows(terminals: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(send_keys, "ESCAPE_PAUSE", 1.0)  # its reader may be slow
-    tab = await python(terminals, READER, "")
-    sent = await tab.send_keys(["Escape", "O", "A"])
-    await shown(tab, "GOT 1b\r\n(?s:.)*GOT (4f41|4f\r\nGOT 41)", sent.next_byte)
     await tab.close(force=True)
 
 
@@ -336,18 +314,6 @@ async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, 
     await tab.close(force=True)
 
 
-async def test_a_pane_whose_input_is_off_is_told(terminals: Terminals) -> None:
-    tab = await python(terminals, READER, "")
-    client = (await terminals.server()).client
-    await client.command("select-pane", "-d", "-t", tab.pane_id)
-    with pytest.raises(TabUnavailable, match="input is switched off"):
-        await tab.send_keys(["x"])
-    await client.command("select-pane", "-e", "-t", tab.pane_id)
-    sent = await tab.send_keys(["y"])
-    await shown(tab, "GOT 79\r\n", sent.next_byte)
-    await tab.close(force=True)
-
-
 @pytest.mark.parametrize("mode", [("copy-mode",), ("copy-mode", "-u"), ("clock-mode",)], ids=" ".join)
 async def test_a_mode_that_a_person_left_swallows_nothing(terminals: Terminals, mode: tuple[str, ...]) -> None:
     tab = await python(terminals, READER, r"\x1b[?2004h")
@@ -358,23 +324,6 @@ async def test_a_mode_that_a_person_left_swallows_nothing(terminals: Terminals, 
     assert data == b"q\x1b[200~pasted text\x1b[201~\r"
     assert "scrolls in this pane" in sent.note
     await tab.close(force=True)
-
-
-async def test_copy_mode_swallows_nothing_and_is_told(terminals: Terminals) -> None:
-    tab = await python(terminals, READER, "")
-    await (await terminals.server()).client.command("copy-mode", "-t", tab.pane_id)
-    sent = await tab.send_keys(["f", "q", "Escape"])
-    await shown(tab, "GOT (66711b|66\r\nGOT 711b)", sent.next_byte)
-    assert "copy mode" in sent.note
-    await tab.close(force=True)
-
-
-async def test_a_dead_tab_is_no_place_for_keys(terminals: Terminals) -> None:
-    tab = await terminals.create_tab()
-    await tab.close(force=True)
-    with pytest.raises(TabUnavailable) as caught:
-        await tab.send_keys(["ls", "Enter"])
-    assert caught.value.state == "dead"
 
 
 @pytest.mark.parametrize("keys", [[], ["C-Space"], ["a\0b"]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from typing import Any
 
@@ -108,13 +107,6 @@ async def test_a_tab_reads_and_waits_for_itself(tab: Tab) -> None:
         await tab.command_result("nonsense")
 
 
-async def test_a_tab_waits_for_what_the_instance_waits_for() -> None:
-    for one in ("wait_for", "read_logs", "stream_logs"):
-        whole, own = (dict(inspect.signature(getattr(kind, one)).parameters) for kind in (Terminals, Tab))
-        assert list(whole)[2:] == list(own)[1:], one
-        assert all(own[name].default == whole[name].default for name in list(own)[1:]), one
-
-
 async def test_dir_and_repr_show_what_helps(terminals: Terminals, tab: Tab) -> None:
     assert "server" not in dir(tab)
     assert set(dir(tab)) == set(OF_TAB)
@@ -127,15 +119,6 @@ async def test_dir_and_repr_show_what_helps(terminals: Terminals, tab: Tab) -> N
     assert f"{tab.key} {tab.name!r}" in repr(terminals)
     await tab.close()
     assert repr(tab) == f"<muxwire.Tab {tab.key} {tab.name!r}: closed: the tab was closed>"
-
-
-async def test_the_twins_show_the_same_but_what_needs_an_event_loop() -> None:
-    def public(kind: type) -> set[str]:
-        return {name for name in vars(kind) if not name.startswith("_")}
-
-    assert public(muxwire.sync.Tab) <= set(OF_TAB)
-    assert {name for name in OF_TAB if callable(getattr(Tab, name, None))} <= public(muxwire.sync.Tab)
-    assert public(muxwire.sync.Terminals) - {"close"} <= set(OF_TERMINALS)
 
 
 async def test_a_tab_has_no_name_that_means_another(terminals: Terminals, tab: Tab) -> None:

@@ -152,20 +152,3 @@ async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: Callable
     if call is _start:
         assert tab.pane.session.current is not None
         assert tab.pane.session.current.command_id in error
-
-
-async def test_keys_that_were_sent_are_told_of(terminals: Terminals, tab: Tab) -> None:
-    with pytest.raises(InvalidArgument, match=r"the keys were sent, and .*100 ms"):
-        await tab.send_keys([f"echo {TEXT}", "Enter"], regex=HOSTILE, wait=DEADLINE)
-    assert TEXT in (await terminals.read_logs(tab.window_id)).content
-
-
-async def test_a_pattern_that_a_list_cannot_use_is_refused_before_anything_is_sent(terminals: Terminals) -> None:
-    steps: list[dict[str, object]] = [
-        {"kind": "new_window", "ref": "w"},
-        {"kind": "wait_for", "target": {"ref": "w"}, "regex": "a("},
-    ]
-    before = len((await terminals.list_tabs()).tabs)
-    with pytest.raises(InvalidArgument, match=r"operations\[1\] \(wait_for\).*not a valid regular expression"):
-        await terminals.run_operations(steps)
-    assert len((await terminals.list_tabs()).tabs) == before

@@ -10,15 +10,6 @@ from tests.library.opened import known_prompt, tab_for
 DEADLINE = 60
 
 
-async def test_a_line_that_readline_drew_again_is_read_once(terminals: muxwire.Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-        sent = await tab.send_keys(["echo zz1", "Enter"])
-        await terminals.wait_for([tab.window_id], regex="^zz1", from_byte=sent.next_byte, timeout=DEADLINE)
-        lines = (await terminals.read_logs(tab.window_id, strip_ansi=True)).content.split("\n")
-        assert "b$ echo zz1" in lines
-
-
 # A bar that is drawn over 300 times, a word printed bold, five lines that are drawn twice, a full-screen program.
 SHOWN = (
     r"""for i in $(seq 300); do printf '\r%d of 300' $i; done; echo; printf 'ab\bc\nN\bNA\bA\n'; """
@@ -47,13 +38,6 @@ async def test_every_reader_reads_the_same(terminals: muxwire.Terminals) -> None
         assert READ in waited.tail
 
 
-async def test_the_default_is_what_the_program_wrote(terminals: muxwire.Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        assert (await tab.execute(r"printf 'ab\bc\r1%%\r2%%\n\033[?1049h\033[?1049l'")).output == (
-            "ab\bc\r1%\r2%\n\x1b[?1049h\x1b[?1049l"
-        )
-
-
 @pytest.mark.parametrize("size", [7, 100, 1000, 65536])
 async def test_pieces_are_cut_where_lines_end(terminals: muxwire.Terminals, size: int) -> None:
     async with tab_for(DEADLINE, terminals) as tab:
@@ -78,17 +62,6 @@ async def test_pieces_are_cut_where_lines_end(terminals: muxwire.Terminals, size
             assert "\n" + READ in text
 
 
-async def test_a_line_that_was_shown_goes_on_in_the_next_piece(terminals: muxwire.Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        await terminals.wait_for([tab.window_id], until="b$ ", from_byte=0, timeout=DEADLINE)
-        first = await terminals.stream_logs(tab.window_id, strip_ansi=True)
-        assert first.chunk.endswith("b$ ")
-        sent = await tab.send_keys(["echo zz1", "Enter"])
-        await terminals.wait_for([tab.window_id], regex="zz1\nb[$] ", from_byte=sent.next_byte, timeout=DEADLINE)
-        more = await terminals.stream_logs(tab.window_id, from_byte=first.next_byte, strip_ansi=True)
-        assert more.chunk == "echo zz1\nzz1\nb$ "
-
-
 async def test_the_rest_of_a_command_goes_on_with_its_line(terminals: muxwire.Terminals) -> None:
     async with tab_for(DEADLINE, terminals) as tab:
         held = await tab.execute(
@@ -100,20 +73,6 @@ async def test_the_rest_of_a_command_goes_on_with_its_line(terminals: muxwire.Te
         assert rest.output.startswith("\n")
         assert rest.output.endswith("30 %\n")
         assert "20" not in rest.output
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish", "ksh"])
-async def test_what_ended_without_a_line_end_stays(terminals: muxwire.Terminals, shell: str) -> None:
-    """Zsh and fish print a screen's width of blanks before their prompt."""
-    async with tab_for(DEADLINE, terminals, shell=shell) as tab:
-        await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-        sent = await tab.send_keys(["printf abc", "Enter"])
-        shown = await terminals.wait_for([tab.window_id], regex="(^|\r)abc", from_byte=sent.next_byte, timeout=DEADLINE)
-        assert shown.outcome == "met"
-        await terminals.wait_for([tab.window_id], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
-        text = (await terminals.stream_logs(tab.window_id, strip_ansi=True)).chunk
-        assert "printf abc\n" in text
-        assert "\nabc" in text
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])

@@ -5,13 +5,11 @@ from __future__ import annotations
 import random
 import re
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
 from muxwire.pane.runner import KEY_LOST
 from tests.library.opened import tab_for
 
@@ -32,15 +30,6 @@ async def test_the_exit_of_a_shell_is_known_at_once(terminals: Terminals, shell:
     async with a_tab(terminals, shell) as tab:
         result = await tab.execute("exit 3")
         assert (result.exit_code, result.state) == (3, "dead")
-
-
-async def test_copy_mode_stays_and_nothing_is_blocked(terminals: Terminals) -> None:
-    async with a_tab(terminals) as tab:
-        await tab.execute("true")
-        await tmux(terminals, "copy-mode", "-t", tab.pane_id)
-        for command in ("echo fgt:/g", "echo FTt?"):
-            assert (await tab.execute(command)).output == command.removeprefix("echo ") + "\n"
-        assert await tmux(terminals, "display-message", "-p", "-t", tab.pane_id, "#{pane_in_mode}") == (b"1",)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -72,14 +61,6 @@ async def test_tabs_in_parallel_keep_apart(terminals: Terminals, shell: str) -> 
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_answers_of_the_terminal_do_not_reach_the_next_command(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        for _ in range(5):
-            await tab.execute(r"printf '\033[6n\033[c'")
-            assert (await tab.execute("echo hi")).output == "hi\n"
-
-
-@pytest.mark.parametrize("shell", SHELLS)
 async def test_a_person_sees_the_command_as_if_it_was_typed(terminals: Terminals, shell: str) -> None:
     async with a_tab(terminals, shell, PS1="> ") as tab:
         await tab.execute("true")
@@ -91,16 +72,6 @@ async def test_a_person_sees_the_command_as_if_it_was_typed(terminals: Terminals
         assert re.search(r"echo three\nthree\n", screen), screen
         for ours in ("muxwire", "7770", "/c'"):
             assert ours not in screen, screen
-
-
-async def test_with_an_empty_prompt_nothing_of_ours_goes_to_the_scrollback(
-    terminals: Terminals, tmp_path: Path
-) -> None:
-    (tmp_path / ".bashrc").write_text("PS1=''\n")
-    async with a_tab(terminals, "bash", HOME=str(tmp_path)) as tab:
-        await tab.execute("echo one")
-        taken = await tab.snapshot(scrollback=0)
-        assert (taken.scrollback, [line for line in taken.lines if line]) == ((), ["echo one", "one"])
 
 
 @pytest.mark.parametrize(
@@ -120,10 +91,3 @@ async def test_commands_are_exact_without_our_key(terminals: Terminals, shell: s
         assert tab.runner._retyped == KEY_LOST  # later commands do not wait for a key that nobody hears
         shown = "\n".join((await tab.snapshot()).lines)
         assert "_mux" not in shown, shown  # nor of the line that names a file, which is longer
-
-
-async def test_a_full_screen_program_refuses_commands_at_once(terminals: Terminals) -> None:
-    async with a_tab(terminals) as tab:
-        await tab.execute("less /etc/passwd", timeout=10)
-        with pytest.raises(TabUnavailable):
-            await tab.execute("echo no", timeout=30)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import stat
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,25 +42,6 @@ async def test_a_shell_script_runs_in_the_tab_s_kind_of_shell(tab: Tab) -> None:
     assert (result.output, result.exit_code) == ("1\n2\nx y\n", 0), result
 
 
-async def test_bash_is_a_language_in_another_shell(terminals: Terminals) -> None:
-    made = await terminals.create_tab(shell=shutil.which("dash"))
-    result = await made.execute_script("bash", "a=(one two); echo ${a[1]} $1", args=["x y"])
-    assert (result.output, result.exit_code) == ("two x y\n", 0), result
-    await made.close(force=True)
-
-
-async def test_the_active_virtual_environment_s_python_runs_scripts(terminals: Terminals, folder: Path) -> None:
-    (folder / "venv").mkdir()
-    python = folder / "venv" / "python3"
-    python.write_text(f'#!/bin/sh\necho "venv python"\nexec {sys.executable} "$@"\n')
-    python.chmod(0o755)
-    made = await terminals.create_tab(shell=shutil.which("bash"))
-    await made.execute(f"export PATH={folder}/venv:$PATH")
-    result = await made.execute_script("python", "print('code')")
-    assert result.output == "venv python\ncode\n"
-    await made.close(force=True)
-
-
 async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Terminals) -> None:
     made = await terminals.create_tab(shell=shutil.which("bash"))
     code = "import sys; print(input()); print(open(sys.argv[0]).read())"
@@ -78,16 +58,6 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
     await made.close(force=True)
 
 
-async def test_a_script_stays_as_long_as_the_log_of_its_tab(terminals: Terminals) -> None:
-    made = await terminals.create_tab(shell=shutil.which("bash"))
-    result = await made.execute_script("python", "print('ü')")
-    await made.close(force=True)
-    path = Path(result.script_path)
-    assert path.read_text() == "print('ü')"
-    assert path.parent == made.log_path.parent
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
 async def test_a_script_that_was_refused_leaves_no_file(terminals: Terminals) -> None:
     made = await terminals.create_tab(shell=shutil.which("bash"))
     with pytest.raises(InvalidArgument):
@@ -95,17 +65,6 @@ async def test_a_script_that_was_refused_leaves_no_file(terminals: Terminals) ->
     with pytest.raises(InvalidArgument):
         await made.execute_script("python", "1", cwd="/nowhere")
     assert not list(made.log_path.parent.glob(f"{made.log_path.stem}.script*"))
-    await made.close(force=True)
-
-
-async def test_a_script_runs_where_its_file_cannot_be_kept(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = await terminals.create_tab(shell=shutil.which("bash"))
-    monkeypatch.setattr(made.pane.stream.log, "path", Path("/proc/no-file-can-be-made-here.log"))
-    result = await made.execute_script("python", "print(6 * 7)")
-    monkeypatch.undo()
-    assert (result.output, Path(result.script_path).exists()) == ("42\n", True)
     await made.close(force=True)
 
 
@@ -145,11 +104,4 @@ async def test_a_missing_interpreter_is_named(terminals: Terminals, folder: Path
     assert result.exit_code == 127
     for name in ("tsx", "deno", "bun", "node"):
         assert name in result.output
-    await made.close(force=True)
-
-
-async def test_an_unknown_language_is_refused(terminals: Terminals) -> None:
-    made = await terminals.create_tab(shell=shutil.which("bash"))
-    with pytest.raises(InvalidArgument):
-        await made.execute_script("cobol", "1")  # type: ignore[arg-type]
     await made.close(force=True)

@@ -86,12 +86,6 @@ async def test_the_end_of_a_tab_moves_nobody_to_another_clients(clients: Clients
     assert await a.tab() is of_a
 
 
-async def test_each_client_has_a_tab_that_it_means_without_a_name(clients: Clients) -> None:
-    a, b = clients.come(), clients.come(stays=False)
-    made = await a.create_tab()
-    assert (a.latest, b.latest, clients.come().latest) == (made, made, None)
-
-
 async def test_a_tab_begins_where_its_client_is_and_finds_its_agent(clients: Clients, tmp_path: Path) -> None:
     (tmp_path / "beneath").mkdir()
     ours = clients.come(str(tmp_path), SSH_AUTH_SOCK="/of/this/client", LC_TIME="C", FOO="not brought")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.pane.snapshots import TRIES, ScreenView
 from muxwire.values import to_dict
 from tests.library.opened import seen
 from tests.library.screens.agreeing import QUIET, agree
@@ -19,7 +18,6 @@ from tests.library.screens.stage import DEADLINE
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from muxwire.client.client import ControlClient
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
 
@@ -48,36 +46,6 @@ async def shown(terminals: Terminals, tab: Tab, command: str, text: str) -> None
     with anyio.fail_after(DEADLINE):
         await seen(tab, text.replace("\n", "\r\n").encode(), sent.next_byte)
     await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
-
-
-async def changed(terminals: Terminals, tab: Tab) -> None:
-    """Have the screen change: a wait may have looked at it, and that picture is good until then."""
-    sent = await tab.send_keys(["Enter"])
-    while tab.next_byte == sent.next_byte:
-        await tab.pane.stream.changed()
-    await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
-
-
-async def test_what_a_picture_may_not_show_lies_behind_its_offset(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = await terminals.create_tab(command=["sh", "-c", "echo begun; while read -r line; do echo got $line; done"])
-    await terminals.wait_for([tab.window_id], until="begun", timeout=DEADLINE)
-    await changed(terminals, tab)
-    asked = ScreenView._asked
-
-    async def while_it_writes(view: ScreenView, *arguments: Any, styled: bool) -> Any:
-        look = await asked(view, *arguments, styled=styled)
-        sent = await tab.send_keys(["more", "Enter"])
-        await seen(tab, b"got more", sent.next_byte)
-        return look
-
-    monkeypatch.setattr(ScreenView, "_asked", while_it_writes)
-    taken = await tab.snapshot()
-    shown = "\n".join(taken.lines).count("got more")
-    everything = await terminals.stream_logs(tab.window_id, from_byte=taken.next_byte)
-    assert shown + everything.chunk.count("got more") >= TRIES
-    await tab.close(force=True)
 
 
 async def test_what_a_picture_says_besides_its_text(terminals: Terminals, tab: Tab) -> None:
@@ -125,60 +93,6 @@ async def test_wrapped_rows_and_scrollback(terminals: Terminals, tab: Tab) -> No
     assert some.scrollback == full.scrollback[-5:]
     with pytest.raises(InvalidArgument):
         await tab.snapshot(scrollback=-1)
-
-
-class Questions:
-    """Counts the lines that are written to tmux, and the captures among them."""
-
-    def __init__(self, client: ControlClient, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.lines = self.captures = 0
-        submit = client.submit_prepared
-
-        def counted(commands: Any) -> Any:
-            self.lines += len(commands)
-            self.captures += sum(one.line.count(b"capture-pane ") for one in commands)
-            return submit(commands)
-
-        monkeypatch.setattr(client, "submit_prepared", counted)
-
-    def since(self) -> int:
-        lines, self.lines = self.lines, 0
-        return lines
-
-
-async def test_tmux_is_asked_once_and_only_if_something_may_be_new(
-    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await shown(terminals, tab, "seq 300; echo here", "here\n")
-    await changed(terminals, tab)
-    client = (await terminals.server()).client
-    questions = Questions(client, monkeypatch)
-    first = await tab.snapshot()
-    assert questions.since() == 1
-    assert await tab.snapshot() == first
-    assert (await tab.snapshot(unwrap=True)).lines == first.lines
-    assert questions.since() == 0
-    styled = await tab.snapshot(cells=True)
-    assert questions.since() == 1
-    assert (await tab.snapshot(), (await tab.snapshot(cells=True)).cells) == (first, styled.cells)
-    assert questions.since() == 0
-    # The rows above are asked for each time, for nobody tells that they were cleared.
-    above = (await tab.snapshot(scrollback=5)).scrollback
-    assert above == tuple(str(int(first.lines[0]) - number) for number in (5, 4, 3, 2, 1))
-    await client.command("clear-history", "-t", tab.pane_id)
-    questions.since()
-    assert (await tab.snapshot(scrollback=5)).scrollback == ()
-    assert questions.since() == 1
-    await shown(terminals, tab, "echo a byte", "a byte\n")
-    await changed(terminals, tab)
-    questions.since()
-    assert "a byte" in "\n".join((await tab.snapshot()).lines)
-    assert questions.since() == 1
-    await client.command("resize-window", "-t", tab.window_id, "-x", "70", "-y", "20")
-    questions.since()
-    taken = await tab.snapshot()
-    assert (taken.cols, taken.rows) == (70, 20)
-    assert questions.since() == 1
 
 
 async def test_a_look_after_a_byte_that_waits_in_the_pipe(terminals: Terminals, tab: Tab) -> None:
@@ -229,15 +143,6 @@ async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
     assert await grown(LOOKS) < LEAK
     assert await client.command(*listing) == buffers
     assert await client.command("show-buffer") == (b"another",)
-    await tab.close(force=True)
-
-
-async def test_a_pane_that_never_holds_still_can_be_looked_at(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(command=["yes", "0123456789"])
-    await terminals.wait_for([tab.window_id], until="0123456789", timeout=DEADLINE)
-    for _ in range(5):
-        taken = await tab.snapshot()
-        assert set(taken.lines[:-1]) == {"0123456789"}
     await tab.close(force=True)
 
 

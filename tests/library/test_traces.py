@@ -48,20 +48,6 @@ async def test_a_trace_shows_nothing_of_ours(terminals: Terminals, shell: str) -
         assert "mux" not in "\n".join((await tab.snapshot()).lines)
 
 
-@pytest.mark.parametrize("shell", [*SHELLS, "ksh"])
-async def test_a_trace_that_runs_commands_changes_no_exit_code(terminals: Terminals, shell: str) -> None:
-    needs(shell)
-    prompt_subst = "setopt promptsubst; " if shell == "zsh" else ""
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        first = await tab.execute(prompt_subst + "PS4='+ $(date +%s) '; set -x; true")
-        assert first.exit_code == 0
-        for command, code in (("true", 0), ("(exit 9)", 9), ("echo $?", 0), ("false", 1), ("test -e /nowhere", 1)):
-            ran = await tab.execute(command)
-            assert ran.exit_code == code, ran
-            if command == "echo $?":
-                assert "\n9\n" in ran.output, ran
-
-
 ERASES = {
     "bash": "unset -f $(compgen -A function)",
     "zsh": "unfunction -m '*'",
@@ -80,12 +66,3 @@ async def test_a_tab_is_ready_after_a_command_that_erased_all_functions(terminal
             ran = await tab.execute(command)
             assert (ran.exit_code, ran.state) == (code, "prompt"), ran
             assert shell == "fish" or ran.output == output, ran  # fish says that there is no such command
-
-
-@pytest.mark.parametrize("shell", ERASES)
-async def test_a_person_may_erase_all_functions(terminals: Terminals, shell: str) -> None:
-    needs(shell)
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        await tab.send_keys([ERASES[shell], "Enter"], wait=DEADLINE)
-        ran = await tab.execute("echo a; false")
-        assert (ran.output, ran.exit_code, ran.state) == ("a\n", 1, "prompt"), ran

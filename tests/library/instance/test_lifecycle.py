@@ -145,14 +145,6 @@ async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh
     await check_old_logs(alone, tab, second, old)
 
 
-async def test_the_servers_death_while_no_tab_is_open_is_noticed_too(alone: muxwire.Terminals) -> None:
-    client = (await alone.server()).client
-    os.kill(await server_pid(alone), signal.SIGKILL)
-    await client.wait_closed()
-    tab = await alone.create_tab(shell="bash")
-    assert (await tab.execute("echo afresh")).output == "afresh\n"
-
-
 async def check_old_logs(
     terminals: muxwire.Terminals, first: muxwire.Tab, second: muxwire.Tab, old: muxwire.LogTail
 ) -> None:
@@ -321,20 +313,3 @@ async def test_a_folder_of_somebody_else_is_refused(open_alone: Open, environ: d
     run = environ | {"XDG_RUNTIME_DIR": str(tmp_path)}
     assert "belongs to user 12345" in await unavailable(open_alone, environ=run)
     assert "belongs to user 12345" in await unavailable(open_alone, state_dir=tmp_path / "muxwire")
-
-
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write anywhere")
-async def test_a_folder_that_cannot_be_written(open_alone: Open, tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir(mode=0o500)
-    assert "cannot write to the directory" in await unavailable(open_alone, state_dir=tmp_path / "state")
-
-
-async def test_a_folder_that_was_there_keeps_its_mode(open_alone: Open, tmp_path: Path) -> None:
-    (tmp_path / "state").mkdir()
-    (tmp_path / "state").chmod(0o755)
-    async with open_alone(state_dir=tmp_path / "state") as terminals:
-        tab = await terminals.create_tab(shell="bash")
-        assert (await tab.execute("echo hi")).output == "hi\n"
-    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o755
-    assert (tmp_path / "state" / terminals.folders.instance).stat().st_mode & 0o777 == 0o700
-    assert tab.log_path.stat().st_mode & 0o777 == 0o600

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any
 
 import anyio
 import anyio.from_thread
 import pytest
 
 import muxwire
-from muxwire.logs.read import LogPiece, read_range
-from muxwire.tabs.log_access import LogSource
 from tests.library.opened import closed, seen
 
 DEADLINE = 60
@@ -63,60 +60,6 @@ async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Term
     last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
     assert last.closed
     assert last.eof
-
-
-async def test_a_tab_that_ends_while_its_log_is_read_has_not_ended_for_that_reader(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = await alone.create_tab(command=["sh", "-c", "echo first; read -r go; echo last"])
-    await alone.wait_for([tab.window_id], until="first", timeout=DEADLINE)
-
-    async def end() -> None:
-        await tab.send_keys(["Enter"])
-        await closed(tab)
-
-    def read_and_end(*arguments: Any) -> LogPiece:
-        monkeypatch.undo()
-        piece = read_range(*arguments)
-        anyio.from_thread.run(end)
-        return piece
-
-    monkeypatch.setattr("muxwire.tabs.log_access.read_range", read_and_end)
-    before = await alone.stream_logs(tab.window_id, from_byte=0, max_bytes=1000)
-    after = await alone.stream_logs(tab.window_id, from_byte=before.next_byte, max_bytes=1000, wait=DEADLINE)
-    assert (before.chunk, before.eof, before.closed) == ("first\r\n", True, False)
-    assert after.chunk.endswith("last\r\n")
-    assert (after.eof, after.closed) == (True, True)
-
-
-async def test_half_a_mark_of_a_tab_that_just_ends_is_not_shown(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = await alone.create_tab(command=["sh", "-c", "echo hello; read -r go"])
-    await alone.wait_for([tab.window_id], until="hello", timeout=DEADLINE)
-    tab.pane.stream.feed(b"\x1b]7770;X;")
-    flushed = LogSource.flushed
-
-    async def and_ends(source: LogSource) -> bool:
-        monkeypatch.undo()
-        done = await flushed(source)
-        tab.pane.close("it ended")
-        return done
-
-    monkeypatch.setattr(LogSource, "flushed", and_ends)
-    assert (await alone.read_logs(tab.window_id)).content == "hello\n"
-
-
-async def test_logs_of_tabs_that_are_no_longer_listed_can_be_read(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("muxwire.tabs.book.REMEMBERED_TABS", 2)
-    for number in range(4):
-        tab = await alone.create_tab(command=["echo", str(number)])
-        await closed(tab)
-    assert [row.window_id for row in (await alone.list_tabs()).tabs] == ["@3", "@4"]
-    for number in range(4):
-        assert (await alone.read_logs(f"@{number + 1}")).content == f"{number}\n"
 
 
 async def test_a_log_outlives_the_instance_that_wrote_it(

@@ -90,24 +90,6 @@ async def test_a_session_is_listed_as_given_and_never_runs(alone: muxwire.Termin
         assert caught.value.remedy
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-async def test_folders_and_variables_arrive_as_given(alone: muxwire.Terminals, tmp_path: Path, shell: str) -> None:
-    canary = tmp_path / "canary"
-    for number, text in enumerate(hostile(canary)):
-        folder = tmp_path / str(number) / text.replace("/", "_")[:200]
-        folder.mkdir(parents=True)
-        tab = await alone.create_tab(shell=shell, cwd=folder, env={"GIVEN": text})
-        result = await tab.execute('pwd; printf %s "$GIVEN"')
-        assert result.output == f"{folder}\n{text}"
-        assert result.cwd == str(folder)
-        result = await tab.execute('pwd; printf %s "$OTHER"', cwd=str(folder), env={"OTHER": text})
-        assert result.output == f"{folder}\n{text}"
-        listed = {row.window_id: row for row in (await alone.list_tabs()).tabs}
-        assert listed[tab.window_id].cwd == str(folder)
-        await tab.close()
-    assert not canary.exists()
-
-
 async def test_words_of_a_command_arrive_as_given(alone: muxwire.Terminals, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     words = hostile(canary)

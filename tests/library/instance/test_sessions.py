@@ -117,13 +117,6 @@ async def test_a_tab_has_the_size_that_it_was_given(alone: muxwire.Terminals) ->
         pass
 
 
-async def test_a_program_begins_where_a_border_takes_a_row(alone: muxwire.Terminals) -> None:
-    first = await alone.create_tab(command=["cat"])
-    await first.client.command("set-option", "-gw", "pane-border-status", "top")
-    tab = await alone.create_tab(command=["sh", "-c", "stty size; cat"], size=(93, 27))
-    assert (await alone.wait_for([tab.key], until="26 93", from_byte=0)).outcome == "met"
-
-
 async def scrollback(tab: muxwire.Tab) -> tuple[int, int]:
     """How many rows tmux keeps of a tab, and how many it would."""
     (answer,) = await tab.client.command("display-message", "-p", "-t", tab.pane_id, "#{history_size} #{history_limit}")
@@ -146,36 +139,6 @@ async def test_the_history_limit_holds_for_new_tabs(alone: muxwire.Terminals) ->
     assert await scrollback(first) == (held, 2000 if newer else 20)
     with pytest.raises(muxwire.InvalidArgument):
         await alone.set_history_limit(1_000_001)
-
-
-async def test_the_first_tab_is_what_a_person_sees_and_a_later_one_takes_nothing_away(alone: muxwire.Terminals) -> None:
-    async def current() -> str:
-        server = await alone.server()
-        (window,) = await server.client.command("display-message", "-p", "-t", "hub:", "#{window_id}")
-        return window.decode()
-
-    first = await alone.create_tab(shell="bash")
-    assert await current() == first.window_id
-    second = await alone.create_tab(shell="bash")
-    assert await current() == first.window_id
-    await first.client.command("select-window", "-t", second.window_id)
-    assert await alone.tab(".") is second
-
-
-async def test_tmux_knows_the_active_tab_after_the_last_one_was_closed_or_has_ended(alone: muxwire.Terminals) -> None:
-    """The status line shows it, and the next process reads it."""
-
-    async def told() -> tuple[bytes, ...]:
-        client = (await alone.server()).client
-        return await client.command("display-message", "-p", "#{@muxwire-previous-tab} #{@muxwire-tab}")
-
-    first, second, third, ended = [await alone.create_tab(command=["cat"]) for _ in range(4)]
-    assert await told() == (f"{third.window_id} {ended.window_id}".encode(),)
-    await ended.send_keys(["C-d"])
-    await closed(ended)
-    assert await told() == (f"{second.window_id} {third.window_id}".encode(),)
-    await third.close(force=True)
-    assert await told() == (f"{first.window_id} {second.window_id}".encode(),)
 
 
 async def test_a_program_that_ends_at_once_has_been_in_its_session(alone: muxwire.Terminals) -> None:
