@@ -59,7 +59,6 @@ LONG_FILES = (
     "mcp/test_serve.py",
     "library/test_claims.py",
     "cli/test_at_a_persons_server.py",
-    "library/shells/test_shells.py",
     "remote/test_liars.py",
     "cli/test_attach.py",
     "cli/test_verbs.py",
