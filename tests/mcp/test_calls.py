@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 from base64 import b64decode
 from collections.abc import AsyncIterator
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ImageContent, TextContent
 
-import muxwire.mcp.registry
 from muxwire.errors import InvalidArgument
 from muxwire.library import pictures
 from muxwire.mcp.registry import select
@@ -112,26 +110,6 @@ async def test_a_picture_comes_after_the_text_and_without_a_structured_result(
     assert b64decode(image.data).startswith(b"\x89PNG")
 
 
-async def test_events_are_told_with_their_details_beside_them(session: Session) -> None:
-    await session.call("list_tabs")  # opens the library
-    session.library.events.record("tab_opened", "@1", name="work")
-    session.library.events.output("@1", 0, 5)
-    session.library.events.record("command_finished", "@2", by="execute", exit_code=None)
-    told = (await session.call("watch_events", since=0)).structured_content or {}
-    assert (told["next"], "dropped" in told) == (3, False)
-    assert [{**event, "time": 0} for event in told["events"]] == [
-        {"sequence": 1, "time": 0, "kind": "tab_opened", "window_id": "@1", "name": "work"},
-        {"sequence": 3, "time": 0, "kind": "command_finished", "window_id": "@2", "by": "execute"},
-    ]
-    chosen = await session.call("watch_events", since=1, kinds=["output"], window_ids=["work"], max_events=1)
-    assert [event["next_byte"] for event in (chosen.structured_content or {})["events"]] == [5]
-    late = await session.call("watch_events", timeout_ms=0)
-    assert late.structured_content == {"events": [], "next": 3}
-    refused = await session.call("watch_events", since=99)
-    assert refused.is_error
-    assert "next of an earlier answer" in text_of(refused)
-
-
 async def test_defaults_and_units_at_the_edge(session: Session) -> None:
     await session.call("execute_command", window_id="@1", command="true")
     [asked] = session.library.only.asked
@@ -153,36 +131,6 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
     asked = session.library.only.asked[-1]
     assert (asked["timeout"], asked["async_"], asked["env"], asked["cwd"]) == (1.5, True, {"A": "1"}, "/")
     assert (asked["on_timeout"], asked["max_chars"], asked["strip_ansi"]) == ("leave", 9, True)
-
-
-async def test_the_other_defaults(session: Session) -> None:
-    await session.call("create_tab", size=[100, 30], command=["htop"])
-    asked = session.library.asked.pop()
-    assert (asked["size"], asked["command"], asked["cwd"], asked["env"]) == ((100, 30), ("htop",), "", {})
-    await session.call("command_result", command_id="c7", wait_ms=250)
-    asked = {"command_id": "c7", "wait": 0.25, "strip_ansi": None, "max_chars": 8000, "idle": 0.0, "drawing": False}
-    assert session.library.asked.pop() == asked
-    await session.call("read_logs_from_tab", window_id="@1")
-    asked = {"target": "@1", "lines": 500, "strip_ansi": None, "grep": "", "before": 0, "after": 0}
-    assert session.library.asked.pop() == asked | {"command_id": "", "drawing": False}
-    await session.call("read_logs_from_tab", window_id="@1", strip_ansi=False)
-    assert session.library.asked.pop()["drawing"]
-    await session.call("stream_logs_from_tab", window_id="@1")
-    asked = {"target": "@1", "from_byte": 0, "max_bytes": 65536, "strip_ansi": None, "wait": 0.0}
-    assert session.library.asked.pop() == asked
-    await session.call("stop_process", window_id="@1")
-    assert session.library.only.asked.pop() == {"signal": "SIGINT", "grace": 2.0}
-    await session.call("start_process", window_id="@1", command="x", ready="up", ready_timeout_ms=100)
-    assert session.library.only.asked.pop() == {
-        "command": "x",
-        "append_newline": True,
-        "ready": "up",
-        "ready_regex": False,
-        "ready_timeout": 0.1,
-    }
-    await session.call("execute_script", window_id="@1", language="shell", code="x", args=["a b"])
-    asked = session.library.only.asked.pop()
-    assert (asked["language"], asked["code"], asked["args"], asked["timeout"]) == ("shell", "x", ("a b",), 10.0)
 
 
 async def test_fields_without_news_are_left_out(session: Session) -> None:
@@ -240,14 +188,6 @@ async def test_bad_arguments_say_what_and_what_else(
     assert session.events == []  # nothing was opened for a call that could not be made
 
 
-async def test_usage_names_every_argument_as_the_client_knows_it(session: Session) -> None:
-    usage = text_of(await session.call("execute_command")).split("\n")[1]
-    assert usage == (
-        "execute_command takes command (required), window_id, timeout_ms, strip_ansi, env, cwd, async, "
-        "on_timeout, idle_ms, max_chars."
-    )
-
-
 @pytest.mark.parametrize("nothing", [None, "", [], {}], ids=repr)
 async def test_what_strict_clients_send_for_nothing_counts_as_not_given(session: Session, nothing: object) -> None:
     optional = dict.fromkeys(("window_id", "timeout_ms", "env", "cwd", "on_timeout", "strip_ansi"), nothing)
@@ -258,19 +198,6 @@ async def test_what_strict_clients_send_for_nothing_counts_as_not_given(session:
     made = await session.call("create_tab", **dict.fromkeys(("name", "size", "command", "login", "env"), nothing))
     assert not made.is_error, text_of(made)
     assert (session.library.asked[-1]["size"], session.library.asked[-1]["command"]) == (None, ())
-
-
-async def test_a_size_of_zeros_is_none(session: Session) -> None:
-    assert not (await session.call("create_tab", size=[0, 0])).is_error
-    assert session.library.asked[-1]["size"] is None
-
-
-async def test_what_must_be_given_may_be_empty(session: Session) -> None:
-    assert not (await session.call("execute_command", command="")).is_error
-    assert session.library.only.asked[-1]["command"] == ""
-    given = {"language": "shell", "code": "x", "args": [""]}
-    assert not (await session.call("execute_script", **given)).is_error
-    assert session.library.only.asked[-1]["args"] == ("",)
 
 
 async def test_variables_are_a_list_or_an_object(session: Session) -> None:
@@ -308,11 +235,6 @@ async def test_errors_are_two_lines(
     assert "secret detail" not in first + second
 
 
-async def test_no_such_tab(session: Session) -> None:
-    result = await session.call("execute_command", window_id="@9", command="x")
-    assert text_of(result) == "no_such_target: no window '@9'\nCall list_tabs and use a window_id from it."
-
-
 async def test_an_unknown_tool_is_a_protocol_error(session: Session) -> None:
     with pytest.raises(MCPError) as caught:
         await session.call("execute")
@@ -320,55 +242,11 @@ async def test_an_unknown_tool_is_a_protocol_error(session: Session) -> None:
     assert caught.value.error.message == "Unknown tool: execute"
 
 
-async def test_a_name_that_is_not_utf8_is_shown_readably(session: Session) -> None:
-    result = await session.call("execute_command", window_id="@1", command="surrogate")
-    assert (result.structured_content or {})["output"] == "caf\ufffd"
-    assert json.loads(text_of(result)) == result.structured_content
-
-
 async def test_calls_overlap(session: Session) -> None:
     async with anyio.create_task_group() as calls:
         for _ in range(20):
             calls.start_soon(lambda: session.call("execute_command", window_id="@1", command="together 20"))
     assert session.events == ["opened"]  # by twenty first calls at once
-
-
-async def test_a_cancelled_call_interrupts_its_command_and_nothing_else(session: Session) -> None:
-    async with anyio.create_task_group() as calls:
-        calls.start_soon(lambda: session.call("execute_command", window_id="@1", command="forever"))
-        await session.until("began")
-        calls.cancel_scope.cancel()
-    await session.until("interrupted")
-    assert not (await session.call("list_tabs")).is_error
-    assert session.events == ["opened", "began", "interrupted"]
-
-
-@pytest.mark.parametrize("session", ["legacy"], indirect=True)  # the other way in memory has no progress tokens
-async def test_progress_says_time_bytes_and_the_last_line(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(muxwire.mcp.registry, "INTERVAL_SECONDS", 0.01)
-    seen: list[tuple[float, str | None]] = []
-    enough = anyio.Event()
-
-    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
-        assert total is None
-        seen.append((progress, message))
-        if len(seen) >= 3:
-            enough.set()
-
-    async def call() -> None:
-        arguments = {"window_id": "@1", "command": "forever"}
-        await session.client.call_tool("execute_command", arguments, progress_callback=on_progress)
-
-    async with anyio.create_task_group() as calls:
-        calls.start_soon(call)
-        await enough.wait()
-        calls.cancel_scope.cancel()
-    assert re.fullmatch(r"\d+ s, 12 bytes: compiling x\.c", seen[-1][1] or "")
-    assert [value for value, _ in seen] == sorted(value for value, _ in seen)
-
-
-def test_progress_comes_at_least_every_five_seconds() -> None:
-    assert muxwire.mcp.registry.INTERVAL_SECONDS < 5
 
 
 async def test_read_only_and_toolsets() -> None:

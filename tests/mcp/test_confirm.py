@@ -5,23 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
-from unittest.mock import AsyncMock
 
 import anyio
 import anyio.lowlevel
 import pytest
 from mcp import types
 
-from muxwire import HostUnavailable
 from muxwire.mcp import confirm
 from muxwire.mcp.registry import Call, Progress
-from muxwire.mcp.tools import close_tab, run_tmux_operations
-from muxwire.verbs.catalogue import CloseTab, RunTmuxOperations
+from muxwire.mcp.tools import close_tab
+from muxwire.verbs.catalogue import CloseTab
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_left_running import CAPABILITIES, modern
 from tests.mcp.test_serve import Served, serving
@@ -132,33 +129,6 @@ async def test_one_question_is_of_every_pane_that_is_closed(
     await close_tab.run(Call(cast("Any", panes), Progress(None), person), given)
     assert person.questions == questions
     assert panes.closed
-
-
-async def test_a_machine_that_cannot_be_looked_at_is_not_ended_unasked() -> None:
-    """It may answer the next question, and what a person runs there would be ended."""
-    unreached = SimpleNamespace(known_tab=AsyncMock(side_effect=HostUnavailable("box", "connect", "no route")))
-    given = RunTmuxOperations(operations=({"kind": "kill_pane", "target": "box/%1"},))
-    with pytest.raises(HostUnavailable):
-        await run_tmux_operations.run(Call(cast("Any", unreached), Progress(None), _Asked()), given)
-
-
-async def test_what_muxwire_has_not_typed_counts_as_a_persons(folder: Path) -> None:
-    """A program that types by tmux's own commands is not told from one."""
-    async with serving(folder) as client:
-        await client.done("create_tab", name="work")
-        await client.done("execute_command", command="true", timeout_ms=30_000)
-        [socket] = (folder / "muxwire").glob("*.sock")
-        since = (await client.done("watch_events", timeout_ms=0))["next"]
-        subprocess.run(["tmux", "-S", socket, "send-keys", "-t", "@1", "sleep 1000", "Enter"], check=True)
-        told = await client.done("watch_events", since=since, kinds=["command_started"], timeout_ms=20_000)
-        assert [event["by"] for event in told["events"]] == ["person"]
-        for tool, refusal in (
-            ("stop_process", "a person has started what runs in @1"),
-            ("close_tab", "a person has typed into @1; and something runs there"),
-        ):
-            given = {"force": True} if tool == "close_tab" else {}
-            assert refusal in " ".join(await client.failure(tool, window_id="@1", **given))
-        subprocess.run(["tmux", "-S", socket, "send-keys", "-t", "@1", "C-c"], check=True)
 
 
 async def _persons_line(client: Served, folder: Path) -> None:

@@ -89,28 +89,6 @@ async def user(request: pytest.FixtureRequest, folder: Path) -> AsyncIterator[Us
             yield made
 
 
-async def test_events_of_a_tab(user: User) -> None:
-    tab = await user.call("create_tab", name="work")
-    ran = await user.call("execute_command", window_id="work", command="printf 'a\\a'; false")
-    assert ran["exit_code"] == 1
-    seen = await user.call("watch_events", since=0, kinds=["tab_opened", "bell", "command_finished"], timeout_ms=0)
-    assert [(event["kind"], event["window_id"]) for event in seen["events"]] == [
-        ("tab_opened", tab["window_id"]), ("bell", tab["window_id"]), ("command_finished", tab["window_id"]),
-    ]  # fmt: skip
-    assert seen["events"][-1]["exit_code"] == 1
-    assert seen["events"][-1]["command_id"] == ran["command_id"]
-    later: dict[str, Any] = {}
-
-    async def watch() -> None:
-        later.update(await user.call("watch_events", since=seen["next"], kinds=["exited"], timeout_ms=30_000))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(watch)
-        await user.call("send_keys", window_id="work", keys=["exit 3", "Enter"])
-    assert [(event["kind"], event["exit_code"]) for event in later["events"]] == [("exited", 3)]
-    assert "dropped" not in later
-
-
 async def test_a_log_and_a_screen_in_view(user: User) -> None:
     tab = await user.call("create_tab", name="work", size=[80, 24])
     log, screen, commands = (f"muxwire://tabs/{tab['window_id']}/{view}" for view in ("log", "screen", "commands"))

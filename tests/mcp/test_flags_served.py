@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,13 +13,8 @@ from mcp import Client, MCPError
 
 from muxwire.mcp.tools import TOOLS
 from tests.mcp.child_client import alone, call, forked_in
-from tests.users import environ_of
 
 DEADLINE = 60
-
-
-def environ(folder: Path) -> dict[str, str]:
-    return environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
 
 
 @asynccontextmanager
@@ -55,31 +49,3 @@ async def test_a_reader_beside_a_worker(folder: Path) -> None:
         finally:
             await call(worker, "close_tab", window_id=window, force=True)
             subprocess.run(["tmux", "-S", str(next((folder / "muxwire").glob("*x*.sock"))), "kill-server"], check=False)
-
-
-async def test_unused_tabs_are_closed(folder: Path) -> None:
-    async with served(folder, "--close-idle", "1s") as client:
-        short = (await call(client, "create_tab"))["window_id"]
-        long = (await call(client, "create_tab", idle_timeout_ms=3_600_000))["window_id"]
-        batch = await call(client, "watch_events", kinds=["tab_closed"], since=0)
-        assert [event["window_id"] for event in batch["events"]] == [short]
-        rows = {row["window_id"]: row.get("reason") for row in (await call(client, "list_tabs", closed=True))["tabs"]}
-        assert rows == {short: "it was not used for 1 s", long: None}
-    wrong = subprocess.run(
-        [sys.executable, "-m", "muxwire", "serve", "--close-idle", "0m"],
-        env=environ(folder), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    assert (wrong.returncode, "not '0m'" in wrong.stderr) == (2, True)
-
-
-async def test_toolsets(folder: Path) -> None:
-    async with served(folder, "--toolsets", "core, scripts") as client:
-        assert await names(client) == {tool.name for tool in TOOLS if tool.toolset in ("core", "scripts")}
-    wrong = subprocess.run(
-        [sys.executable, "-m", "muxwire", "serve", "--toolsets", "core,moon"],
-        env=environ(folder), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    assert wrong.returncode == 2, wrong
-    assert "unknown toolset: 'moon'" in wrong.stderr
-    assert "core, screen, scripts, ops" in wrong.stderr
-    assert "Traceback" not in wrong.stderr

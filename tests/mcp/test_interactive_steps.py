@@ -26,60 +26,6 @@ async def test_a_repl_answers_in_the_call_that_types() -> None:
         assert "note" not in result
 
 
-async def test_a_line_typed_at_the_prompt_says_how_it_ended() -> None:
-    async with agent_at_a_server() as agent:
-        await agent.call("execute_command", command="true", timeout_ms=20_000)
-        told = await agent.call("send_keys", keys=["(echo one; exit 4)", "Enter"], **WAIT)
-        assert (told["outcome"], told["exit_code"]) == ("ended", 4)
-        assert "one\n" in told["output"]
-        gone = await agent.call("send_keys", keys=["exit 5", "Enter"], until="never", **WAIT)
-        assert gone["outcome"] == "closed"
-
-
-async def test_a_command_that_asks_is_answered_in_one_call() -> None:
-    async with agent_at_a_server() as agent:
-        asked = await agent.call(
-            "execute_command", command="read -p 'Sure? ' x; echo got $x; exit_() { return 6; }; exit_"
-        )
-        assert "waits for" in asked["note"]
-        told = await agent.call("send_keys", keys=["y", "Enter"], **WAIT)
-        assert (told["outcome"], told["exit_code"]) == ("ended", 6)
-        assert "got y" in told["output"]
-
-
-async def test_time_is_up() -> None:
-    async with agent_at_a_server() as agent:
-        await agent.call("start_process", command="cat > /dev/null")
-        told = await agent.call("send_keys", keys=["x", "Enter"], until="never", wait_ms=300)
-        assert told["outcome"] == "timed_out"
-        assert "exit_code" not in told
-        idle = await agent.call("send_keys", keys=["x", "Enter"], idle_ms=200, wait_ms=20_000)
-        assert idle["outcome"] == "met"
-
-
-async def test_keys_are_only_sent_unless_something_is_waited_for() -> None:
-    async with agent_at_a_server() as agent:
-        await agent.call("start_process", command="cat")
-        assert (await agent.call("send_keys", keys="x")).keys() == {"next_byte"}
-        wrong = await agent.client.call_tool("send_keys", {"keys": "x", "regex": "("})
-        assert wrong.is_error
-
-
-async def test_a_ready_process_gives_what_it_said_up_to_there() -> None:
-    async with agent_at_a_server() as agent:
-        command = "echo compiling; echo listening on port 8123; read x"
-        started = await agent.call("start_process", command=command, ready="listening", ready_timeout_ms=20_000)
-        assert (started["ready"], "8123" in started["output"], "exit_code" in started) == (True, True, False)
-        await agent.call("send_keys", keys="Enter", **WAIT)
-        failed = await agent.call("start_process", command="echo no port; false", ready="listening")
-        assert (failed["ready"], failed["exit_code"], failed["output"], failed["state"]) == (
-            False,
-            1,
-            "no port\n",
-            "prompt",
-        )
-
-
 async def test_who_does_not_wait_for_a_command_does_not_wait_for_its_turn() -> None:
     async with agent_at_a_server() as agent:
         await agent.call("execute_command", command="sleep 60", **{"async": True})

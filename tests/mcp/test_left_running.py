@@ -7,13 +7,10 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import anyio
-from mcp import Client, types
-from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim
 
-from tests.mcp.child_client import call, forked_in
 from tests.mcp.raw_client import envelope
 from tests.mcp.test_serve import DEADLINE, Served
 
@@ -138,53 +135,6 @@ async def test_a_task_outlives_its_server(folder: Path) -> None:
         assert Path(told["script_path"]).read_text() == code
 
 
-class _Task(types.Result):
-    result_type: Literal["task"]
-    task_id: str
-
-
-class _TaskId(types.RequestParams):
-    task_id: str
-
-
-class _GetTask(types.Request[_TaskId, Literal["tasks/get"]]):
-    method: Literal["tasks/get"] = "tasks/get"
-    params: _TaskId
-
-
-class _Told(types.Result):
-    status: str
-    result: dict[str, Any] | None = None
-
-
-class _KnowsTasks(ClientExtension):
-    """What a program adds to the SDK's client to wait for its tasks: its calls return when their command has ended."""
-
-    identifier = TASKS
-
-    def __init__(self, gate: Path) -> None:
-        self.gate = gate
-
-    def claims(self) -> list[ResultClaim[Any]]:
-        return [ResultClaim(result_type="task", model=_Task, resolve=self.resolve)]
-
-    async def resolve(self, task: _Task, context: ClaimContext) -> types.CallToolResult:
-        asked = _GetTask(params=_TaskId(task_id=task.task_id))
-        while (told := await context.session.send_request(asked, _Told)).status == "working":
-            self.gate.touch()
-            await anyio.sleep(0.05)
-        return types.CallToolResult.model_validate(told.result)
-
-
-async def test_the_sdks_client_that_knows_tasks_waits_for_their_end(folder: Path) -> None:
-    gate = folder / "gate"
-    command = f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two; (exit 3)"
-    async with Client(forked_in(folder), extensions=[_KnowsTasks(gate)]) as client:
-        told = await call(client, "execute_command", command=command, timeout_ms=30_000, **{"async": True})
-    assert gate.exists()
-    assert (told["output"], told["exit_code"]) == ("one\ntwo\n", 3)
-
-
 async def test_a_channel_says_how_it_ended(folder: Path) -> None:
     gate = folder / "gate"
     async with modern(folder, "--channel") as client:
@@ -201,22 +151,6 @@ async def test_a_channel_says_how_it_ended(folder: Path) -> None:
         assert "has ended with exit code 2" in news["params"]["content"]
         assert news["params"]["content"].endswith("it is built\n")
         assert news["params"]["meta"] == {"command_id": left["command_id"], "window_id": "@1", "exit_code": "2"}
-
-
-async def test_a_channel_says_nothing_of_what_the_model_has_ended_itself(folder: Path) -> None:
-    gate = folder / "gate"
-    async with modern(folder, "--channel") as client:
-        await client.initialize()
-        await client.done("start_process", command="sleep 1000")
-        assert (await client.done("stop_process"))["success"]
-        await client.done("start_process", command="sleep 1000")
-        assert (await client.done("close_tab", window_id="@1", force=True))["success"]
-        other = await _other(client)
-        left = await client.done("start_process", command=f"until [ -e {gate} ]; do sleep 0.05; done", window_id=other)
-        gate.touch()
-        # Ends are told in their order: the first that is told is the last.
-        news = json.loads(await client.line())
-        assert news["params"]["meta"]["command_id"] == left["command_id"]
 
 
 async def _other(client: Served) -> str:

@@ -89,18 +89,6 @@ async def test_what_runs_something_makes_a_tab_where_there_is_none(tool: str, ar
         assert (await agent.call("list_tabs"))["tabs"] == []
 
 
-async def test_after_the_active_tab_is_closed_the_one_before_it_is_active() -> None:
-    async with agent_at_a_server() as agent:
-        one = (await agent.call("create_tab"))["window_id"]
-        two = (await agent.call("create_tab"))["window_id"]
-        await agent.call("create_tab")
-        await agent.call("execute_command", window_id=one, command="true", timeout_ms=20_000)
-        await agent.call("execute_command", window_id=two, command="true", timeout_ms=20_000)
-        await agent.call("close_tab")
-        tabs = (await agent.call("list_tabs"))["tabs"]
-        assert [tab["window_id"] for tab in tabs if tab["active"]] == [one]
-
-
 UNNAMED: list[tuple[str, dict[str, Any]]] = [
     ("execute_command", {"command": "pwd", "timeout_ms": 20_000}),
     ("execute_script", {"language": "shell", "code": "pwd", "timeout_ms": 20_000}),
@@ -178,29 +166,6 @@ async def test_what_ended_in_another_tab_is_said_once() -> None:
         assert "ended" not in await agent.call("execute_command", command="true", timeout_ms=20_000)
 
 
-async def test_an_error_names_no_tab_so_the_next_result_does() -> None:
-    async with agent_at_a_server() as agent:
-        other = (await agent.call("create_tab", cwd="/usr"))["window_id"]
-        await agent.call("start_process", command="cat")
-        used = (await agent.call("create_tab", cwd="/"))["window_id"]
-        await agent.call("execute_command", command="exit", timeout_ms=20_000)
-        refused = await agent.client.call_tool("send_keys", {"keys": [""]})
-        assert refused.is_error
-        told = await agent.call("stop_process")
-        assert told["window_id"] == other
-        assert told["note"].startswith(f"{used} has ended (")
-
-
-async def test_what_a_call_named_is_what_the_next_means() -> None:
-    async with agent_at_a_server() as agent:
-        one, two = [(await agent.call("create_tab", cwd="/"))["window_id"] for _ in range(2)]
-        await agent.call("execute_command", command="true", window_id=one, timeout_ms=20_000)
-        assert "window_id" not in await agent.call("execute_command", command="true")
-        await agent.call("execute_command", command="exit", window_id=two, timeout_ms=20_000)
-        told = await agent.call("execute_command", command="true")
-        assert (told["window_id"], told.get("note", "")) == (one, "")  # the same directory: nothing to be said of it
-
-
 async def test_a_command_that_says_nothing_costs_little() -> None:
     async with agent_at_a_server() as agent:
         await agent.call("create_tab")
@@ -238,39 +203,3 @@ async def test_a_session_is_closed_whole_or_not_at_all() -> None:
         await agent.call("close_tab", session="work", force=True)
         assert [tab["window_id"] for tab in (await agent.call("list_tabs"))["tabs"]] == [other]
         assert (await agent.client.call_tool("close_tab", {"session": "work"})).is_error
-
-
-async def test_the_result_of_a_command_has_a_limit_of_characters() -> None:
-    async with agent_at_a_server() as agent:
-        started = await agent.call("execute_command", **{"command": "seq 5000", "async": True})
-        result = await agent.call("command_result", command_id=started["command_id"], max_chars=100, wait_ms=20_000)
-        assert len(result["output"]) < 300
-
-
-async def test_an_equals_sign_is_the_tab_used_before_this_one() -> None:
-    async with agent_at_a_server() as agent:
-        one, two = [(await agent.call("create_tab"))["window_id"] for _ in range(2)]
-        assert not (await agent.client.call_tool("snapshot", {"window_id": "="})).is_error
-        await agent.call("execute_command", window_id="=", command="X=1", timeout_ms=20_000)  # back in `two`
-        assert (await agent.call("execute_command", window_id=two, command="echo $X"))["output"] == "1\n"
-        assert (await agent.call("execute_command", window_id="=", command="echo $X"))["output"] == "\n"
-        await agent.call("close_tab", window_id=one)
-        assert (await agent.client.call_tool("snapshot", {"window_id": "="})).is_error
-
-
-async def test_a_tab_whose_shell_was_left_is_not_the_active_one() -> None:
-    async with agent_at_a_server() as agent:
-        await agent.call("execute_command", command="exit", timeout_ms=20_000)
-        again = await agent.call("execute_command", command="echo back", timeout_ms=20_000)
-        assert (again["output"], again["window_id"]) == ("back\n", "@2")
-
-
-async def test_a_tab_may_be_read_without_escapes_by_default() -> None:
-    async with agent_at_a_server() as agent:
-        await agent.call("create_tab", strip_ansi=True)
-        command = r"printf '\033[1mbold\033[0m 1%%\r2%%\n'"
-        ran = await agent.call("execute_command", command=command, timeout_ms=20_000)
-        assert ran["output"] == "2%ld 1%\n"
-        assert "\x1b" not in (await agent.call("read_logs_from_tab"))["content"]
-        assert "\x1b" not in (await agent.call("stream_logs_from_tab"))["chunk"]
-        assert (await agent.call("execute_command", command=command, strip_ansi=False))["output"].startswith("\x1b[1m")

@@ -17,7 +17,7 @@ from mcp.types import TextContent
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.profiles import NUMBERS_KEPT, PROFILES, _Shells as Shells
 from muxwire.mcp.registry import Catalogue
-from tests.mcp.child_client import alone, forked_in
+from tests.mcp.child_client import forked_in
 
 # Of names, descriptions and input schemas: a few hundred tokens of every conversation.
 MAX_SHOWN_BYTES = 2_560
@@ -157,23 +157,6 @@ async def test_claude_runs_times_out_and_runs_in_the_background(folder: Path) ->
         assert still.startswith("<status>running</status>")
         assert re.search(r"\nNote: .*waits for", still), still
         assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)
-
-
-@alone
-async def test_what_a_command_wrote_before_it_was_killed_is_still_shown(folder: Path) -> None:
-    async with client_of(folder, "claude") as client:
-        written = "echo early; touch ~/written; sleep 600"
-        await said(client, "Bash", {"command": written, "run_in_background": True})
-        await said(client, "Bash", {"command": "until [ -e ~/written ]; do sleep 0.01; done"})
-        await said(client, "KillShell", {"shell_id": "bash_1"})
-        assert "<stdout>\nearly\n" in await said(client, "BashOutput", {"bash_id": "bash_1"})
-        # Neither is it lost where there was nothing to kill.
-        waits = "until [ -e ~/go ]; do sleep 0.01; done; echo late; echo $$ > ~/pid"
-        await said(client, "Bash", {"command": waits, "run_in_background": True})
-        at_prompt = "until ps -o stat= -p $(cat ~/pid 2>/dev/null) 2>/dev/null | grep -q 'S.*+'; do sleep 0.01; done"
-        await said(client, "Bash", {"command": f"touch ~/go; {at_prompt}"})
-        assert "is not running" in await said(client, "KillShell", {"shell_id": "bash_2"}, fails=True)
-        assert "<stdout>\nlate\n" in await said(client, "BashOutput", {"bash_id": "bash_2"})
 
 
 class CountedTab:

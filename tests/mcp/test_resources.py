@@ -202,23 +202,3 @@ async def test_a_storm_is_a_few_updates_and_its_end_is_one_of_them(watching: Wat
         watching.told.clear()
         await anyio.sleep(0.2)
         assert watching.told == []  # nothing came, nothing is said
-
-
-async def test_subscribing_to_nothing(watching: Watching) -> None:
-    if watching.mode == "legacy":
-        with pytest.raises(MCPError, match="no window '@9'"):
-            await watching.client.session.subscribe_resource("muxwire://tabs/@9/log")
-        await watching.client.session.unsubscribe_resource("muxwire://tabs/@9/log")
-        return
-    async with watching.client.listen(
-        resource_subscriptions=["muxwire://tabs/@9/log", LOG], tools_list_changed=True
-    ) as stream:
-        assert stream.honored.resource_subscriptions == [LOG]
-        assert stream.honored.tools_list_changed is None
-
-
-async def test_there_is_a_limit(watching: Watching, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(muxwire.mcp.resources, "MAX_SUBSCRIPTIONS", 1)
-    with pytest.raises(MCPError, match="More than 1 subscriptions"):
-        async with watching.subscribed(LOG, SCREEN):
-            pass

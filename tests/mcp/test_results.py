@@ -17,7 +17,7 @@ from muxwire.mcp.messages import Answers
 from muxwire.mcp.tasks import succeeded
 from muxwire.mcp.wire import WireWriter
 from tests.mcp.raw_client import READ_BYTES, envelope
-from tests.mcp.test_wire import FOREVER, HANDSHAKES, serving
+from tests.mcp.test_wire import HANDSHAKES, serving
 
 # Multiples of the size of a result that are in memory, itself and parts of its JSON, until it is written.
 PEAK = 1.5
@@ -47,28 +47,6 @@ async def test_a_result_is_said_twice_and_alike(revision: str) -> None:
             assert json.loads(block["text"]) == result["structuredContent"], name
             assert ("_meta" in result) == bool(meta)
         assert result["structuredContent"]["output"] == "caf\ufffd" * 300_000
-
-
-async def test_no_call_is_taken_before_initialize() -> None:
-    async with serving() as client:
-        answer = await client.request("tools/call", {"name": "list_tabs", "arguments": {}})
-        assert "error" in answer
-        await client.initialize()
-        assert not (await client.call("list_tabs")).get("isError")
-    assert client.events == ["opened", "closed"]
-
-
-@pytest.mark.parametrize("given", ["7", 7])
-@pytest.mark.parametrize("named", ["7", 7])
-async def test_a_call_is_cancelled_by_its_id_as_a_number_or_a_text(given: int | str, named: int | str) -> None:
-    async with serving() as client:
-        await client.initialize()
-        params = {"name": "execute_command", "arguments": FOREVER}
-        await client.send({"jsonrpc": "2.0", "id": given, "method": "tools/call", "params": params})
-        await client.until("began")
-        await client.notify("notifications/cancelled", {"requestId": named})
-        await client.until("interrupted")
-        assert (await client.request("ping"))["result"] == {}
 
 
 async def test_a_large_result_is_held_once_until_it_is_written() -> None:

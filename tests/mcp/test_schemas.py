@@ -14,7 +14,6 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.registry import Catalogue
 from muxwire.mcp.tools import TOOLS
-from muxwire.verbs.catalogue import VERBS
 from muxwire.verbs.describe import json_names, parameters
 from muxwire.verbs.read import Misfit
 
@@ -64,25 +63,6 @@ def test_everything_has_a_type(tool: dict[str, Any]) -> None:
     for part in _subschemas(tool["inputSchema"]):
         assert "type" in part or "anyOf" in part, part
         assert part.get("type") != "array" or "items" in part, part
-
-
-def test_the_order_never_changes() -> None:
-    assert [tool["name"] for tool in LISTING] == [tool.name for tool in TOOLS]
-
-
-def _named(schema: dict[str, Any], name: str) -> Iterator[dict[str, Any]]:
-    """Every property of that name, at any depth."""
-    if name in schema.get("properties", {}):
-        yield schema["properties"][name]
-    for one in (*schema.get("properties", {}).values(), *schema.get("anyOf", ())):
-        yield from _named(one, name)
-    if isinstance(schema.get("items"), dict):
-        yield from _named(schema["items"], name)
-
-
-def test_variables_are_a_map_wherever_they_are_taken() -> None:
-    taken = [env for tool in LISTING for env in _named(tool["inputSchema"], "env")]
-    assert [env["type"] for env in taken] == ["object"] * 3  # create_tab, and both ways of running
 
 
 @EACH
@@ -137,7 +117,3 @@ def test_every_parameter_says_what_it_is(tool: dict[str, Any]) -> None:
         assert one.help, one.name
         assert one.help[0] not in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" and not one.help.endswith("."), one.help  # noqa: PT018
         assert one.default != -1
-
-
-def test_the_verbs_are_the_tools_in_their_order() -> None:
-    assert [tool.arguments for tool in TOOLS] == list(VERBS)

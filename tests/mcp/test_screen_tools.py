@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,9 +13,6 @@ import pytest
 from mcp import Client
 
 from tests.mcp.child_client import call, forked_in
-
-# From 3.13 on Python draws a prompt of its own, each key anew; this is the plain one of every version.
-REPL = f"PYTHON_BASIC_REPL=1 {sys.executable}"
 
 DEADLINE = 60
 
@@ -79,46 +73,3 @@ async def test_an_editor(folder: Path) -> None:
         ended = await model.run("echo shown")
         past = await model.call("snapshot", command_id=ended["command_id"])
         assert (past["lines"][-1], past["source"]) == ("shown", "replay")
-
-
-async def test_a_repl(folder: Path) -> None:
-    async with model_in(folder) as model:
-        await model.see(prompt=True)
-        asked = await model.run(f"{REPL} -q", timeout_ms=20_000)
-        assert asked["state"] == "interactive"
-        await model.see(until=">>> ")
-        typed = await model.type("def double(x):\n    return 2 * x\n\n", paste=True)
-        await model.see(regex=r"(?s)return 2 \* x\n.*>>> $", from_byte=typed)
-        typed = await model.type("print('answer', double(21))", "Enter")
-        await model.see(regex=r"^answer 42\n>>> $", from_byte=typed)
-        await model.type("C-d")
-        rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
-        assert (rest["exit_code"], "running" in rest) == (0, False)
-
-
-async def test_a_password_and_an_installer_that_asks(folder: Path) -> None:
-    (folder / "install.sh").write_text(
-        "read -rs -p 'Password: ' word; echo\n"
-        '[ "$word" = "open sesame" ] || exit 3\n'
-        "read -r -p 'Continue? [y/N] ' answer\n"
-        '[ "$answer" = y ] && echo installed || exit 4\n'
-    )
-    async with model_in(folder) as model:
-        await model.see(prompt=True)
-        asked = await model.run("bash install.sh", timeout_ms=20_000)
-        assert asked["state"] == "interactive"
-        assert "password" in asked["note"]
-        typed = await model.type("open sesame", "Enter")
-        await model.see(regex=r"\[y/N\] ?$", from_byte=typed)
-        await model.type("y", "Enter")
-        rest = await model.call("command_result", command_id=asked["command_id"], wait_ms=20_000)
-        assert (rest["output"].split()[-1], rest["exit_code"]) == ("installed", 0)
-        logs = await model.call("read_logs_from_tab", window_id=model.window)
-        assert "sesame" not in json.dumps([asked, rest, logs])
-        found = subprocess.run(["grep", "-rl", "open sesame", str(folder / "state")], capture_output=True, check=False)
-        assert found.stdout == b""
-        await model.see(prompt=True)
-        colours = await model.run("clear; printf '\\e[1;31mred\\e[m\\n'")
-        assert colours["exit_code"] == 0
-        cells = (await model.look(cells=True))["cells"]
-        assert {"fg": "red", "bold": True, "length": 3}.items() <= cells[0].items()

@@ -17,7 +17,6 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import pytest
-from mcp import Client, StdioServerParameters
 
 from muxwire.client.watchdog import process_table
 from muxwire.library.lifetime import GIVEN_UP_SECONDS
@@ -143,34 +142,6 @@ async def test_a_cancelled_command_is_interrupted_and_its_tab_usable(folder: Pat
         await client.notify("notifications/cancelled", {"requestId": cancelled})
         result = await client.done("execute_command", window_id=window, command="echo free")
         assert result["output"] == "free\n"
-
-
-async def test_a_closed_stdout_is_said(folder: Path) -> None:
-    line = ["sh", "-c", 'exec "$@" >&-', "sh", *SERVE]
-    done = await anyio.run_process(line, check=False, env=environment(folder))
-    said = b"muxwire: stdout is closed, so no client could read an answer\n  start it with a pipe\n"
-    assert (done.returncode, done.stderr) == (2, said)
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_session_by_the_sdk_client(folder: Path, mode: str) -> None:
-    args = ["-c", "import muxwire_client; muxwire_client.main()", "serve", *child_client.WAY]
-    server = StdioServerParameters(command=sys.executable, args=args, env=environment(folder))
-    async with Client(server, mode=mode) as client:
-        await client.list_tools()
-        tab = (await client.call_tool("create_tab", {})).structured_content or {}
-        command = f"until [ -e {folder}/gate ]; do sleep 0.05; done; echo $((6 * 7))"
-        arguments = {"window_id": tab["window_id"], "command": command, "timeout_ms": 30_000}
-
-        async def told(progress: float, total: float | None, message: str | None) -> None:
-            assert (progress > 0, total, bool(message)) == (True, None, True)
-            (folder / "gate").touch()
-
-        called = await client.call_tool("execute_command", arguments, progress_callback=told)
-        result = called.structured_content or {}
-        assert (result["output"], result["exit_code"]) == ("42\n", 0)
-        logs = (await client.call_tool("read_logs_from_tab", {"window_id": tab["window_id"]})).structured_content
-        assert "42" in (logs or {})["content"]
 
 
 @alone

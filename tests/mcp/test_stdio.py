@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -12,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -124,57 +121,4 @@ async def test_the_sdk_client_over_stdio(tmp_path: Path, mode: str) -> None:
         assert (await client.list_tools()).tools
         result = await client.call_tool("execute_command", {"window_id": "@1", "command": "echo é"})
         assert (result.structured_content or {})["output"] == "echo é"
-    assert events.read_text().split() == ["opened", "leaves_running", "closed", "returned"]
-
-
-REQUESTS = "\n".join(
-    json.dumps({"jsonrpc": "2.0", **message})
-    for message in (
-        {
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-11-25",
-                "capabilities": {},
-                "clientInfo": {"name": "file", "version": "1"},
-            },
-        },
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/list"},
-    )
-)
-
-
-async def test_requests_from_a_file_are_served(tmp_path: Path) -> None:
-    requests = tmp_path / "requests"
-    requests.write_text(REQUESTS + "\n")
-    with requests.open() as stdin:
-        command = [sys.executable, *SERVER, tmp_path / "events"]
-        run = partial(subprocess.run, command, cwd=ROOT, stdin=stdin, capture_output=True)
-        done = await anyio.to_thread.run_sync(partial(run, check=True, text=True))
-    assert json.loads(done.stdout.splitlines()[0])["result"]["serverInfo"]["name"] == "muxwire"
-    assert (tmp_path / "events").read_text().split() == ["returned"]
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_a_signal_ends_a_server_on_a_terminal(tmp_path: Path, number: signal.Signals) -> None:
-    ours, theirs = pty.openpty()
-    events = tmp_path / "events"
-    child = subprocess.Popen(
-        [sys.executable, *SERVER, events], cwd=ROOT, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    os.close(theirs)
-    stdout = cast("IO[bytes]", child.stdout)
-    try:
-        call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "list_tabs"}}
-        os.write(ours, f"{REQUESTS}\n{json.dumps(call)}\n".encode())
-        for _ in range(3):
-            await anyio.to_thread.run_sync(stdout.readline)
-        child.send_signal(number)
-        assert await anyio.to_thread.run_sync(child.wait) == 0
-    finally:
-        child.kill()
-        child.wait()
-        stdout.close()
-        os.close(ours)
     assert events.read_text().split() == ["opened", "leaves_running", "closed", "returned"]
