@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
 import subprocess
 import sys
 import time
@@ -18,7 +17,6 @@ import pytest
 
 from muxwire.cli.command_line import command_line
 from muxwire.cli.options import Parser
-from tests.cli.screen import at_terminal
 from tests.cli.user import Place
 from tests.library.adopted.person import Person, differences
 from tests.users import environ_of, short_folder
@@ -233,29 +231,3 @@ async def test_nothing_of_a_person_changes(user: User, verb: str) -> None:
         await user.person.alone()
         assert verb in ELSEWHERE or user.person.alerts("other") == alerts
         assert differences(before, user.person.everything(used)) == []
-
-
-@pytest.mark.parametrize("target", ["two", "work:two", "other:three", "@1"])
-def test_the_command_that_attach_names_shows_that_window(user: User, target: str) -> None:
-    """`attach-session -t two` failed: tmux takes that for the name of a session."""
-    words = ("attach", "--socket", str(user.person.socket), target)
-    with at_terminal(user.home, user.environ, *words) as screen:
-        said = "".join(screen.shows("left with 2"))
-        named = re.search(r"call tmux yourself: (.*?) *left with", said)
-        assert named is not None, said
-        subprocess.run([*screen.tmux, "new-window", named[1]], check=True)
-        expected = user.person.tmux("display-message", "-p", "-t", target, "#{session_name}:#{window_id}")
-        deadline = time.monotonic() + SECONDS
-        while True:
-            shown = user.person.tmux("list-clients", "-F", "#{session_name}:#{window_id} #{client_tty}").splitlines()
-            if any(row.startswith(f"{expected.strip()} ") for row in shown) and len(shown) == 2:
-                break
-            assert time.monotonic() < deadline, (named[1], shown, screen.rows())
-            time.sleep(0.02)  # nothing tells of another process's terminal
-
-
-def test_attach_says_which_names_there_are(user: User) -> None:
-    with at_terminal(user.home, user.environ, "attach", "--socket", str(user.person.socket), "nosuch") as screen:
-        said = "".join(screen.shows("left with 1"))
-        assert "no tab is called 'nosuch'" in said
-        assert "list-windows -a" in said

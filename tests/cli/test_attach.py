@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -12,7 +11,6 @@ from contextlib import AbstractContextManager
 import pytest
 
 from muxwire.cli.attach import _features
-from muxwire.client.transport import clean_environment
 from tests.cli.caller import Caller
 from tests.cli.screen import Screen, at_terminal
 from tests.cli.user import Place
@@ -87,22 +85,6 @@ def test_a_small_terminal_changes_no_result(place: Place, tabs: tuple[str, str])
         assert place.ok("run", "-t", "alpha", told) == "30 120\n"
 
 
-def test_an_agent_that_comes_and_goes_leaves_the_size_of_a_persons_terminal(
-    place: Place, tabs: tuple[str, str]
-) -> None:
-    with person(place, "alpha") as screen:
-        screen.shows("alpha*", status=True)
-        # tmux tells programs of a new size within a quarter of a second.
-        told = "until [ \"$(stty size)\" != '30 120' ]; do sleep 0.05; done; trap 'echo res''ized' WINCH"
-        place.ok("run", "-t", "alpha", told)
-        for _ in range(3):
-            assert place.ok("run", "-t", "alpha", "printf abc") == "abc"
-        place.ok("run", "-t", "alpha", "sleep 0.5")
-        assert "resized" not in place.ok("logs", "-t", "alpha", "--strip-ansi")
-        # Not `abcb$`: bash draws its prompt anew where a person's line may have to be set aside (shell/scripts).
-        screen.shows("b$ sleep 0.5")
-
-
 def test_what_a_person_types_meanwhile_is_not_mangled(place: Place, tabs: tuple[str, str]) -> None:
     fifo = place.home / "meanwhile"
     os.mkfifo(fifo)
@@ -151,20 +133,6 @@ def test_what_cannot_be_attached_is_said(place: Place, tabs: tuple[str, str]) ->
             screen.shows(message, "left with")
 
 
-def test_the_only_instance_that_runs_is_meant(place: Place) -> None:
-    lonely = Place(place.home / "l")
-    (lonely.home / "run").mkdir(parents=True, mode=0o700)
-    (lonely.home / ".bashrc").write_text("PS1='b$ '\n")
-    lonely.ok("new", "--name", "sole", "-n", "gamma")
-    assert " gamma " in lonely.ok("ls")
-    with person(lonely) as screen:
-        screen.shows("[muxwire sole]", "gamma*", status=True)
-    lonely.ok("new", "--name", "second")
-    done = lonely.run("logs")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"several instances run: second, sole\n  choose one with --name NAME\n" in done.stderr
-
-
 def test_a_person_is_told_that_no_tab_is_open_and_sees_the_next_one(place: Place) -> None:
     only = place.ok("new", "-n", "only").strip()
     with person(place, "only") as screen:
@@ -176,46 +144,12 @@ def test_a_person_is_told_that_no_tab_is_open_and_sees_the_next_one(place: Place
         place.ok("kill", "--force", "next")
 
 
-def test_a_person_chooses_the_prefix_the_mouse_and_the_clipboard(place: Place, tabs: tuple[str, str]) -> None:
-    def asked(*words: str) -> str:
-        done = subprocess.run(["tmux", "-S", place.socket(), *words], capture_output=True, text=True, check=True)
-        return done.stdout.strip()
-
-    options = ("--prefix", "C-a", "--mouse", "--clipboard")
-    with person(place, "alpha", *options) as screen, person(place, "alpha") as other:
-        screen.shows("alpha*", status=True)
-        screen.types("-l", "cat -v")
-        screen.types("Enter", "C-b", "Enter")
-        screen.shows("^B")
-        screen.types("C-a", "n")
-        screen.shows("beta*", status=True)
-        # Another person has the usual key, and that of the first is one for the program.
-        other.shows("alpha*", status=True)
-        other.types("C-a", "Enter")
-        other.shows("^A")
-        other.types("C-b", "n")
-        other.shows("beta*", status=True)
-        mouse = asked("list-clients", "-F", "#{?client_control_mode,,#{mouse}}").split()
-        assert sorted(mouse) == ["0", "1"]
-        screen.types("C-a", "d")
-        screen.shows("left with 0")
-    with person(place, "beta", "--clipboard") as screen:
-        screen.shows("beta*", status=True)
-        assert asked("show-options", "-s", "-v", "set-clipboard") == "on"
-    refused = place.run("attach", "--mouse", "--socket", str(place.socket()))
-    assert refused.returncode == 2
-
-
 @pytest.mark.parametrize(
     ("variable", "clipboard", "words"),
     [("", False, ()), ("truecolor", False, ("-T", "RGB")), ("24bit", True, ("-T", "RGB,clipboard"))],
 )
 def test_tmux_is_told_what_the_terminal_can_do(variable: str, clipboard: bool, words: tuple[str, ...]) -> None:
     assert _features(Caller(environ={"COLORTERM": variable}), Namespace(clipboard=clipboard)) == words
-
-
-def test_programs_in_tabs_know_of_the_colours_that_the_terminal_has() -> None:
-    assert clean_environment({"COLORTERM": "truecolor", "TERM": "xterm", "TMUX": "x"}) == {"COLORTERM": "truecolor"}
 
 
 def test_a_session_of_a_person_ends_with_their_terminal_and_nothing_else_does(

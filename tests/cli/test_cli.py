@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 import muxwire
 from muxwire.cli import main
 from muxwire.cli.command_line import MODULES, command_line, verb_first
-from tests.users import short_folder
 
 SECONDS = 40
 
@@ -48,25 +46,6 @@ def test_the_demo_shows_the_main_job(tmp_path: Path) -> None:
     assert " 0.0 ms" not in done.stdout
     assert "ready: True; stopped by SIGINT" in done.stdout
     assert list((tmp_path / "run" / "muxwire").iterdir()) == []
-
-
-def test_what_is_missing_is_said_with_a_remedy(tmp_path: Path) -> None:
-    done = run("demo", home=tmp_path, PATH=str(tmp_path), SHELL="/bin/sh")
-    assert done.returncode == 1
-    assert "Traceback" not in done.stderr
-    assert "muxwire: tmux is not installed, or not on PATH\n  install tmux 3.3 or newer" in done.stderr
-
-
-def test_serve_ends_with_its_input_and_starts_no_tmux(tmp_path: Path) -> None:
-    done = run("serve", home=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert not (tmp_path / "run" / "muxwire").exists()
-
-
-def test_serve_refuses_a_name_that_no_instance_can_have(tmp_path: Path) -> None:
-    done = run("serve", "--name", "a/b", home=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("muxwire: 'a/b' cannot be the name of an instance\n  use up to 32 letters")
 
 
 @pytest.mark.parametrize(
@@ -139,27 +118,6 @@ def test_help_and_version(tmp_path: Path) -> None:
     assert run("help", "run", home=tmp_path).stdout == run("run", "--help", home=tmp_path).stdout
     assert run("version", home=tmp_path).stdout.startswith(f"muxwire {muxwire.__version__}, Python 3.")
     assert f'"muxwire":"{muxwire.__version__}"' in run("version", "--json", home=tmp_path).stdout
-
-
-def test_bytes_that_are_no_utf_8_reach_the_command_in_a_latin_1_locale(tmp_path: Path) -> None:
-    locale = tmp_path / "de_DE.ISO-8859-1"
-    made = shutil.which("localedef") and subprocess.run(
-        ["localedef", "-i", "de_DE", "-f", "ISO-8859-1", str(locale)], capture_output=True, check=False
-    )
-    if not (made and locale.exists()):
-        pytest.skip("needs the sources of glibc's locales")
-    word, latin = os.fsdecode(b"\xe9\xc3\xa9"), {"LC_ALL": locale.name, "LOCPATH": str(tmp_path)}
-    with short_folder() as home:
-        folder = home / word
-        folder.mkdir()
-        try:
-            for words in (("--", "printf", "%s", word), ("--cwd", str(folder), "--env", f"X={word}", "pwd; echo $X")):
-                ran = run("run", *words, home=home, errors="surrogateescape", **latin)
-                assert ran.stdout in (word, f"{folder}\n{word}\n"), ran
-            assert run("new", "--cwd", str(folder), home=home, **latin).stdout == "@2\n"
-            assert run("run", "-t", "@2", "pwd", home=home, errors="surrogateescape", **latin).stdout == f"{folder}\n"
-        finally:
-            run("kill", "--all", "--force", home=home)
 
 
 @pytest.mark.parametrize(

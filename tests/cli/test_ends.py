@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import signal
 import subprocess
 import sys
@@ -71,24 +69,6 @@ def test_a_command_that_ignores_it_is_ended_at_the_second(place: Place, tab: str
     assert place.ok("run", "-t", tab, "echo free") == "free\n"
 
 
-def test_an_interrupt_while_another_command_runs_spares_that_one(place: Place, tab: str) -> None:
-    fifo = place.home / "turn"
-    os.mkfifo(fifo)
-    with place.start("run", "-t", tab, f"echo first; cat {fifo}") as first:
-        assert first.stdout is not None
-        assert first.stdout.readline() == b"first\n"
-        with place.start("run", "-t", tab, "echo never") as second:
-            # Nothing tells that it waits for its turn; a signal before that ends it just as well.
-            place.ok("wait", "-t", tab, "--idle", "0.5")
-            second.send_signal(signal.SIGINT)
-            assert second.stdout is not None
-            assert second.stdout.read() == b""
-        assert second.returncode == -signal.SIGINT
-        fifo.write_text("whole")
-        assert first.stdout.read() == b"whole"
-    assert first.returncode == 0
-
-
 def test_a_reader_that_goes_away_ends_the_command(place: Place, tab: str) -> None:
     done = sh(place, f"muxwire run -t {tab} yes | head -n 2; echo ${{PIPESTATUS[0]}}")
     assert (done.stdout, done.stderr) == (b"y\ny\n141\n", b"")
@@ -98,16 +78,6 @@ def test_a_reader_that_goes_away_ends_the_command(place: Place, tab: str) -> Non
     )
     assert done.stderr == b""
     assert b"Traceback" not in done.stdout
-
-
-def test_without_a_stdout(place: Place, tab: str) -> None:
-    done = sh(
-        place, f"muxwire ls >&-; echo $?; muxwire run -t {tab} 'echo x' >&-; echo $?; muxwire ls <&- >&- 2>&-; echo $?"
-    )
-    assert done.stdout == b"1\n126\n1\n"
-    assert done.stderr.count(b"muxwire: stdout: Bad file descriptor\n") == 2
-    assert b"Traceback" not in done.stderr
-    assert place.ok("run", "-t", tab, "echo free") == "free\n"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
@@ -133,45 +103,7 @@ def test_what_waits_ends_by_the_signal_itself(place: Place, tab: str, arguments:
     assert place.ok("run", "-t", tab, "echo free") == "free\n"
 
 
-@pytest.mark.parametrize("module", ["muxwire.cli.command_line", "anyio.streams.memory", "muxwire.library.terminals"])
-def test_an_interrupt_while_modules_are_imported(place: Place, module: str) -> None:
-    """It ends us without a word, also where a class is being made: there Python would have it be a RuntimeError."""
-    script = f"""
-import os, signal, sys
-from muxwire.cli import main
-
-class Interrupt:
-    def __set_name__(self, owner, name):
-        os.kill(os.getpid(), signal.SIGINT)
-
-class Finder:
-    def find_spec(name, path=None, target=None):
-        if name == {module!r}:
-            type("Made", (), {{"name": Interrupt()}})
-
-sys.meta_path.insert(0, Finder)
-main(["watch"])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=place.environ, capture_output=True, timeout=SECONDS, check=False
-    )
-    assert (done.returncode, done.stderr) == (-signal.SIGINT, b"")
-
-
 def test_attach_wants_a_terminal(place: Place, tab: str) -> None:
     done = place.run("attach", tab)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"stdin and stdout must be a terminal" in done.stderr
-
-
-def test_a_server_at_a_terminal_says_what_it_waits_for(place: Place) -> None:
-    ours, theirs = pty.openpty()
-    try:
-        with place.start("serve", stdin=theirs) as started:
-            assert started.stderr is not None
-            assert b"waits for an MCP client" in started.stderr.readline()
-            os.write(ours, b"\x04")
-            assert started.wait(SECONDS) == 0
-    finally:
-        os.close(ours)
-        os.close(theirs)

@@ -18,12 +18,9 @@ import muxwire
 from muxwire.cli import connect
 from muxwire.cli.command_line import command_line
 from muxwire.cli.console import RunsThere
-from muxwire.cli.instances import age, rows_of
-from muxwire.cli.listing import There, tabs_on
-from muxwire.errors import InstanceUnavailable, InvalidArgument
-from muxwire.host.carriers import Carrier
+from muxwire.cli.instances import age
+from muxwire.errors import InvalidArgument
 from muxwire.host.folders import Folders, folders_for
-from muxwire.host.hosts_file import Linked, note_link
 from muxwire.host.locks import named_process
 from muxwire.instance import faces
 from muxwire.instance.faces import Running
@@ -212,97 +209,6 @@ def test_an_instance_is_found_where_its_server_had_another_directory_for_tempora
         caller = Caller(environ=os.environ)
         connect.check_instance(caller, name)
         assert folders_for(name, caller.environ).socket_path == folders.socket_path
-
-
-@pytest.mark.parametrize("words", [["run", "-t", "@1", "true"], ["logs"], ["snapshot", "@1"], ["attach"]])
-@pytest.mark.parametrize(
-    ("running", "chosen"),
-    [
-        # By name: whether it has its state where the verb has it, and whether its socket is where the verb has them.
-        ({"dev": (True, True), "stale": (False, False)}, "dev"),
-        ({"dev": (True, False), "stale": (False, True)}, "dev"),
-        ({"dev": (True, True), "main": (False, False)}, "dev"),
-        ({"stale": (False, False)}, "main"),
-        ({"stale": (False, False), "e1-00aa00": (False, False)}, "main"),
-    ],
-)
-def test_an_instance_of_another_state_directory_is_not_chosen(
-    monkeypatch: pytest.MonkeyPatch, running: dict[str, tuple[bool, bool]], chosen: str, words: list[str]
-) -> None:
-    with _user(monkeypatch), ExitStack() as ends:
-        elsewhere = {name: value for name, value in os.environ.items() if name != "XDG_RUNTIME_DIR"}
-        for name, (ours, here) in running.items():
-            folders = _listens(name, os.environ if here else elsewhere, ends)
-            if ours:
-                folders.server.parent.mkdir(parents=True)
-                folders.server.write_text(json.dumps(named_process(os.getpid())))
-        arguments = command_line(words[0]).parse_args(words)
-        connect.choose_instance(Caller(environ=os.environ), arguments, looks=words[0] != "run")
-        assert arguments.name == chosen
-
-
-@pytest.mark.parametrize(
-    ("here", "there", "driven", "chosen"),
-    [
-        (["dev"], ["far"], True, "dev"),
-        (["dev"], ["far"], False, "dev"),
-        (["dev", "web"], ["far"], True, ""),
-        (["main"], ["far"], True, "main"),
-        ([], ["far"], True, "far"),
-        ([], ["far"], False, "far"),  # its tabs there may run, and are found again
-        ([], ["far", "e1-00aa00"], True, "far"),  # to another process, an agent's tabs there are of no use
-        ([], ["e1-00aa00"], True, "main"),
-    ],
-)
-def test_an_instance_with_tabs_on_other_machines_only(
-    monkeypatch: pytest.MonkeyPatch, here: list[str], there: list[str], chosen: str, *, driven: bool
-) -> None:
-    """It is chosen where none runs here, and `ls` lists it if a process uses it."""
-    with _user(monkeypatch), ExitStack() as ends:
-        for name in here:
-            folders = _listens(name, os.environ, ends)
-            folders.server.parent.mkdir(parents=True)
-            folders.server.write_text(json.dumps(named_process(os.getpid())))
-        for name in there:
-            logs = folders_for(name, os.environ).state / name / "hosts" / "box.00aa00aa"
-            logs.mkdir(parents=True)
-            pid = os.getpid() if driven else 1 << 30
-            note_link(logs, "box", "box.1", "claude-code 2.1", str(Path.cwd()))
-            link = json.loads((logs / "link").read_text())
-            (logs / "link").write_text(json.dumps({**link, "pid": pid, "began": link["began"] - 7_200}))
-        found = faces.all_running(os.environ)
-        assert [one.name for one in found if one.hosts] == [
-            name for name in sorted(there) if driven or not name.startswith("e")
-        ]
-        assert all(one.driven is driven and one.hosts == ("box",) for one in found if one.hosts)
-        seen = [face for face in faces.faces(found, os.environ) if face.hosts]
-        assert {(face.state, face.tabs) for face in seen} == {("remote", None)}  # how many it has there is not asked
-        work = [str(Path.cwd()), "on", "box", "2h", "-", "remote"]
-        assert all(row.split()[1:] == ["claude-code", "2.1", *work] for row in rows_of(seen)[1:])
-        assert connect.only_one(Caller(environ=os.environ), found) == chosen
-        assert [one.name for one in connect.known_to_run(found)] == [*here, *(sorted(there) if driven else ())]
-
-
-def test_an_instance_whose_server_ends_while_it_is_listed_has_its_directories(tmp_path: Path) -> None:
-    """Only the note of that server, which is gone, said that its TMPDIR was another one."""
-    runtime = tmp_path / "other" / f"muxwire-{os.getuid()}"
-    environ = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
-    assert folders_for("work", faces.environment_of(Running("work", runtime), environ)).runtime == runtime
-    said = ["1700000000", "", "", "hub keeper", "hub one"]
-    face = faces._face(Running("work", runtime), said, environ)
-    assert (face.name, face.state) == ("work", "kept")
-
-
-def test_a_server_of_this_machine_has_no_tabs_on_another_one() -> None:
-    given = argparse.Namespace(host="", target="box/@1", socket=None, socket_name="work")
-    with pytest.raises(InvalidArgument, match="--socket-name name a server of this machine, which has no tabs on box"):
-        connect.chosen_host(Caller(), given)
-
-
-def test_a_program_that_ends_without_a_message_is_named() -> None:
-    there = There("box", Carrier(["false"]), Linked("box", "box.1", "main", driven=False))
-    with pytest.raises(InstanceUnavailable, match="box: the program that reaches it ended without a message"):
-        tabs_on(there, os.environ)
 
 
 async def test_the_instance_of_a_program_is_listed() -> None:

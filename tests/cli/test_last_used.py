@@ -11,7 +11,6 @@ SOON = "0.3"
 # What is there is found at once; a machine may be busy.
 IN_TIME = "30"
 TIMED_OUT = 124
-USAGE = 2
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +43,6 @@ def test_a_wait_begins_at_the_last_command(place: Place, tabs: tuple[str, str]) 
     finds_none(place, "echo")  # what was typed is no output
 
 
-def test_a_wait_begins_at_the_last_input_of_a_program(place: Place, tabs: tuple[str, str]) -> None:
-    place.run("run", "-t", tabs[1], "--timeout", "0.1", "--leave", "stty -echo; echo asked; cat")
-    finds(place, "asked")
-    place.ok("send-keys", "-t", tabs[1], "answer", "Enter")
-    assert place.run("wait", "-t", tabs[1], "--until", "answer").returncode == 0
-    finds_none(place, "asked")
-    place.ok("send-keys", "-t", tabs[1], "C-d")
-    place.ok("wait", "-t", tabs[1], "--prompt")
-    place.ok("run", "-t", tabs[1], "stty echo")
-
-
 @pytest.mark.parametrize(
     "by", [["run", "echo mar''ked"], ["send-keys", "echo mar''ked", "Enter"], ["paste", "echo mar''ked", "--enter"]]
 )
@@ -78,16 +66,3 @@ def test_every_verb_goes_to_the_tab_used_last_by_whichever_verb(
     finds(place, f"pasted-{pane.strip()}")
     place.ok("run", "-t", two, "true")
     assert "pasted" not in place.ok("logs", "-n", "4")
-
-
-def test_history_is_that_of_the_tab_used_last(place: Place, tabs: tuple[str, str]) -> None:
-    for window in (*tabs, tabs[0]):
-        place.ok("run", "-t", window, f": in {window}")
-
-    def where(*words: str) -> set[str]:
-        return {one["window_id"] for one in place.document("history", "--json", *words)["commands"]}
-
-    assert where() == {tabs[0]}
-    assert where(tabs[1]) == {tabs[1]}
-    assert where("--all") >= set(tabs)
-    assert place.run("history", "--all", tabs[1]).returncode == USAGE

@@ -36,27 +36,6 @@ def test_steps_are_told_and_the_exit_code_says_it(place: Place) -> None:
     assert "from ops" in place.ok("ls")
 
 
-def test_a_rollback_leaves_nothing(place: Place) -> None:
-    before = place.run("ls")  # there may be no tab
-    assert before.returncode == 0
-    (place.home / "list.json").write_text(json.dumps(LIST))
-    told = place.document("ops", "list.json", "--rollback", "--json", code=1)
-    assert told["rolled_back_panes"] == [told["created_panes"]["side"], told["created_panes"]["w"]]
-    assert len(told["rollback_errors"]) == 1
-    assert [one["status"] for one in told["steps"]] == ["succeeded", "succeeded", "failed", "skipped"]
-    after = place.run("ls")
-    # The instance has become older meanwhile.
-    tabs_before, tabs_after = (shown.stdout.partition(b"\n\n")[2] for shown in (before, after))
-    assert (after.returncode, tabs_after, after.stderr) == (0, tabs_before, before.stderr)
-
-
-def test_an_error_names_the_verbs_of_the_command_line(place: Place) -> None:
-    given = json.dumps([{"kind": "kill_pane", "target": "%77"}]).encode()
-    error = json.loads(place.run("ops", "-", "--json", given=given).stdout)["steps"][0]["error"]
-    assert "muxwire ls shows every tab; muxwire new makes one" in error
-    assert error in place.run("ops", "-", given=given).stdout.decode()
-
-
 def test_a_document_translates_what_muxwire_says_and_nothing_else() -> None:
     says, spoken = "see `list_tabs`, `df -h`", "see muxwire ls, `df -h`"
     step = StepResult(0, "execute", "failed", error=says, output=says, commands=(says,))

@@ -15,12 +15,11 @@ import pytest
 
 from muxwire.client.watchdog import process_table, rows_of
 from muxwire.host.processes import listening_pid
-from muxwire.tmux import program as tmux_program, start as server_start
+from muxwire.tmux import start as server_start
 from tests.cli.user import Place
 
 # A tmux that no server understands, as that of 3.6 and later is for one of 3.5a.
 NEWER = '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 99.1" && exit\nexec sleep 1000\n'
-OLD = '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 2.1" && exit\necho "usage: tmux" >&2\nexit 1\n'
 # Nobody has to wait for as long as for a machine that swaps.
 SOON = 1.0
 
@@ -137,20 +136,6 @@ def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> Non
     assert place.ok("run", "echo ours") == "ours\n"
 
 
-def test_a_tmux_that_is_too_old_is_refused_and_does_not_run_on(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tmux_program, "MINIMUM_VERSION", (98, 0))
-    done = place.run("new", "--name", "new", alone=True)
-    assert b"is too old" in done.stderr
-    assert left(place, "new") == [str(place.home / "state" / "new")]
-    running = subprocess.run(["ps", "-ww", "-eo", "args"], capture_output=True, check=True).stdout
-    assert bytes(place.socket("new")) not in running
-
-
-def test_a_tmux_that_does_not_start_because_it_is_too_old(place: Place, tmp_path: Path) -> None:
-    done = place.run("run", "true", environ=program(tmp_path / "old", OLD), alone=True)
-    assert done.stderr.startswith(b"muxwire: tmux 2.1 is too old, 3.3 is needed\n  install tmux 3.3 or newer")
-
-
 @pytest.mark.parametrize(
     "verb", [("ls",), ("run", "-t", "nosuch", "true"), ("kill", "nosuch"), ("new", "--shell", "nosuch")], ids=" ".join
 )
@@ -176,18 +161,3 @@ def test_a_server_that_listens_elsewhere_is_named_and_can_be_ended(place: Place)
     assert place.ok("run", "echo still on") == "still on\n"
     assert place.run("kill", "--all", "--force", environ=environ).returncode == 0
     ends(pid)
-
-
-def test_where_two_servers_fit_the_one_of_the_state_directory_is_ended(place: Place) -> None:
-    place.ended()
-    there, other = str(place.home / "there"), {"MUXWIRE_STATE_DIR": str(place.home / "other")}
-    Path(there).mkdir()
-    assert place.run("new", environ={"XDG_RUNTIME_DIR": there}).returncode == 0
-    assert place.run("new", environ=other).returncode == 0  # at the socket that the first one would have here
-    ended = place.run("kill", "--all", "-f")
-    assert ended.returncode == 0
-    assert b"it is ended without closing its tabs first" in ended.stderr
-    assert place.run("ls", "--json", environ={"XDG_RUNTIME_DIR": there}).stdout.count(b'"window_id"') == 0
-    left = place.run("ls", "--json", environ=other)
-    assert left.stdout.count(b'"window_id"') == 1, left
-    assert place.run("kill", "--all", "-f", environ=other).returncode == 0

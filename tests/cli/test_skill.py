@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from muxwire.cli.command_line import command_line
 from muxwire.cli.run import TIMED_OUT
 from tests.cli.user import Place
-from tests.users import needs
 
 ROOT = Path(__file__).resolve().parents[2]
 SKILL = ROOT / "src/muxwire/cli/SKILL.md"
@@ -36,23 +34,3 @@ def test_a_command_that_is_not_over_says_what_to_call(place: Place) -> None:
     wait, logs = re.findall(r"muxwire (\w+ @1 --[^,\n]*?)(?: waits| prints)", done.stderr.decode())
     assert place.document(*wait.split(), "--json")["exit_code"] == 5
     assert place.ok(*logs.split()) == ""
-
-
-def test_an_installer_is_answered_by_the_skill_alone(place: Place) -> None:
-    """The lines of the skill, and what muxwire says on the way; nothing else is known."""
-    needs("npm")
-    folder = place.home / "my-app"
-    folder.mkdir()
-    place.ok("new", "-n", "build", "--cwd", str(folder))
-    begun = place.run("run", "-t", "build", "--timeout", "60", "--leave", "npm init")
-    assert (begun.returncode, begun.stderr.count(b"\n")) == (TIMED_OUT, 1)
-    assert b"the program waits for keys: answer with muxwire send-keys" in begun.stderr
-    assert b"package name: (my-app)" in begun.stdout
-    said = place.ok("send-keys", "-t", "build", "--answer", "", "--answer", "2.0.0", "--answer", "what it is")
-    assert said == "version: (1.0.0) \ndescription: what it is\nentry point: (index.js) "
-    rest = [word for line in ("", "", "", "", "", "MIT", "", "yes") for word in ("--answer", line)]
-    assert "Is this OK? (yes)" in place.ok("send-keys", "-t", "build", *rest)
-    assert place.document("wait", "build", "--prompt", "--json")["exit_code"] == 0
-    made = json.loads((folder / "package.json").read_text())
-    assert (made["name"], made["version"], made["license"]) == ("my-app", "2.0.0", "MIT")
-    place.ok("kill", "--all", "-f")

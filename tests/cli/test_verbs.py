@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-import muxwire
 from tests.cli.user import Place
 
 
@@ -63,23 +62,6 @@ def test_a_picture_of_a_screen(place: Place, tab: str) -> None:
     told = place.document("snapshot", "--json", "-t", tab, "--svg", str(picture))
     assert (told["file"], told["pane"]) == (str(picture), place.document("snapshot", "--json", "-t", tab)["pane"])
     assert place.run("snapshot", "-t", tab, "--svg", str(place.home / "none" / "x.svg")).returncode == 1
-
-
-def test_a_screen_of_the_past(place: Place, tab: str) -> None:
-    result = place.document("run", "--json", "-t", tab, "echo early")
-    place.ok("run", "-t", tab, "clear; echo late")
-    assert "early" not in place.ok("snapshot", "-t", tab)
-    assert "early" in place.ok("snapshot", "-t", tab, "--at", str(result["next_byte"]))
-    was = place.document("snapshot", "--json", "-t", tab, "--command", result["command_id"])
-    assert (was["next_byte"], was["source"], was["exact"]) == (result["next_byte"], "replay", True)
-    picture = place.home / "then.svg"
-    place.ok("snapshot", "-t", tab, "--at", str(result["next_byte"]), "--svg", str(picture))
-    assert ">early" in picture.read_text()
-    log = next(row for row in place.document("ls", "--json")["tabs"] if row["window_id"] == tab)["log_path"]
-    place.ok("kill", "--force", tab)
-    assert "late" in place.ok("snapshot", "-t", tab)
-    assert "early" in place.ok("snapshot", "-t", log, "--at", str(result["next_byte"]))
-    assert place.run("snapshot", "-t", log, "--at", "999999999").returncode == 2
 
 
 def test_exit_codes(place: Place, tab: str) -> None:
@@ -293,41 +275,3 @@ def test_watch_ends_with_its_tabs(place: Place, tab: str, kinds: tuple[str, ...]
         left = [json.loads(line)["kind"] for line in watching.stdout]
     assert watching.returncode == 0
     assert ("tab_closed" in left) is not bool(kinds), left
-
-
-def test_watch_is_about_the_tab_used_last_or_about_all(place: Place, tab: str) -> None:
-    other = place.document("new", "-n", "watched", "--json")["window_id"]
-    ring = print_there(place, [tab, other], b"\a")  # the tab used last is `other`
-    for words, meant in (((), {other}), (("--all",), {tab, other})):
-        with place.start("watch", "--json", *words, "--kind", "bell", "--count", "4") as watching:
-            assert watching.stdout is not None
-            while watching.poll() is None:  # until it has begun nobody knows what it misses
-                ring()
-            assert {json.loads(line)["window_id"] for line in watching.stdout} == meant
-    place.ok("kill", other)
-    refused = place.run("watch", "--all", tab)
-    assert (refused.returncode, b"cannot be combined" in refused.stderr) == (2, True)
-
-
-def test_the_version(place: Place) -> None:
-    assert place.ok("--version") == f"muxwire {muxwire.__version__}\n"
-
-
-def test_panes_that_were_moved_or_left_are_found_by_the_next_verb(place: Place) -> None:
-    """What `ls` prints is a target, and `kill --all` closes it."""
-    name = ("--name", "moved")
-    window = place.ok("new", *name, "-n", "a").strip()
-    split = [{"kind": "split_pane", "target": "a", "ref": one} for one in ("s", "t", "u")]
-    moved = {"kind": "break_pane", "target": "ref:s", "name": "b"}
-    place.ok("ops", *name, "-", given=json.dumps([*split, moved]).encode())
-    place.ok("run", *name, "-t", "b", "echo in b")
-    place.run("run", *name, "-t", window, "exit")
-    listed = [line.split()[:2] for line in place.ok("ls", *name).splitlines()[1:]]
-    ids = [one.removesuffix("*") for one, _ in listed]
-    assert [called for _, called in listed] == ["a", "a", "b"]
-    assert [one[0] for one in ids] == ["%", "%", "@"]
-    for one in ids:
-        assert place.ok("run", *name, "-t", one, "echo found") == "found\n"
-    assert "in b" in place.ok("logs", *name, ids[2])
-    assert "exit" in place.ok("logs", *name, window)
-    assert place.document("kill", *name, "--all", "--json")["closed"] == ids

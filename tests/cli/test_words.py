@@ -7,8 +7,6 @@ import pty
 import subprocess
 from contextlib import suppress
 
-import pytest
-
 from muxwire.cli.display import Display
 from tests.cli.user import SECONDS, Place
 
@@ -68,35 +66,6 @@ def test_a_command_leaves_a_persons_terminal_as_it_was(place: Place) -> None:
         place.ok("kill", "--all", "-f")
 
 
-def test_a_log_at_a_terminal_asks_it_nothing(place: Place) -> None:
-    place.ok("new", "-n", "asks", "--", "sh", "-c", r"printf 'one\033[6n\033]52;c;Zm9v\a\033[31mtwo\n'; sleep 1000")
-    place.ok("wait", "asks", "--until", "two")
-    assert "\x1b]52;c;Zm9v\a" in place.ok("logs", "asks")  # a pipe gets every byte
-    ours, theirs = pty.openpty()
-    try:
-        with place.start("logs", "asks", stdout=theirs) as started:
-            started.wait(SECONDS)
-        os.set_blocking(ours, False)
-        assert b"one\x1b[31mtwo\r\n" in os.read(ours, 1 << 16)
-    finally:
-        os.close(ours)
-        os.close(theirs)
-        place.ok("kill", "asks", "-f")
-
-
-@pytest.mark.parametrize("where", ["word", "option"])
-def test_a_tab_is_named_by_a_word_or_an_option(place: Place, where: str) -> None:
-    place.ok("new", "-n", "first")
-    place.ok("new", "-n", "second")
-    tab = ("first",) if where == "word" else ("-t", "first")
-    place.ok("wait", *tab, "--prompt")
-    assert place.ok("run", "-t", "first", "echo he''re") == "here\n"
-    assert "here" in place.ok("snapshot", *tab)
-    assert "here" in place.ok("logs", *tab)
-    assert place.document("kill", *tab, "--json") == {"closed": ["first"]}
-    assert place.document("kill", "second", "--json") == {"closed": ["second"]}
-
-
 def test_kill_without_a_tab_leaves_all(place: Place) -> None:
     kept, used = (place.ok("new").strip() for _ in range(2))
     place.ok("wait", used, "--prompt")
@@ -106,14 +75,6 @@ def test_kill_without_a_tab_leaves_all(place: Place) -> None:
     assert {row["window_id"] for row in place.document("ls", "--json")["tabs"]} >= {kept, used}
     place.ok("kill", used)
     place.ok("kill", kept)
-
-
-def test_a_refusal_names_the_option_that_overrides_it(place: Place) -> None:
-    window = place.ok("new", "--", "sleep", "1000").strip()
-    busy = place.run("kill", window)
-    assert busy.returncode == 1
-    assert "close it with muxwire kill -f (or --force)" in busy.stderr.decode()
-    place.ok("kill", "-f", window)
 
 
 def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
@@ -128,13 +89,6 @@ def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
     place.ok("kill", "--name", "nothing", "--all")
 
 
-def test_a_session_that_is_not_there_is_named(place: Place) -> None:
-    window = place.ok("new").strip()
-    done = place.run("ls", "--session", "nope")
-    assert done.stderr.decode().startswith("muxwire: there is no tab in the session 'nope' in the instance main\n")
-    place.ok("kill", "-f", window)
-
-
 def test_a_name_of_no_tab_closes_none(place: Place) -> None:
     window = place.ok("new", "-n", "日本" + "x" * 50).strip()
     done = place.run("kill", window, "nope")
@@ -143,16 +97,3 @@ def test_a_name_of_no_tab_closes_none(place: Place) -> None:
     assert head.index("SESSION") == row.index("hub") + len("日本")
     assert row.split()[1] == "日本" + "x" * 35 + "..."
     place.ok("kill", "-f", window)
-
-
-def test_a_reader_of_an_instance_of_its_own_says_that_there_is_nothing_to_read(place: Place) -> None:
-    done = place.run("serve", "--read-only")
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"would always be empty" in done.stderr
-    assert b"--name NAME" in done.stderr
-
-
-@pytest.mark.parametrize("verb", ["ls", "snapshot", "logs", "kill", "wait --prompt", "send-keys x", "kill --all"])
-def test_a_name_that_is_only_looked_at_leaves_nothing(place: Place, verb: str) -> None:
-    place.run("--name", "seen", *verb.split())
-    assert not [path for path in place.home.rglob("seen*") if path.exists()]

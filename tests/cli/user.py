@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import select
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -27,31 +24,6 @@ from tests.users import USER_PATH
 
 # A verb takes a third of a second; a machine that is busy needs more.
 SECONDS = 50
-
-
-def _awaited(pid: int, alive: int) -> int:
-    """The wait status of a child; if it takes too long, it says what it waits for, and is killed.
-
-    `alive` is a pipe's end that becomes readable when no process has the other one, which the child holds.
-    """
-    ended, _, _ = select.select([alive], [], [], SECONDS)
-    if not ended:
-        os.kill(pid, signal.SIGUSR2)
-        time.sleep(1)  # to say it
-        os.kill(pid, signal.SIGKILL)
-    return os.waitpid(pid, 0)[1]
-
-
-def _say_what_hangs(*_: object) -> None:
-    """Write to stderr which call each task is in, the innermost last."""
-    for task in asyncio.all_tasks():
-        step: Any = task.get_coro()
-        calls = []
-        while step is not None:
-            line = getattr(getattr(step, "cr_frame", None), "f_lineno", "")
-            calls.append(f"{getattr(step, '__qualname__', step)}:{line}")
-            step = getattr(step, "cr_await", None)
-        print(f"{task.get_name()}: {' > '.join(calls)}", file=sys.stderr, flush=True)
 
 
 @final
@@ -111,17 +83,11 @@ class Place:
             inp.seek(0)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
-                alive, held = os.pipe()
                 pid = os.fork()
             if pid == 0:
-                os.close(alive)
                 set_up = partial(self._set_up, (inp.fileno(), out.fileno(), err.fileno()))
                 be_muxwire(argv, self.environ | dict(environ or {}), set_up, all_of_it if alone else main)
-            os.close(held)
-            try:
-                status = os.waitstatus_to_exitcode(_awaited(pid, alive))
-            finally:
-                os.close(alive)
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             out.seek(0)
             err.seek(0)
             return subprocess.CompletedProcess(["muxwire", *argv], status, out.read(), err.read())
@@ -130,7 +96,6 @@ class Place:
         """In the child: these descriptors for 0, 1 and 2, at home."""
         for number, descriptor in enumerate(descriptors):
             os.dup2(descriptor, number)
-        signal.signal(signal.SIGUSR2, _say_what_hangs)
         os.chdir(self.home)
 
     @contextmanager
