@@ -137,15 +137,3 @@ def test_who_has_the_terminal_open_in_another_session_and_is_awake_may_read_it_n
             os.kill(stranger, signal.SIGKILL)
             leader.kill()
             os.close(master)
-
-
-@pytest.mark.skipif(not foreground.HAS_PROC, reason="there is no /proc")
-def test_no_process_is_left_out_with_the_threads_of_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their list may not have fitted, and be cut in the middle of a number."""
-    own = str(os.getpid())
-    listed = f"{own}123 {own}45 {own}"
-    answers = {"stat": b"2 (kthreadd) S 0 0 0 0 -1 2129984 0", "task/2/children": listed.encode()}
-    read = foreground.read_proc
-    monkeypatch.setattr(foreground, "read_proc", lambda pid, name: answers[name] if pid == 2 else read(pid, name))
-    assert os.getpid() in foreground.pids()
-    assert 2 not in foreground.pids()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING, final
 
 import anyio
 import pytest
 
-from muxwire.errors import HostUnavailable
 from muxwire.host import remote
-from muxwire.host.remote import Helper, RemoteHost
+from muxwire.host.remote import Helper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,81 +98,3 @@ async def test_what_could_not_be_asked_there_is_asked_again(short: str, monkeypa
             await anyio.sleep(0)
         helper.feed(b"%d\tf\t/usr\n%d\t.\n" % (2 * (number + 1,)))
     assert rows == [[["f", "/usr"]]]
-
-
-async def test_a_program_that_could_not_be_looked_up_is_not_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote, "_SHORT_SECONDS", 0.0)
-    host, line = RemoteHost("box"), Lines()
-    host._helper.connect(line, "%0")
-
-    async def answer() -> None:
-        while not line.asked:
-            await anyio.sleep(0)
-        host.feed(b"%d\t!\n" % line.number("x sh"))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(answer)
-        with pytest.raises(HostUnavailable, match="could not start a process"):
-            await host.look_up((), ["sh"])
-
-
-@pytest.mark.parametrize("answers", [True, False])
-async def test_what_could_not_be_signalled_there_is_signalled_again(
-    answers: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where no process could be started the programs of a closed tab went on. A silent helper holds nothing up."""
-    monkeypatch.setattr(remote, "_SHORT_PAUSE", 0.0)
-    monkeypatch.setattr(remote, "_ANSWER_SECONDS", 20.0 if answers else 0.0)
-    host, line = RemoteHost("box"), Lines()
-    host._helper.connect(line, "%0")
-    host.link.up = host.link.answers = True
-
-    async def answer() -> None:
-        while not line.asked:
-            await anyio.sleep(0)
-        number = line.number("K 7 1 9")
-        host.feed(b"%d\t!\n" % number)
-        while len(line.asked) < 2:
-            await anyio.sleep(0)
-        host.feed(b"%d\t.\n" % (number + 1))
-
-    async with anyio.create_task_group() as tasks:
-        if answers:
-            tasks.start_soon(answer)
-        await host.signal_session(7, "", signal.SIGKILL, spare_leader=True)
-        assert len(line.asked) == (2 if answers else 1)
-        if not answers:
-            await host.signal_session(7, "", signal.SIGKILL)
-    assert host.link.answers == answers
-
-
-async def test_looks_that_wait_are_one_and_those_of_nobody_are_not_asked_for() -> None:
-    """Each that was given up held up the next ones, until the helper had done it."""
-    helper, line = Helper(), Lines()
-    helper.connect(line, "%0")
-    rows, scopes = [], [anyio.CancelScope() for _ in range(6)]
-
-    async def ask(scope: anyio.CancelScope, pane: str) -> None:
-        with scope:
-            rows.append(await helper.ask("p", pane))
-
-    async def answered(number: int) -> None:
-        first = int(line.asked[0].partition(" ")[0])
-        helper.feed(b"%d\tm\t%d\n%d\t.\n" % (first + number, number, first + number))
-        await anyio.wait_all_tasks_blocked()
-
-    async with anyio.create_task_group() as tasks:
-        for scope in scopes[:5]:
-            tasks.start_soon(ask, scope, "7")
-        tasks.start_soon(ask, scopes[5], "8")
-        await anyio.wait_all_tasks_blocked()
-        assert [one.partition(" ")[2] for one in line.asked] == ["p 7\\012", "p 7\\012", "p 8\\012"]
-        for scope in scopes[:3]:  # two that were asked, one that waits
-            scope.cancel()
-        await anyio.wait_all_tasks_blocked()
-        await answered(0)
-        assert [one.partition(" ")[2] for one in line.asked[3:]] == ["p 7\\012"]
-        for number in (1, 2, 3):
-            await answered(number)
-    assert rows == [[["m", "2"]], [["m", "3"]], [["m", "3"]]]
-    assert len(line.asked) == 4

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from muxwire.host.bootstrap import helper_script
-from muxwire.host.remote import PaneAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -116,49 +115,3 @@ def test_what_is_kept_of_an_output_is_read_from_the_file_that_holds_it(far: Path
         assert answer(process, "s %1 2")[0] == ["s\t4\tbase64", "NDU2Nw=="]
         answer(process, "e %1")
         assert answer(process, "s %1 2")[0] == ["s\t-1\tbase64"]
-
-
-@pytest.mark.parametrize("executes", [False, True], ids=["stays", "executes another"])
-def test_a_program_that_is_executed_as_it_is_looked_at_is_not_said_to_wait(folder: Path, executes: bool) -> None:
-    """Its predecessor slept in a read: that was said of the new one."""
-    root = folder / f"proc-{executes}"
-    process_folder = root / "7"
-    for name in ("fd", "task/7"):
-        (process_folder / name).mkdir(parents=True)
-    (process_folder / "fd" / "0").symlink_to("/dev/null")
-    (process_folder / "exe").symlink_to("/usr/bin/python3")
-    for name, text in {
-        "task/7/children": "",
-        "cmdline": "python3\0",
-        "syscall": "0 0x0 0x0 0x1 0x0 0x0 0x0 0x0\n",
-    }.items():
-        (process_folder / name).write_text(text)
-    stat = process_folder / "stat"
-
-    def be(image: int) -> None:
-        numbers = [1, 7, 7, 34816, 7, *[0] * 13, 500, 0, 0, 0, image, image, image, *[0] * 24]
-        new = folder / "stat"
-        new.write_text(f"7 (python3) S {' '.join(map(str, numbers))}\n")
-        new.replace(stat)
-
-    be(1)
-    os.mkfifo(process_folder / "wchan")
-    (folder / "helper").write_text(helper_script().replace("/proc", str(root)))
-    with helper(folder, ["sh"]) as process:
-        assert process.stdin
-        process.stdin.write("7 p 7 /dev/null %1\n7 n\n")
-        process.stdin.flush()
-        with (process_folder / "wchan").open("w") as wchan:  # returns when the helper opens it
-            if executes:
-                be(2)
-            wchan.write("wait_woken")
-        lines, _ = answer(process, "n")
-    found = PaneAnswer()
-    for line in lines:
-        kind, *fields = line.split("\t")
-        found.take(kind, fields)
-    seen = found.look(7, tells=True).process(7)
-    assert seen is not None
-    assert [(sleep.where, sleep.call, sleep.tty) for sleep in seen.sleeps] == (
-        [] if executes else [("wait_woken", "read", True)]
-    )

@@ -5,8 +5,6 @@ bytes half are passed on, and both ends are closed. SIGSTOP is a network that fa
 
 `disturbed.py lie SEED PROGRAM...` changes by chance what comes from the program, but not before there is a file
 SEED.begin: until then a tab can be made.
-
-`disturbed.py pieces PROGRAM...` passes on line by line what comes from the program, with pauses in between.
 """
 
 from __future__ import annotations
@@ -17,12 +15,10 @@ import selectors
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _BYTES = 65536
-_APART_SECONDS = 0.002
 _SAID = (
     b"%%output %%0 %s\t.\n" % (b"9" * 5000),
     b"%output %0 1\tp\tx\n1\ts\n",
@@ -88,15 +84,4 @@ def lie(seed: str, *words: str) -> None:
     pass_on(words, lambda data, theirs: changed(data, chance) if theirs and begin.exists() else data)
 
 
-def pieces(*words: str) -> None:
-    def each_line(data: bytes, theirs: bool) -> bytes:
-        *lines, rest = data.split(b"\n") if theirs else [data]
-        for line in lines:
-            os.write(1, line + b"\n")
-            time.sleep(_APART_SECONDS)
-        return rest
-
-    pass_on(words, each_line)
-
-
-{"cut": cut, "lie": lie, "pieces": pieces}[sys.argv[1]](*sys.argv[2:])
+{"cut": cut, "lie": lie}[sys.argv[1]](*sys.argv[2:])

@@ -101,18 +101,3 @@ async def test_a_stream_of_ones_own_is_opened_anew_when_it_is_lost(opened: Termi
     assert len(streams) == 2
     await opened.close_host(carrier)
     assert streams[1].process.returncode is not None
-
-
-async def test_a_stream_that_cannot_be_opened_says_why(opened: Terminals) -> None:
-    async def connect(argv: tuple[str, ...]) -> OverPipes:
-        raise OSError(f"no sandbox for {argv[0]}")
-
-    with pytest.raises(HostUnavailable, match="OSError: no sandbox for sh") as caught:
-        await opened.create_tab(host=Carrier(connect=connect))
-    assert caught.value.stage == "connect"
-
-
-async def test_a_directory_that_is_not_there_is_said(opened: Terminals, there: list[str]) -> None:
-    with pytest.raises(HostUnavailable, match="cannot enter /no/such") as caught:
-        await opened.create_tab(host=Carrier(there, cwd="/no/such"))
-    assert "cwd" in caught.value.remedy

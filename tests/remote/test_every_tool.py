@@ -143,23 +143,3 @@ def test_every_kind_of_operation_is_among_the_steps() -> None:
 @pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
 async def test_it_works_there(tools: Tools, tab: str, tool: str) -> None:
     await CALLS[tool](tools, tab)
-
-
-async def test_operations_that_fail_there_are_undone(tools: Tools, tab: str) -> None:
-    split = {"kind": "split_pane", "target": tab, "ref": "s"}
-    wrong = {"kind": "execute", "target": "ref:s", "command": "false"}
-    done = await tools("run_tmux_operations", operations=[split, wrong], rollback_on_error=True)
-    made = done["created_panes"]["s"]
-    assert (done["succeeded"], done["rolled_back_panes"]) == (False, [made])
-    assert made.startswith("box/%")
-    assert made not in [row["pane_id"] for row in (await tools("list_tabs"))["tabs"]]
-
-
-async def test_a_list_is_for_one_machine(tools: Tools, tab: str) -> None:
-    here = {"kind": "select_pane", "target": "here"}
-    there = {"kind": "select_pane", "target": tab}
-    with pytest.raises(muxwire.InvalidArgument, match=r"operations\[1\] and operations\[2\]"):
-        await tools("run_tmux_operations", operations=[{"kind": "new_window"}, here, there])
-    wrong = {"kind": "split_pane", "target": tab, "cwd": "/no/such/directory"}
-    with pytest.raises(muxwire.InvalidArgument, match="box"):
-        await tools("run_tmux_operations", operations=[wrong])

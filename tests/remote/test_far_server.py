@@ -61,31 +61,6 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, fold
     assert await server_of(tab) == pid
 
 
-@pytest.mark.parametrize("removed", ["s", ""], ids=["socket", "directory"])
-async def test_a_far_server_whose_socket_was_removed_ends_with_its_instance(
-    folder: Path, environ: dict[str, str], removed: str
-) -> None:
-    """And not after `keep`: what cannot be asked of it is asked once it has made its socket anew."""
-    (folder / "there").mkdir(mode=0o700, exist_ok=True)
-    async with proxied(folder, environ) as box:
-        tab = await box.opened.create_tab(host="box", shell="bash")
-        await tab.execute("trap '' HUP; sleep 1000 &")
-        pid, there = await server_of(tab), place_of(tab)
-        remove(there / removed, folder)
-    await gone(Path(f"/proc/{pid}"))
-    await gone(there)
-
-
-async def test_a_socket_that_was_removed_is_made_anew_by_the_next_connection(box: Proxied) -> None:
-    tab = await box.opened.create_tab(host="box", shell="bash")
-    await tab.execute("kept=yes")
-    connections = tab.client.connections
-    (place_of(tab) / "s").unlink()
-    box.lose("kill")
-    await box.regained(tab, connections)
-    assert (await tab.execute("echo $kept", timeout=PATIENT)).output == "yes\n"
-
-
 async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,7 +10,6 @@ import pytest
 
 import muxwire
 from muxwire.host import bootstrap
-from muxwire.host.carriers import STAGE_1, Carrier
 from muxwire.instance import remote
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
@@ -83,49 +79,6 @@ async def test_a_call_that_is_cancelled_before_tmux_has_greeted(
         await ended(there)
         tab = await opened.create_tab(host="box")
         assert (await tab.execute("echo there")).output == "there\n"
-    await ended(there)
-
-
-def connect(environ: dict[str, str], there: Path, output: int) -> subprocess.Popen[bytes]:
-    """What a carrier starts there, with its first line; its output goes to that descriptor."""
-    # The directory of that name in memory is shared with every other user of this machine's `/dev/shm`.
-    name = f"given.{secrets.token_hex(4)}"
-    line = bootstrap.bootstrap_line("1" * 16, False, Carrier(["sh"]), name=name, size=(80, 24), config="")
-    process = subprocess.Popen(
-        ["sh", "-c", STAGE_1], env=environ_there(environ, there), stdin=subprocess.PIPE, stdout=output
-    )
-    assert process.stdin is not None
-    process.stdin.write(line)
-    process.stdin.close()
-    return process
-
-
-async def test_a_carrier_that_is_gone_before_the_facts(
-    environ: dict[str, str], there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bootstrap, "UNUSED_SECONDS", NEVER)
-    read, write = os.pipe()
-    os.close(read)
-    process = connect(environ, there, write)
-    os.close(write)
-    while process.poll() is None:
-        await anyio.sleep(0.01)
-    assert process.returncode == 1  # a server was started, and its facts could not be said
-    await ended(there)
-
-
-async def test_a_server_that_was_never_used(
-    environ: dict[str, str], there: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As after a driver that was killed: the facts were said, and nobody has sent a beat."""
-    monkeypatch.setattr(bootstrap, "UNUSED_SECONDS", 0)
-    process = connect(environ, there, subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stdout.readline().startswith(b"muxwire:1111111111111111\tok\t")
-    process.stdout.close()
-    while process.poll() is None:
-        await anyio.sleep(0.01)
-    assert len(servers(there)) == 1
     await ended(there)
 
 

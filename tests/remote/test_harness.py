@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from muxwire.adapters.harness import HarnessSession
-from tests.library.opened import drawn, known_prompt
+from tests.library.opened import drawn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -66,33 +66,6 @@ async def test_lines_after_apt_are_not_its_input(session: HarnessSession, folder
         "installed one", "two", "installed three",
     ]  # fmt: skip
     done.unlink()
-
-
-@pytest.mark.parametrize("block", [True, False])
-async def test_a_long_command_is_not_dropped(session: HarnessSession, folder: Path, block: bool) -> None:
-    """#887: over 16 KB tmux dropped the command, and nobody said so."""
-    size = folder / "size"
-    await known_prompt(session.tab)
-    await session.send_keys([f"printf %s {'x' * 60_000} | wc -c >{size}", "Enter"], block=block)
-    while not (size.exists() and size.read_text()):
-        assert not block
-        await anyio.sleep(0.05)
-    assert size.read_text().strip() == "60000"
-    size.unlink()
-
-
-async def test_an_interrupt_overtakes_a_paste_that_nobody_reads(session: HarnessSession, folder: Path) -> None:
-    """#1005: C-c waited behind a long text that the program did not read."""
-    begun, ended = folder / "begun", folder / "ended"
-    await session.send_keys([f"sh -c 'trap \"echo >{ended}; exit\" INT; echo >{begun}; while :; do sleep 0.1; done'\n"])
-    while not begun.exists():
-        await anyio.sleep(0.05)
-    await session.send_keys(["a line that nobody reads\n" * 2000])
-    await session.send_keys(["C-c"])
-    while not ended.exists():
-        await anyio.sleep(0.05)
-    begun.unlink()
-    ended.unlink()
 
 
 async def test_a_call_ends_with_its_command(session: HarnessSession) -> None:

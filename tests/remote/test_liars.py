@@ -67,15 +67,6 @@ def test_no_answer_of_a_helper_raises(pieces: list[bytes]) -> None:
     assert question.size <= sum(map(len, pieces))
 
 
-def test_an_answer_without_end_is_not_kept() -> None:
-    helper = Helper()
-    question = helper._asked[1] = Question()
-    for _ in range(1000):
-        helper.feed(b"1\ts\t0\tbase64\n" + b"A" * 10_000 + b"\n")
-    kept = sum(map(len, question.encoded)) + sum(len(field) for row in question.rows for field in row)
-    assert kept <= questions._ANSWER_BYTES
-
-
 @pytest.mark.parametrize("told", [b"@1/../../x %1", b"x %1", b"@1 ../x"])
 def test_an_id_that_is_none_names_no_file(told: bytes) -> None:
     with pytest.raises(ValueError, match="id"):
@@ -129,10 +120,3 @@ async def test_a_greeting_that_is_none_is_said_of_that_machine(
     lies: Any = _Answers(greeting, named, ())
     with pytest.raises(HostUnavailable, match="did not answer as it should"):
         await remote._greet(lies, lies)
-
-
-async def test_a_greeting_names_the_keeper() -> None:
-    keeper = f"@3 %4 {KEEPER_NAME}".encode()
-    said: Any = _Answers((_GREETING,), (b"@1 %1 a name", keeper), ())
-    greeting, window, pane = await remote._greet(said, said)
-    assert (greeting.hub, greeting.version, window, pane) == ("$0", (3, 5), "@3", "%4")

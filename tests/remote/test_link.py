@@ -129,31 +129,3 @@ async def test_programs_there_outlive_us_for_as_long_as_is_said(folder: Path, en
         driver.wait()
         if driver.stdout is not None:
             driver.stdout.close()
-
-
-async def test_a_stopped_reader_does_not_stop_the_programs_there(folder: Path, environ: dict[str, str]) -> None:
-    """Our process stands still while a pane floods: the far half of the watch lets go of us within 10 s."""
-    count = folder / "count"
-    command = f"while :; do printf '%02000d\\n' 7; echo >> {count}; done"
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(folder / "state"), command, "box"],
-        env=environ | {"MUXWIRE_LOG_BYTES": "1M"},
-        stdout=subprocess.PIPE,
-    )
-    try:
-        assert driver.stdout is not None
-
-        place = Path(driver.stdout.readline().decode().strip())
-        await until(count.exists)
-        assert any(b"attach-session" in words for words in theirs(place))
-        driver.send_signal(signal.SIGSTOP)
-        await until(lambda: not any(b"attach-session" in words for words in theirs(place)))
-        seen = count.stat().st_size
-        await until(lambda: count.stat().st_size > seen + 100)
-    finally:
-        driver.send_signal(signal.SIGCONT)
-        driver.kill()
-        driver.wait()
-        os.kill(int((place / "server").read_text().split()[0]), signal.SIGTERM)  # it would flood on for ten minutes
-        if driver.stdout is not None:
-            driver.stdout.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -15,9 +14,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from muxwire.errors import NoSuchTarget
 from muxwire.host.hosts_file import links_of
-from muxwire.library import hosts as machines
 from muxwire.library.opening import own_terminals
 from tests.forked import muxwire_beside, run_muxwire
 from tests.processes import end_owner
@@ -31,9 +28,6 @@ if TYPE_CHECKING:
 DEADLINE = 60
 PATIENT = 30.0
 NAME = "dev"
-FAILED = 1
-# A machine that answers nothing for so long.
-SLOW_SECONDS = 20
 # Numbered lines, which a program goes on printing while nobody is connected.
 LINES = 20_000
 # A process that makes a tab, has it print, and is killed in the middle.
@@ -116,24 +110,6 @@ async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], s
         assert (await tab.execute("echo $kept; pwd")).output == "yes\n/usr\n"
 
 
-async def test_a_name_without_its_machine_is_refused_with_the_whole_one(user: dict[str, str], state: Path) -> None:
-    async with own_terminals(NAME, state_dir=state, environ=user) as first:
-        made = await first.create_tab(host="box", shell="bash", name="far")
-        server = int((await made.execute("echo $TMUX")).output.split(",")[1])
-        with pytest.raises(NoSuchTarget) as here:
-            await first.tab("far")
-        assert "box/far" in here.value.remedy
-    async with own_terminals(NAME, state_dir=state, environ=user) as second:
-        with pytest.raises(NoSuchTarget) as not_yet:
-            await second.tab("far")
-        assert "box/far" in not_yet.value.remedy
-        assert (await second.tab("box/far")).key == made.key
-    os.kill(server, signal.SIGKILL)
-    async with own_terminals(NAME, state_dir=state, environ=user) as third:
-        with pytest.raises(NoSuchTarget, match=r"no tab on box: .* ended"):
-            await third.tab(made.key)
-
-
 async def test_a_killed_process_loses_and_doubles_nothing(user: dict[str, str], state: Path) -> None:
     command = f"for i in $(seq 1 {LINES}); do echo $i; done"
     script = _KILLED.format(name=NAME, state=str(state), host="box", command=command)
@@ -166,73 +142,3 @@ async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], st
     with anyio.fail_after(PATIENT):
         while links_of(state / NAME):  # without a tab the server there ends with the owner
             await anyio.sleep(0.05)
-
-
-async def test_a_list_names_the_machine_that_it_leaves_out(
-    user: dict[str, str], state: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It claims nothing about what is there; with the machine its tabs are listed again."""
-    hosts = {name: folder / f"{name}.toml" for name in ("down", "slow")}
-    given_up = state.parent / "given-up"
-    hosts["down"].write_text("""[hosts.box]\nvia = ["sh", "-c", "echo no route to box >&2; exit 255"]\n""")
-    hosts["slow"].write_text(f"""[hosts.box]\nvia = ["sh", "-c", "sleep {SLOW_SECONDS}; touch {given_up}"]\n""")
-    down, slow = (user | {"MUXWIRE_HOSTS": str(hosts[name])} for name in ("down", "slow"))
-    made = await muxwire_verb(user, state, "new", "--host", "box", "--shell", "bash")
-    assert made.returncode == 0, made
-    await no_owner(user)
-    said = await muxwire_verb(down, state, "ls")
-    assert (said.stdout, said.returncode) == ("", 0), said
-    assert re.fullmatch(r"muxwire: box is left out: connect: .*no route to box.*\n", said.stderr), said
-    told = json.loads((await muxwire_verb(down, state, "ls", "--json")).stdout)
-    assert (told["tabs"], list(told["unreached"])) == ([], ["box"])
-    assert "no route to box" in told["unreached"]["box"]
-    unnamed = await muxwire_verb(down, state, "kill")
-    assert "no tab is named\n" in unnamed.stderr, unnamed
-    assert "box is left out" in (await muxwire_verb(down, state, "kill", "--all")).stderr
-    monkeypatch.setattr(machines, "_FOUND_SECONDS", 0.0)
-    async with own_terminals(NAME, state_dir=state, environ=slow) as opened:
-        assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
-        # What was waited for long enough is not waited for once more.
-        monkeypatch.setattr(machines, "_FOUND_SECONDS", PATIENT)
-        opened._hosts._tried["box"] -= PATIENT
-        assert (await opened.list_tabs()).unreached == {"box": "it has not answered yet"}
-        with pytest.raises(NoSuchTarget) as unknown:
-            await opened.command_result("c9")
-        assert "box (it has not answered yet)" in unknown.value.remedy
-    assert not given_up.exists(), "the end waited for the machine"
-    monkeypatch.undo()
-    found = json.loads((await muxwire_verb(user, state, "ls", "--json")).stdout)
-    assert [row["window_id"] for row in found["tabs"]] == ["box/@1"]
-    assert not found["unreached"]
-
-
-async def test_an_instance_with_a_tab_there_is_held(user: dict[str, str], state: Path) -> None:
-    async with own_terminals(NAME, state_dir=state, environ=user) as opened:
-        runs = [opened.runs]
-        made = await opened.create_tab(host="box", shell="bash")
-        runs.append(opened.runs)
-        await made.close(force=True)
-        assert [*runs, opened.runs] == [False, True, False]
-
-
-async def test_a_server_that_has_ended_leaves_its_logs(user: dict[str, str], state: Path) -> None:
-    async with own_terminals(NAME, state_dir=state, environ=user) as first:
-        made = await first.create_tab(host="box", shell="bash")
-        await made.execute("echo before")
-        (pid,) = await made.client.command("display-message", "-p", "#{pid}")
-    os.kill(int(pid), signal.SIGKILL)
-    async with own_terminals(NAME, state_dir=state, environ=user) as second:
-        assert (await second.list_tabs(closed=False)).tabs == ()
-        assert links_of(state / NAME) == []
-        assert "before" in (await second.read_logs(made.key)).content
-    # The process that found it so, which may show nothing of it (`ls`), is not the only one that knows why.
-    async with own_terminals(NAME, state_dir=state, environ=user) as third:
-        with pytest.raises(NoSuchTarget, match=r"no tab on box: .* there has ended"):
-            await third.tab(made.key)
-        new = await third.create_tab(host="box", shell="bash")
-        assert (await new.execute("echo after")).output == "after\n"
-        assert new.generation > made.generation
-        await new.close(force=True)
-    async with own_terminals(NAME, state_dir=state, environ=user) as fourth:
-        with pytest.raises(NoSuchTarget, match=r"no tab on box$"):
-            await fourth.tab(made.key)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,14 +12,11 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire import TabUnavailable, TmuxSilent
-from muxwire.client.watchdog import process_table
+from muxwire import TabUnavailable
 from muxwire.instance import remote
-from muxwire.shell.prompt_line import BUSY_GRACE
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.library.opened import known_prompt
-from tests.processes import gone
-from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
+from tests.remote.proxied import PATIENT, Proxied, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -65,20 +61,6 @@ async def test_a_silent_machine_is_listed_as_it_was_known(box: Proxied, monkeypa
     box.lose("kill")
     await box.regained(tab, connections)
     assert (await tab.execute("pwd")).output == "/usr\n"
-
-
-async def test_a_tab_whose_output_is_not_kept_yet_loses_nothing(folder: Path, environ: dict[str, str]) -> None:
-    """The pipe of a new pane is there at once; the program at its end begins later, on a busy machine much later."""
-    slow = folder / "slow"
-    slow.mkdir()
-    (slow / "mkdir").write_text(f'#!/bin/sh\ncase $* in *spool-*) sleep 1 ;; esac\nexec {shutil.which("mkdir")} "$@"\n')
-    (slow / "mkdir").chmod(0o755)
-    async with proxied(folder, environ | {"PATH": f"{slow}:{environ['PATH']}"}) as box:
-        tab = await box.opened.create_tab(host="box", shell="bash")
-        box.lose("kill")
-        assert (await tab.execute("echo new", timeout=PATIENT)).output == "new\n"
-        assert (await box.opened.stream_logs(tab.key, from_byte=0, max_bytes=1 << 20)).dropped == 0
-        assert tab.client.connections > 0
 
 
 async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied, folder: Path) -> None:
@@ -157,63 +139,6 @@ async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: 
     assert (again.output, again.exit_code) == ("again\n", 0), again
 
 
-async def test_the_first_beat_comes_at_once(box: Proxied, monkeypatch: pytest.MonkeyPatch) -> None:
-    """To the far half a driver is silent that has not said anything since an earlier process ended."""
-    monkeypatch.setattr(remote, "BEAT_SECONDS", 10 * DEADLINE)
-    tab = await box.opened.create_tab(host="box")
-    while not await tab.client.command("show-options", "-sqv", "@muxwire-beat"):
-        await anyio.sleep(0.02)
-
-
-async def test_what_was_to_be_ended_in_an_outage_is_ended_whatever_became_of_its_key(box: Proxied) -> None:
-    """A C-c may come before the program that it is for; this one takes none."""
-    tab = await box.opened.create_tab(host="box")
-    ignores = "sh -c \"trap '' INT; echo begun; while :; do sleep 0.1; done\""
-    running = await tab.execute(ignores, async_=True)
-    await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
-    await box.outage(tab)
-    assert not (await tab.stop_process()).success
-    box.over()
-    ended = await box.opened.command_result(running.command_id, wait=PATIENT)
-    assert (ended.exit_code, ended.running) == (143, False), ended
-
-
-async def test_what_nobody_can_be_asked_about_is_not_claimed(box: Proxied) -> None:
-    """What was last known of the terminal is older than the command: then the shell waited for keys."""
-    tab = await box.opened.create_tab(host="box")
-    idle = await box.opened.create_tab(host="box", shell="dash")
-    assert (await idle.execute("true")).state == "prompt"
-    running = await tab.execute("sleep 1000", async_=True)
-    await box.outage(tab)
-    assert (tab.state, idle.state) == ("running", "prompt")
-    asked = await box.opened.command_result(running.command_id)
-    assert (asked.state, asked.running, asked.note) == ("running", True, ""), asked
-    box.over()
-
-
-async def test_a_tab_that_is_asked_for_in_an_outage_is_refused_after_as_long_as_an_answer_may_take(
-    box: Proxied, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = await box.opened.create_tab(host="box")
-    monkeypatch.setattr(tab.client.patience, "seconds", 0.3)
-    await box.outage(tab)
-    refused = []
-
-    async def create() -> None:
-        with pytest.raises(TmuxSilent, match="box is lost"):
-            await box.opened.create_tab(host="box")
-        refused.append(True)
-
-    async with anyio.create_task_group() as calls:
-        calls.start_soon(create)
-        calls.start_soon(create)
-    assert await link_of(box, tab) == "reconnecting"
-    box.over()
-    await box.regained(tab, 0)
-    monkeypatch.undo()
-    assert (await (await box.opened.create_tab(host="box")).execute("echo new")).output == "new\n"
-
-
 async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, folder: Path) -> None:
     go, done = folder / "go", folder / "done"
     tab = await box.opened.create_tab(host="box", shell="bash")
@@ -245,34 +170,3 @@ async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, fol
     assert (again.output, again.exit_code) == ("again\n", 0), again
     go.unlink()
     done.unlink()
-
-
-async def test_a_line_that_has_ended_meanwhile_refuses_no_command(box: Proxied, tmp_path: Path) -> None:
-    """What was known of the shell before the connection was lost says nothing of now."""
-    tab = await box.opened.create_tab(host="box", shell="bash")
-    await tab.execute("true")
-    await tab.send_keys([f"until [ -e {tmp_path}/gate ]; do sleep 0.02; done; echo typed", "Enter"])
-    while tab.state != "busy":
-        await tab.pane.stream.changed()
-    await box.outage(tab)
-    (tmp_path / "gate").touch()
-    async with anyio.create_task_group() as calls:
-
-        async def run() -> None:
-            assert (await tab.execute("echo next", timeout=PATIENT)).output == "next\n"
-
-        calls.start_soon(run)
-        await anyio.sleep(3 * BUSY_GRACE)  # a command is refused after that
-        box.over()
-
-
-async def test_nothing_runs_on_in_the_panes_of_a_server_that_was_killed(box: Proxied) -> None:
-    """The kernel hangs up on what is in the foreground; a shell in a loop is not, and would run for ever."""
-    tab = await box.opened.create_tab(host="box", shell="bash")
-    await tab.execute("while :; do sleep 0.01; done", async_=True)
-    folder = place_of(tab)
-    while not (shells := [pid for pid, row in process_table().items() if row.parent == tab.pane.leader_pid]):
-        await anyio.sleep(0.05)
-    listed = await anyio.run_process(["tmux", "-S", f"{folder}/s", "display-message", "-p", "#{pid}"])
-    os.kill(int(listed.stdout), signal.SIGKILL)
-    await gone(shells, folder, tab.runner.folder.parent)

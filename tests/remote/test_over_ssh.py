@@ -8,12 +8,10 @@ import shutil
 import stat
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 import muxwire
 from muxwire import HostUnavailable
-from tests.cli.screen import at_terminal
 from tests.processes import gone
 from tests.remote.proxied import place_of
 from tests.sshd import ssh_server
@@ -72,24 +70,6 @@ async def test_a_name_of_the_ssh_configuration_is_enough(over_ssh: dict[str, str
         rows = (await opened.list_tabs()).tabs
         assert [(row.window_id, row.host, row.link) for row in rows] == [("listed/@1", "listed", "up")]
         assert rows[0].rtt_ms > 0
-
-
-async def test_a_person_attaches_by_ssh(over_ssh: dict[str, str], folder: Path) -> None:
-    user = over_ssh | {"MUXWIRE_STATE_DIR": str(folder / "state"), "TERM": "xterm-256color"}
-    async with muxwire.open_terminals(state_dir=folder / "state", environ=over_ssh) as opened:
-        tab = await opened.create_tab(host="listed", shell="bash", name="far")
-        await tab.execute("PS1='far there$ '")
-
-        def look() -> None:
-            with at_terminal(folder, user, "attach", tab.key) as screen:
-                screen.shows("far there$")
-                screen.types("echo by $((1 + 1)) hands", "Enter")
-                screen.shows("by 2 hands")
-                screen.types("C-b", "d")
-                screen.shows("left with 0")
-
-        await anyio.to_thread.run_sync(look)
-        assert (await tab.execute("echo still here")).output == "still here\n"
 
 
 @pytest.mark.parametrize(("host", "stage"), [("strict", "login"), ("nobody", "login")])

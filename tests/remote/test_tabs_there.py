@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-import muxwire
 from muxwire import InvalidArgument, NoSuchTarget
-from muxwire.host.remote import RemoteHost
-from tests.library.opened import known_prompt
-from tests.remote.proxied import environ_there
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
     from muxwire import Tab, Terminals
 
@@ -50,29 +44,6 @@ async def test_a_reader_there_at_the_end_of_a_pipe_is_seen_to_wait(terminals: Te
     assert (told.output, told.exit_code) == ("hello\nhello\n", 0), told
 
 
-async def test_a_nested_shell_there_reads_our_files_which_go_with_the_tab(terminals: Terminals) -> None:
-    made = await terminals.create_tab(host="box", shell="bash")
-    host = made.pane.host
-    assert isinstance(host, RemoteHost)
-    folder = Path(host.facts.memory) / Path(host.facts.folder).name / made.runner.folder.name
-    assert (await made.execute("bash --norc", timeout=DEADLINE / 4)).state == "interactive"
-    for _ in range(2):  # a shell that was just started may be asked first
-        assert (await made.execute("echo in")).output == "in\n"
-    assert made.pane.session.current is not None
-    assert made.pane.session.current.level == 2
-    assert list(folder.iterdir())
-    await made.close(force=True)
-    await host.done()
-    assert not folder.exists()
-
-
-async def test_our_client_there_leaves_the_size_to_a_persons_terminal(tab: Tab) -> None:
-    rows = await tab.client.command("list-clients", "-F", "#{client_control_mode} #{client_flags}")
-    assert len(rows) == 1
-    assert b"ignore-size" in rows[0]
-    assert (await tab.execute("stty size")).output == "30 120\n"  # nobody else is attached
-
-
 async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(terminals: Terminals) -> None:
     made = await terminals.create_tab(host="odd")
     assert (await made.execute("echo 'a  b'")).output == "a  b\n"
@@ -101,46 +72,3 @@ async def test_what_is_not_there_is_refused(terminals: Terminals, folder: Path) 
     for wrong in ({"cwd": str(folder / "nothing")}, {"shell": "no-such-shell"}, {"command": ["no-such-program"]}):
         with pytest.raises(InvalidArgument, match="box"):
             await terminals.create_tab(host="box", **wrong)
-
-
-async def test_a_program_in_place_of_a_shell_tells_its_status(terminals: Terminals) -> None:
-    made = await terminals.create_tab(host="box", command=["sh", "-c", "echo said; exit 7"])
-    ended = await terminals.wait_for([made.key], exit=True, timeout=DEADLINE)
-    assert ended.outcome in ("met", "closed"), ended
-    assert "said" in (await terminals.read_logs(made.key)).content
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The panes about which the helper is asked."""
-    asked = []
-    refresh = RemoteHost.refresh
-
-    async def counted(
-        host: RemoteHost, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
-    ) -> None:
-        asked.append(leader)
-        await refresh(host, leader, tty, pane, begins, wide=wide)
-
-    monkeypatch.setattr(RemoteHost, "refresh", counted)
-    return asked
-
-
-@pytest.fixture
-async def in_pieces(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]:
-    """A machine whose output comes line by line, with pauses."""
-    words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "pieces", "env", "-i"]
-    words += [f"{name}={value}" for name, value in environ_there(environ, folder / "there").items()]
-    (folder / "pieces.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n")
-    user = environ | {"MUXWIRE_HOSTS": str(folder / "pieces.toml")}
-    async with muxwire.open_terminals(state_dir=folder / "pieces", environ=user) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def pieces(in_pieces: Terminals, asked: list[int]) -> Tab:
-    """A tab at a known prompt there."""
-    tab = await in_pieces.create_tab(host="box", shell="bash")
-    await known_prompt(tab)
-    asked.clear()
-    return tab

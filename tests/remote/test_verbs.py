@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-import muxwire
 from muxwire.host.carriers import Carrier
-from muxwire.host.hosts_file import HostsFile, links_to
+from muxwire.host.hosts_file import HostsFile
 from tests.cli.screen import at_terminal
 from tests.forked import muxwire_beside
 
@@ -53,17 +52,6 @@ async def test_ls_shows_the_tabs_that_a_process_has_there(tab: Tab, user: dict[s
     assert [(row["window_id"], row["host"], row["cwd"]) for row in told["tabs"]] == [(tab.key, "box", "/usr")]
 
 
-@pytest.mark.parametrize(
-    "name", ["", "bash", "back\\slash # and #{pid}", "a name that is longer than what tmux shows of it"]
-)
-async def test_every_list_calls_a_tab_the_same(terminals: Terminals, user: dict[str, str], name: str) -> None:
-    made = await terminals.create_tab(host="box", shell="bash", name=name)
-    await made.execute("true")
-    listed = json.loads((await run(user, "ls", "--host", "box", "--json")).stdout)["tabs"]
-    assert [row["name"] for row in listed] == [made.name] == [name or made.window_id]
-    await made.close(force=True)
-
-
 @pytest.mark.parametrize("by", ["id", "option", "name", "whole name"])
 async def test_a_person_attaches_by_the_carrier(tab: Tab, folder: Path, user: dict[str, str], by: str) -> None:
     named = {"id": [tab.key], "option": ["--host", "box"], "name": ["--host", "box", "far"], "whole name": ["box/far"]}
@@ -98,16 +86,6 @@ async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Te
         happened, _, remedy = done.stderr.partition("\n")
         assert said in happened + remedy
         assert remedy.strip(), done
-
-
-async def test_what_was_ended_in_order_is_not_found(environ: dict[str, str], folder: Path) -> None:
-    state = folder / "other-state"
-    async with muxwire.open_terminals(state_dir=state, environ=environ) as opened:
-        await opened.create_tab(host="box")
-        (one,) = links_to("box", state)
-        assert (one.instance, one.driven) == (opened.folders.instance, True)
-        assert links_to("brief", state) == []
-    assert links_to("box", state) == []
 
 
 @pytest.mark.parametrize(
