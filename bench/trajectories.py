@@ -265,28 +265,20 @@ def ways(folder: Path | None) -> tuple[list[Way], list[str]]:
 INTRODUCTION = """\
 # Public recordings, done again
 
-Agents of others have left recordings. `python -m bench trajectories --from CLONE --docs` does again what they did,
-without a model, and makes this page. CLONE is a clone of the
-[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1. It has no
-licence, so only counts are published.
+Agents of others have left recordings, in the
+[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1.
+`python -m bench trajectories --from CLONE --docs` does again what they did, without a model, and makes this page. The
+repository has no licence, so only counts are published. It is no score: a model that meets a hang does something else.
 
 **Screens.** A recording has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
-played, and the rows are compared. Where the agent was cut off, or tests ran in the same pane, tmux was asked at another
+played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
 moment than the log's end.
 
-**Commands.** Those of mini-swe-agent that need no network are run in turn, by each way in a throw-away copy of this
-machine's files. An output is *exact* if it is what the command writes under `bash -c`, but for clocks, sizes of
-directories and blanks at the ends of rows. *Hung* means not seen to end within the limit, although half of it suffices
-alone. The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours,
-not its code.
-"""
-LIMITS = """\
-## What this does not say
-
-- It is no score: a model that meets a hang does something else then.
-- The tasks' files are not in the recordings: many commands fail quickly, in the same words by each way.
-- What a persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact.
-- One agent, one model, one machine, which did other things too: compare the ratios.
+**Commands.** Those of mini-swe-agent that need no network are run in turn, in a throw-away copy of this machine's
+files, which lacks the tasks' own: many fail quickly, in the same words by each way. An output is *exact* if it is what
+the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the ends of rows; so what a
+persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact. *Hung* means not seen to end within 5 s.
+The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
 """
 
 
@@ -325,6 +317,6 @@ def main(argv: Sequence[str]) -> int:
     if given.docs:
         docs = ROOT / "docs"
         (docs / "pictures" / "trajectories.svg").write_text(picture(found["scores"], found["machine"]))
-        page = as_markdown(found, {"commands": "pictures/trajectories.svg"}, INTRODUCTION)
-        (docs / "trajectories.md").write_text(page + "\n" + LIMITS)
+        drawn = {"commands": "pictures/trajectories.svg"}
+        (docs / "trajectories.md").write_text(as_markdown(found, drawn, INTRODUCTION))
     return 0
