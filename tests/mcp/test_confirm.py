@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -26,19 +25,6 @@ from tests.stages.person import person
 
 FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
 QUESTION = "Stop it?"
-
-
-def test_a_state_is_of_one_question_and_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    state = confirm._signed(QUESTION)
-    assert confirm._is_signed(state, QUESTION)
-    assert not confirm._is_signed(state, "Stop all?")
-    text, _, signature = state.partition(".")
-    later = json.dumps([time.time() + 5, json.loads(bytes.fromhex(text))[1]]).encode().hex()
-    for forged in ("", "zz", text, f"{later}.{signature}", f"{text}.{signature[:-1]}"):
-        assert not confirm._is_signed(forged, QUESTION)
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + confirm.CONFIRM_SECONDS + 1)
-    assert not confirm._is_signed(state, QUESTION)
 
 
 class _Silent:
@@ -198,12 +184,17 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
         question = asked["inputRequests"]["confirm"]
         assert question["method"] == "elicitation/create"
         assert "Close the tab @1" in question["params"]["message"]
-        for action, state, closed in (
-            ("decline", asked["requestState"], False),
-            ("accept", asked["requestState"][:-1] + "x", False),
-            ("accept", asked["requestState"], True),
+        state, other = asked["requestState"], {"window_id": "@2", "force": True}
+        for arguments, action, said, closed in (
+            (close, "decline", state, False),
+            (close, "accept", state[:9] + ("A" if state[9] != "A" else "B") + state[10:], None),
+            (other, "accept", state, None),
+            (close, "accept", state, True),
         ):
-            again = call("close_tab", close, inputResponses={"confirm": {"action": action}}, requestState=state)
-            answer = (await client.request("tools/call", again))["result"]
-            assert answer.get("isError", False) is not closed, answer
+            again = call("close_tab", arguments, inputResponses={"confirm": {"action": action}}, requestState=said)
+            answer = await client.request("tools/call", again)
+            if closed is None:  # not what it was sent, or of another call
+                assert answer["error"]["code"] == -32602
+            else:
+                assert answer["result"].get("isError", False) is not closed, answer
         assert (await done("list_tabs"))["tabs"] == []

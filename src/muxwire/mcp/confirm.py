@@ -1,21 +1,17 @@
 """Asking the person before something that they started is ended: by elicitation, where the client can.
 
 Up to 2025-11-25 the server asks while the call waits (`elicitation/create`). From 2026-07-28 on the call is answered
-with what is to be asked, and made again with the answer (multi-round-trip): the state that goes with it is signed, says
-what was asked, and holds for CONFIRM_SECONDS.
+with what is to be asked, and made again with the answer (multi-round-trip): the state that goes with it is what was
+asked, which the SDK seals for that call of this process (`SEALED`), for CONFIRM_SECONDS.
 """
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
-import secrets
-import time
 from typing import TYPE_CHECKING, Any, Final, final
 
 import anyio
 from mcp import MCPError, types
+from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from muxwire.mcp.registry import NeedsAnswer
@@ -29,8 +25,8 @@ CONFIRM_SECONDS: Final = 60.0
 QUESTION: Final = "confirm"
 # What the person is asked needs no field: to accept is yes.
 _NO_FIELDS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
-# States are of this process: a call is made again at once.
-_KEY: Final = secrets.token_bytes(32)
+# What a client sends back as state is what was sent to it, for the same call; else the SDK refuses the call.
+SEALED: Final = RequestStateBoundary(RequestStateSecurity.ephemeral(ttl=CONFIRM_SECONDS), default_audience=None)
 
 
 def question(needed: NeedsAnswer) -> types.InputRequiredResult:
@@ -38,7 +34,7 @@ def question(needed: NeedsAnswer) -> types.InputRequiredResult:
     asked = types.ElicitRequest(
         params=types.ElicitRequestFormParams(message=needed.question, requested_schema=_NO_FIELDS)
     )
-    return types.InputRequiredResult(input_requests={QUESTION: asked}, request_state=_signed(needed.question))
+    return types.InputRequiredResult(input_requests={QUESTION: asked}, request_state=needed.question)
 
 
 @final
@@ -72,23 +68,4 @@ class Person:
         if not answers or not state:
             raise NeedsAnswer(question)
         action = getattr(answers.get(QUESTION), "action", "")
-        return _is_signed(state, question) and action == "accept"
-
-
-def _signed(question: str) -> str:
-    said = json.dumps([time.time(), hashlib.sha256(question.encode()).hexdigest()])
-    return f"{said.encode().hex()}.{hmac.new(_KEY, said.encode(), 'sha256').hexdigest()}"
-
-
-def _is_signed(state: str, question: str) -> bool:
-    """Whether we asked that question, and not too long ago: the client may send anything as state."""
-    text, _, signature = state.partition(".")
-    try:
-        said = bytes.fromhex(text)
-    except ValueError:
-        return False
-    if not hmac.compare_digest(hmac.new(_KEY, said, "sha256").hexdigest(), signature):
-        return False
-    asked_at, asked = json.loads(said)
-    is_new = 0 <= time.time() - asked_at <= CONFIRM_SECONDS
-    return bool(is_new and asked == hashlib.sha256(question.encode()).hexdigest())
+        return state == question and action == "accept"

@@ -20,7 +20,7 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from muxwire import __version__
 from muxwire.mcp.channel import Channel
-from muxwire.mcp.confirm import Person, question
+from muxwire.mcp.confirm import SEALED, Person, question
 from muxwire.mcp.encoding import as_json, readable
 from muxwire.mcp.messages import Answers, Lines
 from muxwire.mcp.offer import Connection, Offer
@@ -127,7 +127,7 @@ def built(offer: Offer, lifespan: Lifespan) -> Server[Connection]:
     server.extensions[UI_EXTENSION] = {}
     _add_skills(server)
     _add_tasks(server, tasks)
-    server.middleware.clear()  # the SDK's tracing takes a tenth of an empty call
+    server.middleware[:] = [SEALED]  # without the SDK's tracing, which takes a tenth of an empty call
     return server
 
 
