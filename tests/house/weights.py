@@ -20,7 +20,7 @@ MOST = {
     "instance": 1110,
     "library": 1443,
     "logs": 1262,
-    "mcp": 1442,
+    "mcp": 1305,
     "operations": 711,
     "owner": 889,
     "pane": 1378,
@@ -35,7 +35,7 @@ MOST = {
     "verbs": 457,
     "vt": 903,
     "web": 372,
-    "tests": 23608,
+    "tests": 23557,
     "bench": 1930,
 }  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -104,31 +103,6 @@ async def test_a_session_by_raw_json_rpc(folder: Path) -> None:
         assert await client.done("close_tab", window_id=window) == {"success": True}
         assert (await client.failure("execute_command", window_id=window, command="true"))[0].startswith("no_such")
         assert (await client.done("read_logs_from_tab", window_id=window))["returned_lines"] > 0
-
-
-# A result is held as text, whose characters have as many bytes as the widest needs. Beside it there may be bytes of
-# the log, until they are decoded, and what waits to be logged.
-HELD = 3
-LARGE_BYTES = 10_000_000
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the kernel counts it in /proc")
-@pytest.mark.parametrize("line", ["a line of text", 'a "quoted" one', "αβγδ"])
-@alone
-async def test_a_large_result_is_not_held_three_times(folder: Path, line: str) -> None:
-    def kib(name: str) -> int:
-        (found,) = re.findall(rf"^{name}:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
-        return int(found)
-
-    async with serving(folder, anew=True) as client:
-        status = Path(f"/proc/{client.child.pid}/status")
-        await client.done("execute_command", command="true")
-        before = kib("VmRSS")
-        command = f"yes '{line}' | head -c {LARGE_BYTES}"
-        result = await client.done("execute_command", command=command, max_chars=2 * LARGE_BYTES, timeout_ms=30_000)
-        size = len(result["output"].encode())
-        assert size >= LARGE_BYTES
-        assert (kib("VmHWM") - before) * 1024 < HELD * size
 
 
 async def test_a_cancelled_command_is_interrupted_and_its_tab_usable(folder: Path) -> None:

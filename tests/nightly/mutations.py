@@ -43,7 +43,7 @@ MUTATIONS = (
     ("logs/limits.py", "if total <= limits.instance_bytes and file", "if file"),
     ("logs/segments.py", "if self.end - self.first >= self._segment_bytes:", "if False:"),
     ("mcp/registry.py", "if note or busy:", "if note:"),
-    ("mcp/wire.py", "if self.congested and not self._later and", "if self.congested and"),
+    ("mcp/wire.py", "if self._lines and self._room.is_set():", "if self._lines:"),
     ("operations/lists.py", "if adopted and not operation.harmless:", "if False:"),
     ("operations/panes.py", "if least < (COLUMNS_MIN if horizontal else 1):", "if least < 1:"),
     ("owner/frames.py", 'if kind == b"s" and body and body[0]', "if False and body[0]"),

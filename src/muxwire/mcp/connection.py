@@ -32,8 +32,9 @@ async def serve_connection(
 ) -> None:
     """Serve MCP to one client on two descriptors, until it hangs up or stops reading, or this is cancelled.
 
-    They are pipes or sockets that do not block, and may be one socket; who calls closes them. Nothing of the process is
-    touched: no signal handler, no standard descriptor, and many connections can be served at once. It needs asyncio.
+    They are pipes or sockets, and may be one socket; they are set not to block, and who calls closes them. Nothing of
+    the process is touched: no signal handler, no standard descriptor, and many connections can be served at once. It
+    needs asyncio.
 
     `offer` is what `server.offered` made of the options of `serve`; one can serve many connections. `terminals` belongs
     to this connection: it is opened by the first call that needs it, and closed at the end. When the connection ends,
@@ -41,6 +42,5 @@ async def serve_connection(
     cancels this does first what `on_end` would do.
     """
     handlers = await load()
-    with open_wire(reading, writing, on_end) as (reader, writer):
-        await handlers.answer(offer, terminals, reader, writer)
-        await writer.flush()
+    async with open_wire(reading, writing, on_end) as wire:
+        await handlers.answer(offer, terminals, wire)

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from mcp.server.session import ServerSession
 
     from muxwire.mcp.lifespan import LazyTerminals
-    from muxwire.mcp.wire import WireReader, WireWriter
+    from muxwire.mcp.wire import Wire
 
     Context = ServerRequestContext[Connection, Any]
 
@@ -69,24 +69,24 @@ Lifespan = Callable[[], AbstractAsyncContextManager[Connection]]
 _NOTIFICATIONS = NotificationOptions(resources_changed=True)
 
 
-async def answer(offer: Offer, terminals: LazyTerminals, reader: WireReader, writer: WireWriter) -> None:
+async def answer(offer: Offer, terminals: LazyTerminals, wire: Wire) -> None:
     """Answer the requests of one connection, until its lines end."""
-    said = Answers(writer)
+    said = Answers(wire)
     notify = said.notify if offer.experimental else None
-    server = built(offer, lambda: connected(terminals, notify, writes_later=True))
+    server = built(offer, lambda: connected(terminals, notify))
     options = server.create_initialization_options(_NOTIFICATIONS, dict(offer.experimental) or None)
-    await server.run(Lines(server, reader, writer), said, options)
+    await server.run(Lines(server, wire), said, options)
 
 
 @asynccontextmanager
 async def connected(
-    terminals: LazyTerminals, notify: Callable[[str, dict[str, Any]], None] | None = None, *, writes_later: bool = False
+    terminals: LazyTerminals, notify: Callable[[str, dict[str, Any]], None] | None = None
 ) -> AsyncIterator[Connection]:
     """What runs as long as a connection. With `notify`, the ends of commands left running are sent into the session."""
     try:
         async with anyio.create_task_group() as tasks:
             channel = None if notify is None else Channel(notify, tasks)
-            yield Connection(terminals, Updates(terminals, tasks), channel, Told(), writes_later)
+            yield Connection(terminals, Updates(terminals, tasks), channel, Told())
             tasks.cancel_scope.cancel()
     finally:
         await terminals.aclose()
@@ -161,7 +161,7 @@ async def _call_tool(
         return _text(Text(result["text"], is_error=result.get("is_error", False)))
     if is_declared(context) and (task := await tasks.made_of(arguments, result, opened)) is not None:
         return cast("types.CallToolResult", task)  # the SDK has no model of it, and sends a map as it is
-    return succeeded(result, later=connection.writes_later)
+    return succeeded(result)
 
 
 def _text(result: Text, pictures: Sequence[bytes] = ()) -> types.CallToolResult:

@@ -15,20 +15,17 @@ from mcp.types import methods
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from muxwire.mcp.encoding import as_json, pieces, pieces_as_text
 from muxwire.mcp.wire import MAX_LINE_BYTES, TOO_LONG
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from muxwire.mcp.wire import Piece, WireReader, WireWriter
+    from muxwire.mcp.wire import Wire
 
 log = logging.getLogger(__name__)
 
 # The answer to this request is a stream without an end: a client that hangs up does not wait for it.
 ENDLESS: Final = "subscriptions/listen"
-# The content of a large result as it goes through the SDK. Its text is made of its fields when it is written.
-LATER: Final = {"type": "text", "text": ""}
 
 _NO_ID = "The id of a request must be a string or an integer"
 
@@ -37,20 +34,19 @@ _NO_ID = "The id of a request must be a string or an integer"
 class Lines(ObjectReceiveStream[SessionMessage]):
     """The lines that a client sends, parsed. What is no message, and a probe, are answered here."""
 
-    def __init__(self, server: Server[Any], reader: WireReader, writer: WireWriter) -> None:
+    def __init__(self, server: Server[Any], wire: Wire) -> None:
         self._server = server
-        self._reader = reader
-        self._writer = writer
+        self._wire = wire
 
     async def aclose(self) -> None:
         """Nothing is owned here."""
 
     async def receive(self) -> SessionMessage:
         """Return the next message for the server; raises EndOfStream at the end."""
-        while (line := await self._reader.line()) is not None:
+        while (line := await self._wire.line()) is not None:
             message = self._parsed(line)
             if isinstance(message, types.JSONRPCRequest) and message.method != ENDLESS:
-                self._writer.unanswered.add(message.id)
+                self._wire.unanswered.add(message.id)
                 settle = partial(self._settle, message.id)  # called when it was cancelled
                 return SessionMessage(message, ServerMessageMetadata(on_request_unanswered=settle))
             if message is not None:
@@ -58,14 +54,14 @@ class Lines(ObjectReceiveStream[SessionMessage]):
         raise anyio.EndOfStream
 
     async def _settle(self, request_id: types.RequestId) -> None:
-        self._writer.settle(request_id)
+        self._wire.settle(request_id)
 
     def _parsed(self, line: bytes) -> types.JSONRPCMessage | None:
         """Parse one line; None if it was answered here: with the result, or with an error if it is no message."""
         try:
             message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValidationError as error:
-            self._writer.write(*_encoded(_what_is_wrong_with(line, error)))
+            self._wire.write(_encoded(_what_is_wrong_with(line, error)))
             return None
         answer: types.JSONRPCMessage | None = None
         match message:
@@ -78,7 +74,7 @@ class Lines(ObjectReceiveStream[SessionMessage]):
                 answer = self._discovery(message.id, version)
         if answer is None:
             return message
-        self._writer.write(*_encoded(answer))
+        self._wire.write(_encoded(answer))
         return None
 
     def _discovery(self, request_id: types.RequestId, version: str) -> types.JSONRPCMessage:
@@ -104,8 +100,8 @@ class Lines(ObjectReceiveStream[SessionMessage]):
 class Answers(ObjectSendStream[SessionMessage]):
     """What the SDK's server writes, as lines that a client reads."""
 
-    def __init__(self, writer: WireWriter) -> None:
-        self._writer = writer
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
 
     async def aclose(self) -> None:
         """Nothing is owned here either."""
@@ -113,14 +109,14 @@ class Answers(ObjectSendStream[SessionMessage]):
     async def send(self, item: SessionMessage, /) -> None:
         """Write one message; returns when the client is not too far behind."""
         message = item.message
-        self._writer.write(*_encoded(message))
+        self._wire.write(_encoded(message))
         if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            self._writer.settle(message.id)
-        await self._writer.room()
+            self._wire.settle(message.id)
+        await self._wire.room()
 
     def notify(self, method: str, params: dict[str, Any]) -> None:
         """Write a notification that the SDK does not know."""
-        self._writer.write(*_encoded(types.JSONRPCNotification(jsonrpc="2.0", method=method, params=params)))
+        self._wire.write(_encoded(types.JSONRPCNotification(jsonrpc="2.0", method=method, params=params)))
 
 
 def _what_is_wrong_with(line: bytes, error: ValidationError) -> types.JSONRPCError:
@@ -158,33 +154,13 @@ def _refusal(
     return types.JSONRPCError(jsonrpc="2.0", id=request_id, error=MCPError(code, message, data).error)
 
 
-def _encoded(message: types.JSONRPCMessage) -> tuple[Piece, ...]:
-    """A message as the pieces of a line, those of a large result to be made while the client reads."""
-    if isinstance(message, types.JSONRPCResponse) and _is_later(message.result):
-        return _large(message.id, message.result)
+def _encoded(message: types.JSONRPCMessage) -> bytes:
+    """A message as a line."""
     try:
-        return (message.model_dump_json(by_alias=True, exclude_unset=True).encode(), b"\n")
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     except ValueError:  # pydantic's: a lone surrogate, say
         # One answer that cannot be encoded must not end the connection.
         log.exception("a message could not be encoded")
         if not isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            return (b"",)
+            return b""
         return _encoded(_refusal(types.INTERNAL_ERROR, "The result could not be encoded", message.id))
-
-
-def _is_later(result: dict[str, Any]) -> bool:
-    return "structuredContent" in result and result["content"] == [LATER]
-
-
-def _large(request_id: types.RequestId, result: dict[str, Any]) -> tuple[Piece, ...]:
-    """The answer of a result whose text was left out: it is the JSON of its fields."""
-    fields: dict[str, Any] = result["structuredContent"]
-    rest = {name: value for name, value in result.items() if name not in ("content", "structuredContent")}
-    begin = as_json({"jsonrpc": "2.0", "id": request_id, "result": rest}).removesuffix("}}")
-    return (
-        f'{begin},"content":[{{"type":"text","text":'.encode(),
-        map(str.encode, pieces_as_text(fields)),
-        b'}],"structuredContent":',
-        map(str.encode, pieces(fields)),
-        b"}}\n",
-    )

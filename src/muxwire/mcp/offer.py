@@ -27,10 +27,9 @@ class Offer:
 @final
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What every request of one connection may use. `writes_later`: large results are encoded when they are written."""
+    """What every request of one connection may use."""
 
     terminals: LazyTerminals
     updates: Updates
     channel: Channel | None  # is given every result; None unless ends are sent into the session
     told: Told
-    writes_later: bool

@@ -14,14 +14,14 @@ import signal
 import stat
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
 from muxwire.errors import InvalidArgument
 from muxwire.mcp.connection import load, serve_connection
-from muxwire.mcp.wire import FLUSH_SECONDS, READ_BYTES
+from muxwire.mcp.wire import FLUSH_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,6 +34,9 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 
 # A duplicate must not land on a standard descriptor that happens to be closed.
 FIRST_PRIVATE = 3
+
+# What is passed on at once.
+_PIECE_BYTES = 1 << 16
 
 # How hosts and people end a server; all of them have the same effect.
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -61,7 +64,7 @@ async def run_on_stdio(offer: Offer, terminals: LazyTerminals, on_end: OnEnd) ->
 
 @contextmanager
 def private_wire() -> Iterator[tuple[int, int]]:
-    """Yield private non-blocking descriptors of stdin and stdout; put everything back at the end. InvalidArgument."""
+    """Yield private descriptors of stdin and stdout; put everything back at the end. InvalidArgument."""
     if sys.stdout is None:  # its descriptor was closed when Python started
         raise InvalidArgument("stdout is closed, so no client could read an answer", remedy="start it with a pipe")
     sys.stdout.flush()
@@ -70,15 +73,15 @@ def private_wire() -> Iterator[tuple[int, int]]:
     _divert()
     can_wait = is_pipe(reading) and is_pipe(writing)
     try:
-        with _non_blocking(reading, writing) if can_wait else _by_threads(reading, writing) as wire:
+        with nullcontext((reading, writing)) if can_wait else _by_threads(reading, writing) as wire:
             yield wire
     finally:
         with suppress(OSError, ValueError):
             sys.stdout.flush()  # what was printed meanwhile goes to stderr, as fd 1 still does
-        os.dup2(reading, STDIN)
-        os.dup2(writing, STDOUT)
-        os.close(reading)
-        os.close(writing)
+        for private, standard in ((reading, STDIN), (writing, STDOUT)):
+            os.set_blocking(private, True)  # the mode belongs to the pipe, which others may hold too
+            os.dup2(private, standard)
+            os.close(private)
 
 
 def _divert() -> None:
@@ -102,18 +105,6 @@ def is_pipe(fd: int) -> bool:
 
 
 @contextmanager
-def _non_blocking(reading: int, writing: int) -> Iterator[tuple[int, int]]:
-    blocking = os.get_blocking(reading), os.get_blocking(writing)
-    os.set_blocking(reading, False)
-    os.set_blocking(writing, False)
-    try:
-        yield reading, writing
-    finally:
-        os.set_blocking(reading, blocking[0])  # the mode belongs to the pipe, which others may hold too
-        os.set_blocking(writing, blocking[1])
-
-
-@contextmanager
 def _by_threads(reading: int, writing: int) -> Iterator[tuple[int, int]]:
     """Yield pipes that threads fill and empty, where a terminal or a file is read or written.
 
@@ -123,8 +114,6 @@ def _by_threads(reading: int, writing: int) -> Iterator[tuple[int, int]]:
     threading.Thread(target=_pass_on, args=(reading, to_server, to_server), daemon=True).start()
     answers = threading.Thread(target=_pass_on, args=(from_server, writing, from_server), daemon=True)
     answers.start()
-    os.set_blocking(from_us, False)
-    os.set_blocking(to_us, False)
     try:
         yield from_us, to_us
     finally:
@@ -136,7 +125,7 @@ def _by_threads(reading: int, writing: int) -> Iterator[tuple[int, int]]:
 def _pass_on(source: int, target: int, pipe: int) -> None:
     """Write to one descriptor what is read from the other until one of them ends; then close ours of the two."""
     with suppress(OSError):
-        while data := os.read(source, READ_BYTES):
+        while data := os.read(source, _PIECE_BYTES):
             while data:
                 data = data[os.write(target, data) :]
     os.close(pipe)

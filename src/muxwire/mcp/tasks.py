@@ -23,7 +23,7 @@ from mcp import MCPError, types
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from muxwire.errors import NoSuchTarget
-from muxwire.mcp.encoding import as_json, is_large, readable
+from muxwire.mcp.encoding import as_json, readable
 from muxwire.mcp.registry import WORDS
 from muxwire.values import to_dict
 from muxwire.verbs.types import DEFAULT_MAX_CHARS
@@ -150,14 +150,11 @@ class Tasks:
         return TaskNotification(params=await self.ended(task_id, terminals))
 
 
-def succeeded(fields: dict[str, Any], *, later: bool = False) -> types.CallToolResult:
-    """Return the result twice, as text and as an object: each client shows its model only one of them.
-
-    `later`: the text of a large one is left to who writes it, so that it is not held.
-    """
+def succeeded(fields: dict[str, Any]) -> types.CallToolResult:
+    """Return the result twice, as text and as an object: each client shows its model only one of them."""
     fields = readable(fields)
-    text = "" if later and is_large(fields) else as_json(fields)
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=fields)
+    text = types.TextContent(type="text", text=as_json(fields))
+    return types.CallToolResult(content=[text], structured_content=fields)
 
 
 def _iso(seconds: float) -> str:
