@@ -37,7 +37,7 @@ from muxwire.errors import (
 
 if typing.TYPE_CHECKING:
     from muxwire import operations as operations
-    from muxwire.host.carriers import Carrier
+    from muxwire.far.carriers import Carrier
     from muxwire.library.opening import open_terminals, start
     from muxwire.library.terminals import Terminals
     from muxwire.results import (
@@ -72,11 +72,11 @@ __all__ = (
 # it takes ten times as long as what they need.
 _LATE = (
     "muxwire.results",
-    "muxwire.host.carriers",
     "muxwire.tabs.event_log",
     "muxwire.library.opening",
     "muxwire.tabs.tab",
     "muxwire.library.terminals",
+    "muxwire.far.carriers",  # last, as it may not be there
 )
 
 if not typing.TYPE_CHECKING:  # a type checker would accept every name of the module

@@ -186,8 +186,8 @@ class TmuxUnavailable(MuxwireError):
 class HostUnavailable(MuxwireError):
     """Another machine cannot be used.
 
-    `stage` is how far it came: `not_allowed`, `connect`, `login`, `shell`, `tmux_missing`, `tmux_too_old`, `locale` or
-    `directory`; `reason` is what was said there.
+    `stage` is how far it came: `not_installed`, `not_allowed`, `connect`, `login`, `shell`, `tmux_missing`,
+    `tmux_too_old`, `locale` or `directory`; `reason` is what was said there.
     """
 
     code = "host_unavailable"

@@ -17,7 +17,7 @@ import pytest
 import muxwire.sync
 from muxwire import Carrier, ExecutionResult, InvalidArgument
 from muxwire.adapters import shown, why_it_waits
-from muxwire.host.remote import RemoteHost
+from muxwire.far.host import RemoteHost
 from tests.adapters.conftest import STAND_INS
 from tests.remote.proxied import environ_there
 

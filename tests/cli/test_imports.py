@@ -12,7 +12,7 @@ NOT_FOR_TABS = {"mcp", "pydantic", "prompt_toolkit", "pyte", "muxwire.operations
 # What one call needs, which most verbs do not make.
 NOT_FOR_TABS |= {"muxwire.operations.operation", "muxwire.pane.scripts"}
 # Only somebody's other machines, and the file that lists them, need these.
-NOT_FOR_TABS |= {"tomllib", "muxwire.host.remote", "muxwire.instance.remote", "muxwire.client.carrier"}
+NOT_FOR_TABS |= {"tomllib", "muxwire.far.host", "muxwire.far.connection", "muxwire.far.transport"}
 # `os.urandom` is enough for ids.
 NOT_FOR_TABS |= {"secrets", "hmac"}
 NOT_FOR_HELP = NOT_FOR_TABS | {"anyio", "asyncio", "muxwire.client.client"}

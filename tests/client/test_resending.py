@@ -7,8 +7,8 @@ from collections import deque
 import pytest
 
 from muxwire.client.client import Patience, Pending
-from muxwire.client.resending import Resending
 from muxwire.errors import ConnectionClosed
+from muxwire.far.resending import Resending
 from muxwire.protocol.commands import Command, command, command_list
 
 

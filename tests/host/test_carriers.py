@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from muxwire import Carrier, InvalidArgument
-from muxwire.host.carriers import STAGE_1
+from muxwire.far.carriers import STAGE_1
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from muxwire import HostUnavailable
-from muxwire.host.carriers import STAGE_1
-from muxwire.host.hosts_file import HostsFile, link_in, note_link, read_hosts
+from muxwire.far.carriers import STAGE_1
+from muxwire.far.hosts_file import HostsFile, read_hosts
+from muxwire.far.links import link_in, note_link
 
 HOSTILE = (
     "-oProxyCommand=touch /tmp/x", "-", "--", "web-1\n", "web-1\0", "web 1", "web-$(id)", "web-`id`", "web-1;id",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, final
 import anyio
 import pytest
 
-from muxwire.host import remote
-from muxwire.host.remote import Helper
+from muxwire.far import host as remote
+from muxwire.far.host import Helper
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muxwire.host.bootstrap import helper_script
+from muxwire.far.bootstrap import helper_script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -20,7 +20,7 @@ import muxwire
 import muxwire.sync
 from muxwire import InstanceUnavailable, InvalidArgument, NoSuchTarget, Tab, Terminals
 from muxwire.errors import CommandError, ConnectionClosed, HostUnavailable, MuxwireError, NotPermitted, TabUnavailable
-from muxwire.host.carriers import Carrier
+from muxwire.far.carriers import Carrier
 from muxwire.library.opening import own_terminals
 from muxwire.library.sent import packed, unpacked
 from muxwire.operations import Execute, NewWindow, Ref

@@ -14,9 +14,8 @@ from unittest.mock import patch
 import anyio
 
 import muxwire
-from muxwire.client import carrier
-from muxwire.host.remote import RemoteHost
-from muxwire.instance import remote
+from muxwire.far import connection as remote, transport as carrier
+from muxwire.far.host import RemoteHost
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

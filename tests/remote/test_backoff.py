@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from muxwire import HostUnavailable, TmuxUnavailable
-from muxwire.instance import remote
-from muxwire.instance.remote import BACKOFF_MAX_SECONDS, BACKOFF_SECONDS, RemoteConnection
+from muxwire.far import connection as remote
+from muxwire.far.connection import BACKOFF_MAX_SECONDS, BACKOFF_SECONDS, RemoteConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

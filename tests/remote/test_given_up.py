@@ -9,8 +9,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.host import bootstrap
-from muxwire.instance import remote
+from muxwire.far import bootstrap, connection as remote
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
 from tests.remote.proxied import environ_there

@@ -15,9 +15,8 @@ from hypothesis import given, strategies as st
 
 import muxwire
 from muxwire.errors import HostUnavailable
-from muxwire.host import remote as questions
-from muxwire.host.remote import Helper, Question
-from muxwire.instance import remote
+from muxwire.far import connection as remote, host as questions
+from muxwire.far.host import Helper, Question
 from muxwire.tmux.rows import PaneRow
 from muxwire.tmux.start import KEEPER_NAME
 from tests.remote.proxied import environ_there

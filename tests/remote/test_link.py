@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.host.hosts_file import all_links
+from muxwire.far.links import links
 from tests.remote.proxied import place_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ async def test_a_server_that_is_gone_ends_its_tabs_and_another_is_started(own: T
     assert (ended.running, ended.exit_code, ended.state) == (False, None, "dead"), ended
     assert ended.note
     # Nor does the next call look for it: it would wait for 7 s.
-    assert not all_links(folder / "state")
+    assert not links(folder / "state", "*")
     again = await own.create_tab(host="box")
     assert (await again.execute("echo ok")).output == "ok\n"
     assert (await own.read_logs(tab.key)).content  # GENERATION/@N is not needed: @N is closed

@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from muxwire.host.hosts_file import links_of
+from muxwire.far.links import links
 from muxwire.library.opening import own_terminals
 from tests.forked import muxwire_beside, run_muxwire
 from tests.processes import end_owner
@@ -72,7 +72,7 @@ async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
         async with own_terminals(NAME, state_dir=state, environ=user) as opened:
             for row in (await opened.list_tabs(closed=False)).tabs:
                 await opened.close_tab(row.window_id, force=True)
-    assert links_of(state / NAME) == []
+    assert links(state, NAME) == []
     run_muxwire(["kill", "--all", "-f", "--name", NAME], user, DEADLINE)
 
 
@@ -140,5 +140,5 @@ async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], st
     closed = await muxwire_verb(user, state, "kill", "box/@1")
     assert closed.returncode == 0, closed
     with anyio.fail_after(PATIENT):
-        while links_of(state / NAME):  # without a tab the server there ends with the owner
+        while links(state, NAME):  # without a tab the server there ends with the owner
             await anyio.sleep(0.05)

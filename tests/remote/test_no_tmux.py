@@ -12,7 +12,7 @@ import pytest
 
 import muxwire
 from muxwire import Carrier, HostUnavailable
-from muxwire.host.bundle import own_bundle
+from muxwire.far.bundle import own_bundle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

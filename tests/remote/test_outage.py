@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from muxwire.instance import remote
+from muxwire.far import connection as remote
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.library.opened import known_prompt
 from tests.remote.proxied import PATIENT, Proxied, proxied

@@ -8,8 +8,7 @@ import anyio
 import pytest
 
 from muxwire import TmuxSilent
-from muxwire.host import remote as questions
-from muxwire.instance import remote
+from muxwire.far import connection as remote, host as questions
 from tests.library.opened import known_prompt
 from tests.remote.proxied import PATIENT, Proxied, proxied
 

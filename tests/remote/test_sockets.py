@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
+from muxwire.far.host import PaneAnswer
 from muxwire.host import look, processes
-from muxwire.host.remote import PaneAnswer
 from muxwire.shell.look import PaneLook, Process, Shown, Sleep, TtyModes, judge, strangers
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.host.carriers import Carrier
-from muxwire.host.hosts_file import HostsFile
+from muxwire.far.carriers import Carrier
+from muxwire.far.hosts_file import HostsFile
 from tests.cli.screen import at_terminal
 from tests.forked import muxwire_beside
 

@@ -18,9 +18,9 @@ from muxwire.shell.keys import KeyModes, key_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from muxwire.host.carriers import Carrier
     from muxwire.library.terminals import Terminals
     from muxwire.tabs.tab import Tab
+    from muxwire.verbs.types import Way
 
 # The keys that end a line, by the names that Harbor's agents use.
 _ENTER = frozenset(("Enter", "C-m", "KPEnter", "C-j", "^M", "^J"))
@@ -42,7 +42,7 @@ class HarnessSession:
     def __init__(
         self,
         terminals: Terminals,
-        host: str | Carrier = "",
+        host: str | Way = "",
         *,
         early: bool = False,
         pane_width: int = COLUMNS,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.cli.connect import choose_instance, chosen_host
 from muxwire.cli.console import STDIN, STDOUT
-from muxwire.cli.listing import listed_tabs, server_on, shown_here, tabs_on, terminals_of, tmux_of
+from muxwire.cli.listing import listed_tabs, server_on, tabs_on, terminals_of, tmux_of
 from muxwire.cli.options import add_verb, flag, names_host, names_tab, option
 from muxwire.errors import InstanceUnavailable, InvalidArgument, NoSuchTarget
 from muxwire.tmux.status_line import PREFIX_KEY, PREFIX_OPTION, doing_format, prefix_bindings
@@ -121,9 +121,10 @@ def _other_machine(console: Console, arguments: argparse.Namespace, host: str, t
     from muxwire.tmux.start import HUB
 
     there = server_on(arguments, host, console.environ)
-    session, window = _find([row.tab for row in tabs_on(there, console.environ)], target, hub=HUB)
+    session, window = _find([row.tab for row in tabs_on(there)], target, hub=HUB)
     words = (*_features(console, arguments), *_shown(arguments, session, window, host))
-    return shown_here(there, " ".join('"{}"'.format(word.replace('"', '\\"')) for word in words), console.environ)
+    shown: list[str] = there.shown(" ".join('"{}"'.format(word.replace('"', '\\"')) for word in words))
+    return shown
 
 
 def _flags(arguments: argparse.Namespace) -> str:
@@ -132,16 +133,16 @@ def _flags(arguments: argparse.Namespace) -> str:
 
 
 def _own_server(console: Console, arguments: argparse.Namespace) -> list[str]:
+    from muxwire.host.elsewhere import links
     from muxwire.host.folders import folders_for
-    from muxwire.host.hosts_file import links_of
     from muxwire.tmux.start import HUB
 
     name = arguments.name
     pid, (tmux, *socket) = tmux_of(name, console.environ)
     if pid is None:
-        if links := links_of(folders_for(name, console.environ).state / name):
+        if noted := links(folders_for(name, console.environ).state, name):
             raise NoSuchTarget(
-                f"the instance {name} has no tab on this machine", remedy=f"muxwire attach --host {links[0].host}"
+                f"the instance {name} has no tab on this machine", remedy=f"muxwire attach --host {noted[0].host}"
             )
         raise InstanceUnavailable(f"the instance {name} does not run", remedy=_GONE_REMEDY)
     session, window = _find(listed_tabs((tmux, *socket)), arguments.target, hub=HUB)

@@ -62,10 +62,10 @@ def chosen_host(console: Console, arguments: argparse.Namespace) -> tuple[str, s
 
 def _noted_host(console: Console, target: str) -> tuple[str, str]:
     """The host in `HOST/NAME`, and the name there, if some instance has tabs on a machine that is called so."""
+    from muxwire.host.elsewhere import links
     from muxwire.host.folders import folders_for
-    from muxwire.host.hosts_file import all_links
 
-    noted = {link.host for link in all_links(folders_for("main", console.environ).state)}
+    noted = {link.host for link in links(folders_for("main", console.environ).state)}
     host = max((one for one in noted if target.startswith(f"{one}/")), key=len, default="")
     return (host, target.removeprefix(f"{host}/")) if host else ("", target)
 

@@ -1,27 +1,19 @@
-"""The tabs of an instance as tmux lists them: for verbs that have no need to open it, and on other machines.
-
-Tabs on another machine belong to the process that opened them. Here the tmux there is asked over a further connection,
-or shown in this terminal.
-"""
+"""The tabs of an instance as tmux lists them: for verbs that have no need to open it, and on other machines."""
 
 from __future__ import annotations
 
-import os
-import re
 import subprocess
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
-from muxwire.errors import InstanceUnavailable, InvalidArgument, TmuxUnavailable
+from muxwire.errors import TmuxUnavailable
+from muxwire.host.elsewhere import far, missing
 from muxwire.tmux.rows import RECORD_OPTION
 from muxwire.tmux.status_line import ACTIVE_TAB
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping, Sequence
-
-    from muxwire.host.carriers import Carrier
-    from muxwire.host.hosts_file import Linked
 
 # A server in good health answers in milliseconds.
 _ANSWER_SECONDS = 10
@@ -30,15 +22,7 @@ WINDOWS = (
     f"#{{window_id}} #{{window_index}} #{{pane_id}} x#{{{ACTIVE_TAB}}} =#{{P:#{{{RECORD_OPTION}}}|}} "
     "#{session_name}:#{window_name}"
 )
-# A cold handshake over a slow link takes seconds; a person waits for no longer at a prompt.
-_HANDSHAKE_SECONDS = 30
-# What the name of a server's directory may hold, since it becomes part of a script.
-_DIRECTORY = re.compile(r"[A-Za-z0-9._@-]+\Z")
-_IN_ITS_DIRECTORY = (
-    "PATH=${PATH:-/usr/bin:/bin}:/usr/local/bin; d=${TMPDIR:-/tmp}/muxwire-$(id -u)/%s; "
-    't=tmux; [ ! -r "$d/program" ] || read -r t <"$d/program"; '
-)
-_LISTS = (("t", WINDOWS), ("c", "#{window_id} #{pane_current_command}"), ("d", "#{window_id} #{pane_current_path}"))
+_LISTS = {"t": WINDOWS, "c": "#{window_id} #{pane_current_command}", "d": "#{window_id} #{pane_current_path}"}
 
 
 @final
@@ -112,14 +96,6 @@ def tab_of(line: str) -> ListedTab | None:
     return ListedTab(window, index, pane, used[1:] == window, session, name)
 
 
-class There(NamedTuple):
-    """A server on another machine, and what reaches it."""
-
-    host: str
-    carrier: Carrier
-    server: Linked
-
-
 class TabThere(NamedTuple):
     """A tab there, the program in its foreground, and the directory of that."""
 
@@ -128,63 +104,17 @@ class TabThere(NamedTuple):
     cwd: str
 
 
-def server_on(arguments: argparse.Namespace, host: str, environ: Mapping[str, str]) -> There:
+def server_on(arguments: argparse.Namespace, host: str, environ: Mapping[str, str]) -> Any:  # noqa: ANN401 - far/there.py
     """The server on a host that the command line means; HostUnavailable, InstanceUnavailable, InvalidArgument."""
-    from muxwire.host.folders import folders_for
-    from muxwire.host.hosts_file import links_to, read_hosts
-
-    carrier = read_hosts(environ).carrier(host)
-    name = arguments.name or environ.get("MUXWIRE_NAME", "")
-    known = links_to(host, folders_for("main", environ).state)
-    meant = [one for one in known if _DIRECTORY.match(one.name) and name in ("", one.instance)]
-    if not meant:
-        of = f"the instance {name}" if name else "no instance"
-        raise InstanceUnavailable(
-            f"{of} has {'no ' if name else ''}tabs on {host}",
-            remedy=f"muxwire new --host {host} opens one",
-        )
-    driven = {one.instance for one in meant if one.driven}
-    if len(driven) > 1:
-        raise InvalidArgument(
-            f"several instances have tabs on {host}: {', '.join(sorted(driven))}", remedy="choose one with --name NAME"
-        )
-    return There(host, carrier, meant[0])
+    there = far("there")
+    if there is None:
+        raise missing(host)
+    return there.server_on(host, arguments.name or environ.get("MUXWIRE_NAME", ""), environ)
 
 
-def tabs_on(there: There, environ: Mapping[str, str]) -> list[TabThere]:
+def tabs_on(there: Any) -> list[TabThere]:  # noqa: ANN401
     """The tabs there, as tmux lists them; InstanceUnavailable."""
-    begin = f"muxwire:{os.urandom(8).hex()}"
-    lists = " \\; ".join(f'list-windows -a -F "{kind} {what}"' for kind, what in _LISTS)
-    script = _IN_ITS_DIRECTORY % there.server.name + f'echo {begin}; exec "$t" -u -S "$d/s" {lists}\n'
-    try:
-        done = subprocess.run(
-            there.carrier.command, input=script.replace("\\", "\\\\"), capture_output=True, text=True, errors="replace",
-            timeout=_HANDSHAKE_SECONDS, check=False, env=dict(environ),
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise _unavailable(there, str(error)) from error
-    _, began, said = done.stdout.partition(begin + "\n")
-    if not began or done.returncode:
-        raise _unavailable(
-            there, (done.stderr.strip().splitlines() or ["the program that reaches it ended without a message"])[-1]
-        )
-    rows: dict[str, list[str]] = {kind: [] for kind, _ in _LISTS}
-    for line in said.splitlines():
-        kind, _, rest = line.partition(" ")
-        rows.setdefault(kind, []).append(rest)
+    rows = there.listed(_LISTS)
     commands, places = (dict(row.split(" ", 1) for row in rows[kind]) for kind in ("c", "d"))
     tabs = [tab for row in rows["t"] if (tab := tab_of(row)) is not None]
     return [TabThere(tab, commands.get(tab.window, ""), places.get(tab.window, "")) for tab in tabs]
-
-
-def shown_here(there: There, arguments: str, environ: Mapping[str, str]) -> list[str]:
-    """The words that run tmux there at this terminal; its arguments hold no single quote."""
-    term = environ.get("TERM", "")
-    known = term if _DIRECTORY.match(term) else "xterm"
-    script = f'{_IN_ITS_DIRECTORY % there.server.name}TERM=${{TERM:-{known}}}; export TERM; exec "$t" -u -S "$d/s" '
-    return list(there.carrier.at_terminal(script + arguments))
-
-
-def _unavailable(there: There, reason: str) -> InstanceUnavailable:
-    host = there.host
-    return InstanceUnavailable(f"{host}: {reason}", remedy=f"muxwire doctor --host {host} says what is in the way")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, final
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import InTab
 from muxwire.verbs.describe import parameters
-from muxwire.verbs.types import ACTIVE, Strings
+from muxwire.verbs.types import ACTIVE, UNITS, Strings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -321,8 +321,6 @@ def seconds(text: str) -> float:
 
 def duration(text: str) -> float:
     """A time from 1 s on, with its unit."""
-    from muxwire.host.hosts_file import UNITS  # late: few verbs take a time
-
     number, unit = text[:-1], text[-1:]
     if not (number.isdecimal() and int(number) and unit in UNITS):
         raise argparse.ArgumentTypeError(f"must be 1 or more of s, m, h or d, as 30m, not {text!r}")

@@ -136,7 +136,7 @@ def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> i
     from muxwire.tmux.start import HUB
 
     there = server_on(arguments, host, console.environ)
-    rows = [row for row in tabs_on(there, console.environ) if row.tab.session == (arguments.session or HUB)]
+    rows = [row for row in tabs_on(there) if row.tab.session == (arguments.session or HUB)]
     if arguments.json:
         tabs = [
             {"window_id": f"{host}/{row.tab.window}", "name": row.tab.name, "session": row.tab.session, "host": host,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FILES = ("integration.bash", "login.bash", "integration.zsh", "integration.fish", "integration.sh")
 _SCRIPTS = Path(shell.__file__).with_name("scripts")
-_SPOOL = Path(__file__).with_name("scripts") / SPOOL_PROGRAM
+SPOOL = Path(__file__).with_name("scripts") / SPOOL_PROGRAM
 
 
 def shell_for(path: str) -> Shell | None:
@@ -41,7 +41,7 @@ def default_shell(env: Mapping[str, str]) -> str:
 def install(folder: Path) -> None:
     """Write what panes need into `folder` (made 0700 if it is not there), each file 0600; OSError, with its path."""
     make_private(folder)
-    for name, text in {**integration_files(), SPOOL_PROGRAM: _SPOOL.read_text()}.items():
+    for name, text in {**integration_files(), SPOOL_PROGRAM: SPOOL.read_text()}.items():
         # A shell that starts in another tab of the instance may be reading it.
         replace_private(folder / name, text.encode())
 

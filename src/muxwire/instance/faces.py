@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import TmuxUnavailable
+from muxwire.host.elsewhere import links
 from muxwire.host.folders import EPHEMERAL, folders_for
-from muxwire.host.hosts_file import all_links
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder, named_server
 from muxwire.tmux.program import program_for, running_instances
@@ -24,8 +24,8 @@ from muxwire.tmux.start import HUB, KEEPER_NAME
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from muxwire.host.elsewhere import Linked
     from muxwire.host.folders import Folders
-    from muxwire.host.hosts_file import Linked
     from muxwire.tmux.server import TmuxServer
 
 # Server options: the MCP client, with its version, and the directory of the process that drives the instance.
@@ -121,12 +121,12 @@ def _elsewhere(environ: Mapping[str, str], here: Collection[str]) -> list[Runnin
     One without a name has ended if no process uses it.
     """
     folders = folders_for("", environ)
-    links: dict[str, list[Linked]] = {}
-    for link in all_links(folders.state):
-        links.setdefault(link.instance, []).append(link)
+    noted: dict[str, list[Linked]] = {}
+    for link in links(folders.state):
+        noted.setdefault(link.instance, []).append(link)
     return [
         _running_elsewhere(name, folders.runtime, of)
-        for name, of in sorted(links.items())
+        for name, of in sorted(noted.items())
         if name not in here and (any(link.driven for link in of) or not EPHEMERAL.match(name))
     ]
 

@@ -24,7 +24,6 @@ import anyio
 import anyio.to_thread
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted
-from muxwire.host.carriers import Carrier
 from muxwire.library.sent import HEAD, SEEN, packed, unpacked
 from muxwire.library.terminals import PUBLIC, Terminals
 from muxwire.tabs.tab import PUBLIC as TAB_PUBLIC, Tab
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from muxwire.host.folders import Folders
     from muxwire.tabs.event_log import EventLog
     from muxwire.tmux.server import Role
+    from muxwire.verbs.types import Way
 
 _PIECE = 1 << 18
 _ENDED = "the process that owns the instance has ended"
@@ -69,7 +69,7 @@ def reach(name: str, words: list[str], environ: Mapping[str, str], *, makes: boo
 
 @asynccontextmanager
 async def at_owner(
-    folders: Folders, connection: socket.socket, again: Callable[[], socket.socket], hosts: Mapping[str, Carrier]
+    folders: Folders, connection: socket.socket, again: Callable[[], socket.socket], hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """The instance for a program that has connected to its owner; `again` connects once more."""
     failure: Exception | None = None
@@ -215,11 +215,6 @@ class Link:
                 return "tab", value.address
             case Tab():
                 raise InvalidArgument(f"{value!r} is of another instance", remedy="use a tab of this one, or a name")
-            case Carrier(connect=connect) if connect is not None:
-                raise InvalidArgument(
-                    "a Carrier with connect needs the program that made it, and the instance is in its owner's process",
-                    remedy="give the way to the machine as argv, or open an instance without a name",
-                )
             case _ if callable(value) and not isinstance(value, type):
                 functions.append(value)
                 return "function", len(functions) - 1

@@ -1,4 +1,7 @@
-"""The tabs of one machine: what makes them and finds them at its tmux server. `Terminals` has one or several."""
+"""The tabs of one machine: what makes them and finds them at its tmux server. `Terminals` has one or several.
+
+Several where `muxwire.far` is: a tab on another machine is `HOST/@N` then.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,20 @@ from math import inf
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import NoSuchTarget
+from muxwire.host.elsewhere import far, missing
 from muxwire.tabs.maker import TabMaker, checked_request
 from muxwire.tabs.targets import find_tab, open_pane
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from muxwire.host.folders import Folders
     from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.tabs.seat import Seat
     from muxwire.tabs.tab import Tab
     from muxwire.verbs.catalogue import TabRequest
+    from muxwire.verbs.types import Way
 
 
 @final
@@ -67,3 +75,75 @@ class Machine:
                 tab = await find_tab(target, self.book, seat, prefix, sessions)
         tab.pane.use.note()
         return tab
+
+
+class Machines:
+    """The machines of one instance, under one set of names: this one. `muxwire.far` has a class that reaches others."""
+
+    def __init__(self, here: Machine) -> None:
+        self.here = here
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """Those that are used, this one first."""
+        return (self.here,)
+
+    @property
+    def unreached(self) -> dict[str, str]:
+        """The machines on which this instance has tabs that `find_all` did not find, by name, and why."""
+        return {}
+
+    def on(self, host: str | Way) -> Machine:
+        """The machine of that name ("" is this one), which is reached at its first use; HostUnavailable."""
+        if host:
+            raise missing(host)
+        return self.here
+
+    def give(self, hosts: Mapping[str, Way]) -> None:
+        """Machines that the program allows itself, by their names, which `check_hosts` has checked."""
+
+    async def close(self, host: str | Way, seat: Seat) -> None:
+        """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
+        del seat
+        self.on(host)
+
+    async def find_all(self) -> None:
+        """Attach to every machine on which other processes left tabs; that may end after this has returned."""
+
+    def latest(self, seat: Seat) -> Machine:
+        """The machine of the tab that a client used last."""
+        del seat
+        return self.here
+
+    async def place(self, target: str, seat: Seat) -> tuple[Machine, str]:
+        """Whose tab a client means, and what it is called there.
+
+        The machine may be one where an earlier process of the instance left tabs. HostUnavailable, NoSuchTarget.
+        """
+        del seat
+        return self.here, target
+
+    def left_by(self, target: str) -> tuple[Folders, str]:
+        """Where the logs are that an earlier process has of a machine, and what a target is called there."""
+        return self.here.life.folders, target
+
+    def point_elsewhere(self, error: NoSuchTarget, target: str) -> None:
+        """Add to an error about a tab of this machine what a tab of another one would be called."""
+
+    async def end(self) -> None:
+        """Leave the other machines, or end what is there."""
+
+
+def machines_of(here: Machine) -> Machines:
+    """All machines that can be reached."""
+    found = far("machines")
+    return Machines(here) if found is None else found.FarMachines(here)
+
+
+def check_hosts(hosts: Mapping[str, Way]) -> None:
+    """Refuse a name that no machine can have, and what does not lead to one: InvalidArgument, HostUnavailable."""
+    for name, way in hosts.items():
+        found = far("machines")
+        if found is None:
+            raise missing(name)
+        found.check_host(name, way)

@@ -23,8 +23,8 @@ from muxwire.host.locks import InstanceLock, holder, named_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
 from muxwire.library.at_owner import at_owner, reach
-from muxwire.library.hosts import check_hosts
 from muxwire.library.lifetime import ServerLifetime
+from muxwire.library.machine import check_hosts
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tabs.idle import checked_idle
@@ -32,14 +32,13 @@ from muxwire.tmux.program import server_pid, server_runs
 from muxwire.tmux.server import Access
 from muxwire.verbs.check import check
 from muxwire.verbs.describe import all_parameters
-from muxwire.verbs.types import Folder, Milliseconds, OnStart as Function  # noqa: TC001 - types of fields
+from muxwire.verbs.types import Folder, Milliseconds, OnStart as Function, Way  # noqa: TC001 - types of fields
 from muxwire_reach import OwnerUnreachable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
 
-    from muxwire.host.carriers import Carrier
     from muxwire.host.host import Host
     from muxwire.instance.connect import Wrap
 
@@ -66,7 +65,7 @@ async def open_terminals(
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
     close_idle: float | None = None,
-    hosts: Mapping[str, Carrier] | None = None,
+    hosts: Mapping[str, Way] | None = None,
 ) -> AsyncIterator[Terminals]:
     """Open an instance; it starts its tmux server when a tab is first made.
 
@@ -106,7 +105,7 @@ async def start(
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
     close_idle: float | None = None,
-    hosts: Mapping[str, Carrier] | None = None,
+    hosts: Mapping[str, Way] | None = None,
 ) -> Terminals:
     """Open an instance that lasts until `await terminals.aclose()`, which may be called in another task.
 
@@ -136,7 +135,7 @@ def own_terminals(
     environ: Mapping[str, str] | None = None,
     wrap: Wrap | None = None,
     close_idle: float | None = None,
-    hosts: Mapping[str, Carrier] | None = None,
+    hosts: Mapping[str, Way] | None = None,
 ) -> AbstractAsyncContextManager[Terminals]:
     """As `open_terminals`, in this process also by name: what an owner is, and a front end where none can be started.
 
@@ -172,7 +171,7 @@ def _instance(
     environ: Mapping[str, str] | None,
     wrap: Wrap | None,
     close_idle: float | None,
-    hosts: Mapping[str, Carrier] | None,
+    hosts: Mapping[str, Way] | None,
     here: bool = False,
 ) -> AbstractAsyncContextManager[Terminals]:
     given = {"name": name, "socket": socket, "socket_name": socket_name, "state_dir": state_dir, "environ": environ}
@@ -216,7 +215,7 @@ async def _by_name(
     own: AbstractAsyncContextManager[Terminals],
     environ: Mapping[str, str],
     idle: float,
-    hosts: Mapping[str, Carrier],
+    hosts: Mapping[str, Way],
 ) -> AsyncIterator[Terminals]:
     """The instance in its owner's process; in this one (`own`) where none can be started."""
     name, is_transient = folders.instance, EPHEMERAL.match(folders.instance)
@@ -246,7 +245,7 @@ def _runs(folders: Folders, host: Host) -> bool:
 
 @asynccontextmanager
 async def _opened(
-    folders: Folders, host: Host, wrap: Wrap | None, access: Access, idle: float, hosts: Mapping[str, Carrier]
+    folders: Folders, host: Host, wrap: Wrap | None, access: Access, idle: float, hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None

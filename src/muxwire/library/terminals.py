@@ -9,15 +9,14 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast, final
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, final
 
 import anyio
 import anyio.to_thread
 
 from muxwire.errors import AmbiguousTarget, InvalidArgument, NoSuchTarget, TabUnavailable
 from muxwire.host.local import LocalHost
-from muxwire.library.hosts import Hosts, check_hosts
-from muxwire.library.machine import Machine
+from muxwire.library.machine import Machine, check_hosts, machines_of
 from muxwire.logs.history import read_history
 from muxwire.logs.times import offset_ago
 from muxwire.results import CommandInfo
@@ -52,7 +51,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
     from typing import Protocol, TypeAlias
 
-    from muxwire.host.carriers import Carrier
     from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import OperationsResult
@@ -69,6 +67,7 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.tabs.event_log import EventBatch, EventLog
     from muxwire.tmux.server import Role, TmuxServer
+    from muxwire.verbs.types import Way
 
     class NamedTab(Protocol):
         """A tab, or its blocking twin."""
@@ -121,14 +120,14 @@ PUBLIC = (
 class Terminals:
     """One instance of muxwire; made by `open_terminals`."""
 
-    def __init__(self, life: ServerLifetime, hosts: Mapping[str, Carrier] | None = None) -> None:
+    def __init__(self, life: ServerLifetime, hosts: Mapping[str, Way] | None = None) -> None:
         self.folders = life.folders
         self.host = life.host
         self._life = life
         self._book = life.book
         self._making = anyio.Lock()  # calls that come at once make one tab, not one each
         self.leave: Callable[[], Awaitable[None]] | None = None  # the block that `start` entered
-        self._hosts = Hosts(Machine(life))
+        self._hosts = machines_of(Machine(life))
         self._hosts.give(hosts or {})
         self.seat = Seat()
         self._book.seats.append(self.seat)
@@ -185,7 +184,7 @@ class Terminals:
         """What happened in the tabs, the last 10,000 events of it; `watch_events` reads it."""
         return self._book.events
 
-    async def give_hosts(self, hosts: Mapping[str, Carrier]) -> None:
+    async def give_hosts(self, hosts: Mapping[str, Way]) -> None:
         """Allow these machines too, by their names."""
         check_hosts(hosts)
         self._hosts.give(hosts)
@@ -203,7 +202,7 @@ class Terminals:
         `idle_timeout` seconds.
         InvalidArgument, TmuxUnavailable, InstanceUnavailable, CommandError, HostUnavailable.
         """
-        machine = self._hosts.on(self._hosts.name_of(cast("str | Carrier", asked.host)))
+        machine = self._hosts.on(asked.host)
         asked = replace(asked, host="", idle_timeout=asked.idle_timeout or self.seat.idle)
         return await machine.make(asked, self.seat, self._seen(machine))
 
@@ -350,7 +349,7 @@ class Terminals:
         for tab in tabs:
             await self.close_tab(tab.key, force=force)
 
-    async def close_host(self, host: str | Carrier) -> None:
+    async def close_host(self, host: str | Way) -> None:
         """End every tab on another machine, its tmux server there and the connection. The logs stay. NoSuchTarget."""
         await self._hosts.close(host, self.seat)
 

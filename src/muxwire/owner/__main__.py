@@ -26,7 +26,7 @@ from muxwire.owner.server import Owner, listen
 from muxwire_reach import FLAGS, runtime_folder
 
 # What a call may import late. A module that is loaded after an upgrade would be of another version than the rest.
-_NEEDED = ("cli", "host", "instance", "library", "logs", "mcp", "operations", "shell", "tabs", "tmux", "vt")
+_NEEDED = ("cli", "far", "host", "instance", "library", "logs", "mcp", "operations", "shell", "tabs", "tmux", "vt")
 
 
 async def own(name: str, ready: int, listener: int, asked: str) -> tuple[str, int, str]:

@@ -31,6 +31,8 @@ DEFAULT_GRACE = 2.0
 DISPATCH_TIMEOUT = 10.0
 # tmux keeps every row of scrollback at about half a KiB: a million rows of one pane are 500 MB.
 HISTORY_LIMIT_MAX = 1_000_000
+# Seconds of each unit in which a person gives a time.
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The tab used last: what an absent window_id means.
 ACTIVE = "."
 

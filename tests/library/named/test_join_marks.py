@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from muxwire.host.bootstrap import helper_script
+from muxwire.far.bootstrap import helper_script
 from muxwire.host.processes import print_mark
 from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
 

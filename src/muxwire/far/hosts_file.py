@@ -18,26 +18,20 @@ refused, and no shell of this machine sees it.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
-import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import HostUnavailable, InvalidArgument
-from muxwire.host.carriers import KEEP_SECONDS, SPOOL_BYTES, Carrier
-from muxwire.host.folders import replace_private
-from muxwire.host.locks import named_process
-from muxwire.host.processes import started
-from muxwire.shell.quoting import os_bytes
+from muxwire.far.carriers import KEEP_SECONDS, SPOOL_BYTES, Carrier
+from muxwire.verbs.types import UNITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 
 # RFC 1035: a host name has 253 characters at most; before it a user's name and `@`.
@@ -51,8 +45,6 @@ _CONTEXT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:@-]*\Z")
 _TIME = re.compile(r"([0-9]{1,6})([smhd])\Z")
 _SIZE = re.compile(r"([0-9]{1,6})([KMG])\Z")
 _BYTES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
-# Seconds of each unit in which a person gives a time.
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _SHOWN_MAX = 60
 
 # Context, namespace, pod and container.
@@ -249,92 +241,3 @@ def _size(value: object, where: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
     raise ValueError(f'{where} must be a size, as "512K", "64M" or "1G"')
-
-
-# Which tmux servers of the instance run on other machines: a small file next to the logs of each.
-#
-# It holds the name of the host, the server's directory there, and the process that drives it. By it the next process of
-# a named instance finds its tabs again, and so does a person who wants to see them.
-
-_FILE = "link"
-_ENDED = "ended"
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """A server on a host: the name of its directory there, the instance that it belongs to, whether that still runs.
-
-    `client` is the MCP client of the process that used the server last, `cwd` the directory of that process; `began` is
-    when the server was first used, in Unix seconds. An older muxwire noted none of the three.
-    """
-
-    host: str
-    name: str
-    instance: str
-    driven: bool
-    client: str = ""
-    cwd: str = ""
-    began: float | None = None
-
-
-def note_link(logs: Path, host: str, name: str, client: str, cwd: str) -> None:
-    """Note in the server's `logs` that this process drives it, in which directory `name`; and `client` and `cwd`."""
-    before = link_in(logs)
-    began = before.began if before is not None and before.name == name else None
-    noted = {"host": host, "directory": name, **named_process(os.getpid()), "client": client, "cwd": cwd}
-    replace_private(logs / _FILE, json.dumps({**noted, "began": began or time.time()}).encode())
-    (logs / _ENDED).unlink(missing_ok=True)
-
-
-def forget_link(logs: Path, why: str = "") -> None:
-    """Remove the note: the server has ended. `why` is kept for later processes, until there is another server."""
-    (logs / _FILE).unlink(missing_ok=True)
-    with suppress(OSError):
-        if why:
-            replace_private(logs / _ENDED, os_bytes(why))
-        else:
-            (logs / _ENDED).unlink(missing_ok=True)
-
-
-def why_ended(logs: Path) -> str:
-    """Why the server whose logs are there has ended; "" where that is not known, or another one was used since."""
-    try:
-        return (logs / _ENDED).read_text(errors="replace")
-    except OSError:
-        return ""
-
-
-def link_in(logs: Path) -> Linked | None:
-    """The server whose logs are there, if it was not ended."""
-    return next(iter(_read([logs / _FILE])), None)
-
-
-def links_of(instance: Path) -> list[Linked]:
-    """The servers on other machines of the instance with that state directory."""
-    return _read(instance.glob(f"hosts/*/{_FILE}"))
-
-
-def all_links(state: Path) -> list[Linked]:
-    """The servers on other machines of every instance with that state directory."""
-    return _read(state.glob(f"*/hosts/*/{_FILE}"))
-
-
-def links_to(host: str, state: Path) -> list[Linked]:
-    """The servers on that host of every instance with that state directory; first those that are still driven."""
-    found = [one for one in all_links(state) if one.host == host]
-    return sorted(found, key=lambda one: not one.driven)
-
-
-def _read(paths: Iterable[Path]) -> list[Linked]:
-    found = []
-    for path in paths:
-        with suppress(OSError, ValueError, KeyError, TypeError):  # gone meanwhile, or not of our making
-            said = json.loads(path.read_bytes())
-            host, name, driver = str(said["host"]), str(said["directory"]), started(int(said["pid"]))
-            began = float(said["began"]) if "began" in said else None
-            client, cwd = str(said.get("client", "")), str(said.get("cwd", ""))
-            # An older muxwire noted the driver's pid alone.
-            driven = driver != "" and said.get("started", driver) == driver
-            found.append(Linked(host, name, path.parents[2].name, driven, client, cwd, began))
-    return found

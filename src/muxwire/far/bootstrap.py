@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
 
-from muxwire.host.shells import integration_files
+from muxwire.host.shells import SPOOL, integration_files
 from muxwire.shell import SHELLS
 from muxwire.shell.quoting import os_bytes, posix_quote
 
 if TYPE_CHECKING:
-    from muxwire.host.carriers import Carrier
+    from muxwire.far.carriers import Carrier
 
 _SCRIPTS = Path(__file__).with_name("scripts")
+_BOOTSTRAP, _FILE_OF, _HELPER = (_SCRIPTS / f"{name}.sh" for name in ("bootstrap", "file_of", "helper"))
 # Spools begin with a pane's first byte: a hook runs before tmux reads anything of the pane that was just made.
 # `./spool` is found because the tmux server was started in muxwire's own directory there.
 _SPOOLS = """\
@@ -72,7 +73,7 @@ def bootstrap_line(
     variables["again"] = "1" if again else ""
     files = {
         "tmux.conf": _SPOOLS + config,
-        "spool": f"limit={carrier.spool}\n" + _script("spool"),
+        "spool": f"limit={carrier.spool}\n" + _script(SPOOL),
         "helper": helper_script(),
     }
     files = {f"$d/{name}": text for name, text in files.items()}
@@ -87,16 +88,16 @@ def bootstrap_line(
     text += "put_files() {\n"
     # By the shell's own printf: no process is started for a file.
     text += "".join(f'printf %s {quoted(content)} >"{path}" || return\n' for path, content in files.items())
-    text += "}\n" + _SHELLS + _script("file_of", "bootstrap")
+    text += "}\n" + _SHELLS + _script(_FILE_OF, _BOOTSTRAP)
     return text.replace("\\", "\\\\").replace("\n", "\\n").encode("utf-8", "surrogateescape") + b"\n"
 
 
 def helper_script() -> str:
     """The script that answers questions on the other machine."""
-    return f"unused={UNUSED_SECONDS}\n" + _SHELLS + _script("file_of", "helper")
+    return f"unused={UNUSED_SECONDS}\n" + _SHELLS + _script(_FILE_OF, _HELPER)
 
 
-def _script(*names: str) -> str:
+def _script(*paths: Path) -> str:
     """These scripts in turn, without their comments: reading a line takes a system call for each byte."""
-    lines = "".join((_SCRIPTS / f"{name}.sh").read_text() for name in names).splitlines(keepends=True)
+    lines = "".join(path.read_text() for path in paths).splitlines(keepends=True)
     return "".join(line for line in lines if not line.lstrip().startswith("#"))

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Protocol, final
 
 import anyio
 
-from muxwire.client.carrier import CarrierProcess
-from muxwire.client.resending import ResendingClient
 from muxwire.errors import ConnectionClosed, HostUnavailable, MuxwireError, TmuxSilent, TmuxUnavailable
-from muxwire.host.bootstrap import Facts, bootstrap_line
+from muxwire.far.bootstrap import Facts, bootstrap_line
+from muxwire.far.links import forget_link, link_in, note_link
+from muxwire.far.resending import ResendingClient
+from muxwire.far.transport import CarrierProcess
 from muxwire.host.folders import Folders, private_folder
-from muxwire.host.hosts_file import forget_link, link_in, note_link
 from muxwire.ids import pane_id, session_id, window_id
 from muxwire.instance.connect import say_log_error, watch_end
 from muxwire.instance.lost_end import notice_lost_end
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
     from muxwire.client.client import ControlClient, Pending
-    from muxwire.host.carriers import Carrier
-    from muxwire.host.remote import RemoteHost
+    from muxwire.far.carriers import Carrier
+    from muxwire.far.host import RemoteHost
     from muxwire.instance.connect import Wrap
     from muxwire.protocol.commands import Command
     from muxwire.protocol.events import Event

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
-    from muxwire.host.carriers import Carrier, Stream
+    from muxwire.far.carriers import Carrier, Stream
 
 # A cold ssh takes 3 s at 200 ms a round trip; one that asks an agent, or a person's key, may take long.
 OPEN_SECONDS = 60.0
@@ -209,7 +209,7 @@ class CarrierProcess(ProcessPipes):
 
     async def _bring(self, begin: bytes) -> list[str]:
         """Send this machine's tmux to a machine that has none, unless an earlier connection has sent it."""
-        from muxwire.host.bundle import NotPacked, bring_line, own_bundle  # late: few machines have none
+        from muxwire.far.bundle import NotPacked, bring_line, own_bundle  # late: few machines have none
 
         try:
             bundle = await anyio.to_thread.run_sync(own_bundle, self._env.get("PATH", os.defpath))

@@ -9,33 +9,24 @@ import time
 from contextlib import suppress
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, cast, final
 
 import anyio
 
-from muxwire.errors import (
-    HostUnavailable,
-    InvalidArgument,
-    MuxwireError,
-    NoSuchTarget,
-    TmuxUnavailable,
-)
+from muxwire.errors import HostUnavailable, InvalidArgument, MuxwireError, NoSuchTarget, TmuxUnavailable
+from muxwire.far.carriers import Carrier
+from muxwire.far.hosts_file import checked_host_name, read_hosts
+from muxwire.far.links import links, why_ended
 from muxwire.host.descriptors import make_room
-from muxwire.host.hosts_file import checked_host_name, links_of, read_hosts, why_ended
 from muxwire.ids import host_of
-from muxwire.library.machine import Machine
+from muxwire.library.machine import Machine, Machines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from contextlib import AbstractAsyncContextManager
-    from typing import TypeAlias
+    from collections.abc import Mapping
 
-    from muxwire.host.carriers import Carrier
     from muxwire.host.folders import Folders
     from muxwire.tabs.seat import Seat
-    from muxwire.tmux.server import TmuxServer
-
-    Opener: TypeAlias = Callable[..., AbstractAsyncContextManager[TmuxServer]]
+    from muxwire.verbs.types import Way
 
 
 # `find_all` waits so long for machines on which an earlier process left tabs: a cold ssh takes 3 s, on a busy machine
@@ -57,22 +48,19 @@ FILES_PER_HOST = 5
 _MADE_UP = "carrier-"
 
 
-def check_carrier(given: object, what: str) -> None:
-    """Refuse what does not lead to a machine: InvalidArgument."""
-    from muxwire.host.carriers import Carrier  # late: most processes use no other machine
+def check_host(name: str, carrier: object) -> None:
+    """Refuse a name that no machine can have, and what does not lead to one: InvalidArgument."""
+    checked_host_name(name)
+    _checked(carrier, f"the host {name}")
 
+
+def _checked(given: object, what: str) -> Carrier:
     if not isinstance(given, Carrier):
         raise InvalidArgument(
             f"{what} must be a Carrier, or the name of a machine that hosts.toml allows, not {given!r}",
             remedy='for example Carrier(["ssh", "box"])',
         )
-
-
-def check_hosts(carriers: Mapping[str, Carrier]) -> None:
-    """Refuse a name that no machine can have, and what does not lead to one: InvalidArgument."""
-    for name, carrier in carriers.items():
-        checked_host_name(name)
-        check_carrier(carrier, f"the host {name}")
+    return given
 
 
 def _reason(error: MuxwireError) -> str:
@@ -83,13 +71,13 @@ def _reason(error: MuxwireError) -> str:
 
 
 @final
-class Hosts:
+class FarMachines(Machines):
     """The machines that are used: those that the program gives, and those that hosts.toml allowed at the opening."""
 
     def __init__(self, here: Machine) -> None:
         """In a named instance the servers on other machines outlive us too."""
-        self.here, life = here, here.life
-        self._life = life
+        super().__init__(here)
+        self._life = life = here.life
         self._folders, host = life.folders, life.host
         self._environ = host.settings
         self._file = read_hosts(self._environ)
@@ -104,16 +92,15 @@ class Hosts:
 
     @property
     def machines(self) -> tuple[Machine, ...]:
-        """Those that are used, this one first."""
         return (self.here, *self._used.values())
 
-    def on(self, name: str) -> Machine:
-        """The machine of that name ("" is this one), which is reached at its first use; HostUnavailable."""
+    def on(self, host: str | Way) -> Machine:
+        name = self._name_of(host)
         if not name:
             return self.here
         if name not in self._used:
-            from muxwire.host.remote import RemoteHost  # late: most processes use no other machine
-            from muxwire.instance.remote import open_remote, prepare_remote, remote_folders
+            from muxwire.far.connection import open_remote, prepare_remote, remote_folders
+            from muxwire.far.host import RemoteHost  # late: most processes use no other machine
 
             carrier = self._given.get(name) or self._file.carrier(name)
             # A name that was made up here may mean another machine in the next process.
@@ -122,30 +109,28 @@ class Hosts:
             if lasts:
                 prepare_remote(folders)
             make_room(FILES_PER_HOST * (len(self._used) + 1))
-            host = RemoteHost(name)
-            opener = partial(open_remote, host, carrier, self._environ, folders)
-            self._used[name] = Machine(self._life.on_machine(folders, host, opener, lasting=lasts))
+            there = RemoteHost(name)
+            opener = partial(open_remote, there, carrier, self._environ, folders)
+            self._used[name] = Machine(self._life.on_machine(folders, there, opener, lasting=lasts))
         return self._used[name]
 
-    def give(self, carriers: Mapping[str, Carrier]) -> None:
-        """Machines that the program allows itself, by their names, which `check_hosts` has checked."""
-        self._given.update(carriers)
+    def give(self, hosts: Mapping[str, Way]) -> None:
+        self._given.update(cast("Mapping[str, Carrier]", hosts))
 
-    def name_of(self, host: str | Carrier) -> str:
+    def _name_of(self, host: str | Way) -> str:
         """The name of a machine; for a machine that is given without a name, one is made up the first time."""
         if isinstance(host, str):
             return host
-        check_carrier(host, "host")
-        name = next((name for name, known in self._given.items() if known == host), "")
+        carrier = _checked(host, "host")
+        name = next((name for name, known in self._given.items() if known == carrier), "")
         if not name:
             self._unnamed += 1
             name = f"{_MADE_UP}{self._unnamed}"
-            self._given[name] = host
+            self._given[name] = carrier
         return name
 
-    async def close(self, host: str | Carrier, seat: Seat) -> None:
-        """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
-        name = self.name_of(host)
+    async def close(self, host: str | Way, seat: Seat) -> None:
+        name = self._name_of(host)
         if (there := self._used.get(name)) is None:
             raise NoSuchTarget(f"no tab was opened on {name}", remedy="`list_tabs` names the hosts of all tabs")
         await there.life.stop_server()
@@ -153,14 +138,12 @@ class Hosts:
             seat.away = ""
 
     async def place(self, target: str, seat: Seat) -> tuple[Machine, str]:
-        """As `split`; the machine may be one where an earlier process of the instance left tabs. HostUnavailable."""
         for name in self._left() if "/" in target else ():
             if target.startswith(f"{name}/"):
                 await self._find(name)
-        return self.split(target, seat)
+        return self._split(target, seat)
 
     async def find_all(self) -> None:
-        """Attach to every machine on which other processes left tabs; that may end after this has returned."""
         for name in self._left():
             if time.monotonic() - self._tried.get(name, -inf) > _FOUND_AGAIN_SECONDS:
                 self._tried[name], self._finding[name] = time.monotonic(), anyio.Event()
@@ -180,7 +163,6 @@ class Hosts:
 
     @property
     def unreached(self) -> dict[str, str]:
-        """The machines on which this instance has tabs that `find_all` did not find, by name, and why."""
         left = self._left() if self._failed else ()
         reasons = {name: why for name, why in self._failed.items() if name in left}
         reasons |= {name: _SEARCHED for name, done in self._finding.items() if not done.is_set()}
@@ -188,10 +170,13 @@ class Hosts:
 
     def _left(self) -> set[str]:
         """The machines on which an earlier process, or another one, has tabs of this instance."""
-        home = self._folders.state / self._folders.instance
         searched = {name for name, done in self._finding.items() if not done.is_set()}
         reached = {name for name, there in self._used.items() if name in searched or there.life.running is not None}
-        return {link.host for link in links_of(home)} - reached if self._lasting else set()
+        return (
+            {link.host for link in links(self._folders.state, self._folders.instance)} - reached
+            if self._lasting
+            else set()
+        )
 
     async def _find(self, name: str) -> None:
         self._failed.pop(name, None)
@@ -212,16 +197,15 @@ class Hosts:
     def _why_ended(self, name: str) -> str:
         if not self._lasting:
             return ""
-        from muxwire.instance.remote import remote_folders
+        from muxwire.far.connection import remote_folders
 
         folders = remote_folders(self._folders, name, lasting=True)
         return why_ended(folders.state / folders.instance)
 
     def latest(self, seat: Seat) -> Machine:
-        """The machine of the tab that a client used last."""
         return self._used.get(seat.away, self.here)
 
-    def split(self, target: str, seat: Seat) -> tuple[Machine, str]:
+    def _split(self, target: str, seat: Seat) -> tuple[Machine, str]:
         """Whose tab a client means, and what it is called there."""
         if target == ".":
             return self.latest(seat), target
@@ -238,12 +222,10 @@ class Hosts:
             )
         return self.here, target
 
-    def point_elsewhere(self, error: NoSuchTarget, target: str) -> NoSuchTarget:
-        """The same error about a tab of this machine; its remedy says what a tab of another one would be called."""
+    def point_elsewhere(self, error: NoSuchTarget, target: str) -> None:
         names = sorted({*self._used, *self._left()})[:_NAMES_SAID] if "/" not in target else []
         if names:
             error.remedy += f"; on another machine it is {' or '.join(f'{name}/{target}' for name in names)}"
-        return error
 
     def _allows(self, host: str) -> bool:
         with suppress(HostUnavailable):
@@ -251,8 +233,7 @@ class Hosts:
         return False
 
     def left_by(self, target: str) -> tuple[Folders, str]:
-        """Where the logs are that an earlier process has of a machine, and what a target is called there."""
-        from muxwire.instance.remote import remote_folders
+        from muxwire.far.connection import remote_folders
 
         host, rest = host_of(target)
         return remote_folders(self._folders, host, lasting=True), rest

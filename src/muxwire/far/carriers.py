@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol, TypeAlias, final
 
@@ -98,6 +98,15 @@ class Carrier:
         if "\0" in self.cwd or "\n" in self.cwd:
             raise InvalidArgument("cwd contains a NUL byte or a line end", remedy="leave it out")
         checked_environment(self.env)
+
+    def __getstate__(self) -> list[object]:
+        """As it travels to the process that owns an instance (dataclasses' own `__setstate__` takes this)."""
+        if self.connect is not None:
+            raise InvalidArgument(
+                "a Carrier with connect needs the program that made it, and the instance is in its owner's process",
+                remedy="give the way to the machine as argv, or open an instance without a name",
+            )
+        return [getattr(self, one.name) for one in fields(self)]
 
     @property
     def hops(self) -> tuple[tuple[str, ...], ...]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from muxwire.host.bootstrap import Facts
+    from muxwire.far.bootstrap import Facts
     from muxwire.host.host import CommandFiles, Lines
     from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
