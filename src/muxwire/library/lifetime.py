@@ -48,9 +48,6 @@ _LOG = logging.getLogger("muxwire")
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
-# A call that is given up while it connects waits so long for the connection. What starts later ends by itself there.
-# With the time for a last answer and for closing that is within the 2 s after which MCP clients kill a server.
-GIVEN_UP_SECONDS = 0.2
 # How long shells in containers may take to end, all at the same time: MCP clients kill a server after 2 s.
 _INSIDE_SECONDS = 1.5
 
@@ -149,58 +146,13 @@ class ServerLifetime:
         deadline = anyio.current_time() + _ENDING_SECONDS
         while True:
             try:
-                server: TmuxServer = await (
-                    self._start_there()
-                    if start and not self.host.is_local
-                    else self._tasks.start(self._run_server, start)
-                )
+                server: TmuxServer = await self._tasks.start(self._run_server, start)
             except ServerEnding:
                 if anyio.current_time() > deadline:
                     raise
                 await anyio.sleep(_RETRY_SECONDS)
             else:
                 return server
-
-    async def _start_there(self) -> TmuxServer:
-        """Start the server on another machine, for a call that may be cancelled: then no new one is left running there.
-
-        Only over the connection can a server be ended that this call has had started, so that is waited for a little.
-        """
-        opening, done = anyio.CancelScope(), anyio.Event()
-        made: list[TmuxServer] = []
-        failed: list[Exception] = []
-
-        async def begin() -> None:
-            try:
-                with opening:
-                    made.append(await self._tasks.start(self._run_server, True))
-            except Exception as error:  # noqa: BLE001 - raised again below, to the call
-                failed.append(error)
-            finally:
-                if opening.cancel_called:
-                    self._stop.set()
-                done.set()
-
-        self._tasks.start_soon(begin)
-        try:
-            await done.wait()
-        except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                try:
-                    with anyio.move_on_after(GIVEN_UP_SECONDS):
-                        await done.wait()
-                finally:  # also where asyncio cancels it once more
-                    opening.cancel()
-                    self._stop.set()
-                await done.wait()
-                if made:
-                    await self._stopped.wait()
-            raise
-        if failed:
-            raise failed[0]
-        if not made:
-            raise ConnectionClosed("the instance was closed", remedy="open terminals once more")
-        return made[0]
 
     async def look(self, within: float = inf) -> None:
         """Know a person's windows as they are now. TmuxUnavailable, InstanceUnavailable, TmuxSilent."""
