@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.far import bootstrap, connection as remote
+from muxwire.far import connection as remote
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
 from tests.remote.proxied import environ_there
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEADLINE = 40.0
-# Longer than a test waits: another reason must end the server.
-NEVER = 600
 
 
 @pytest.fixture

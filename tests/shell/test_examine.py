@@ -303,7 +303,7 @@ def test_exec_of_a_shell_has_ended_when_that_is_at_its_prompt(command: bytes, re
 def test_whatever_happens_an_examination_ends(events: list[tuple[float, str]], level: int, remote: bool) -> None:
     """And a command that it says has ended was not typed again."""
     world, ran = running(level)
-    world.is_remote = remote
+    world.round_trip = 0.1 if remote else 0.0
     storm = Storm(world)
     for when, what in events:
         world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]

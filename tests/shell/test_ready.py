@@ -430,12 +430,12 @@ def test_a_line_is_typed_again_only_if_it_never_ran(what: str) -> None:
 @pytest.mark.parametrize(
     ("begins", "rejoining", "done"), [(NEVER, False, ["type_again"]), (0.2, False, []), (NEVER, True, [])]
 )
-def test_on_another_machine_it_has_to_be_there_first(begins: float, rejoining: bool, done: list[str]) -> None:
+def test_it_has_to_be_there_first(begins: float, rejoining: bool, done: list[str]) -> None:
     world = at_prompt()
     line = world.typed()
     world.prompt()
     world.time += 1.0
-    world.is_remote, world.stream.rejoining = True, rejoining
+    world.stream.rejoining = rejoining
     if begins < NEVER:
         world.later(begins, lambda: world.begins(line))
     world.run(world.ready.unstick(line))
@@ -625,7 +625,7 @@ def test_a_silent_tmux_is_waited_for_until_the_deadline() -> None:
 
 def test_another_machine_that_does_not_answer_is_named() -> None:
     world = at_prompt(known=False)
-    world.is_remote, world.machine, world.round_trip, world.reachable = True, "box", 0.1, False
+    world.machine, world.round_trip, world.reachable = "box", 0.1, False
     world.stream.rejoining = True
     begun = world.time
     with pytest.raises(TabUnavailable, match="box does not answer"):
@@ -637,7 +637,7 @@ def test_what_is_known_of_a_machine_that_does_not_answer_refuses_nothing() -> No
     world = at_prompt("zsh")
     accept(world)
     world.runs("vim")
-    world.is_remote, world.machine, world.reachable = True, "box", False
+    world.machine, world.round_trip, world.reachable = "box", 0.1, False
     begun = world.time
     with pytest.raises(TabUnavailable):
         reached(world, 3.0)
@@ -719,7 +719,7 @@ def test_whatever_happens_every_call_ends(
 ) -> None:
     """With a listener or an error, in time; and nothing is typed into a tab that has ended (`World.carry_out`)."""
     world = at_prompt(shell, known=known)
-    world.is_remote, world.machine = remote, "box" if remote else ""
+    world.machine, world.round_trip = ("box", 0.1) if remote else ("", 0.0)
     if running:
         world.typed()
     storm = Storm(world)

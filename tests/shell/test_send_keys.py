@@ -322,7 +322,7 @@ def test_whatever_happens_keys_are_typed_or_refused_in_time(
     events: list[tuple[float, str]], keys: list[str], remote: bool, at: bool, running: bool, within: float
 ) -> None:
     world = at_prompt("bash") if at else program()
-    world.is_remote = remote
+    world.round_trip = 0.1 if remote else 0.0
     if running:
         world.typed()
     storm = Storm(world)

@@ -109,7 +109,6 @@ class World:
         self.input, self.pasted = b"", b""  # all that was typed, and what of it was marked as a paste
         self.looks = 0
         self.looking = 0.0  # seconds that it takes to find out who listens
-        self.is_remote = False
         self.machine = ""
         self.round_trip = 0.0
         self.answer_seconds = 0.7

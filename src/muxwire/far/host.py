@@ -188,9 +188,6 @@ class PaneAnswer:
         mine = [mask >> (number - 1) & 1 for mask in self.masks.get(pgrp, [])]
         return not any(mine) or mine != [mask >> (number - 1) & 1 for mask in self.masks.get(shell_pid, [])]
 
-    def runs_script(self, pid: int) -> bool:
-        return is_script(self.arguments.get(pid, []))
-
 
 def _modes(words: list[str]) -> TtyModes | None:
     """What stty -a says; None where it said nothing, since the terminal is gone."""
@@ -600,7 +597,9 @@ class RemoteHost:
         return self._of(pid).arguments.get(pid, [])
 
     def runs_script(self, pid: int) -> bool:
-        return self._of(pid).runs_script(pid)
+        """Also where its arguments are not known, since it is in front of an inner terminal."""
+        arguments = self._of(pid).arguments.get(pid)
+        return arguments is None or is_script(arguments)
 
     def supervisor_waits(self, pid: int) -> bool:
         return self.program_of(pid) in ("sleep", "busybox", "coreutils")

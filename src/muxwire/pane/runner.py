@@ -344,7 +344,7 @@ class Runner:
         """Whether all is here that was written since the command was typed."""
         pane = self.pane
         same = self._client.connections == self._typed_on
-        same = same or (pane.is_remote and execution.typed_at >= pane.stream.whole_from)
+        same = same or (self._client.resumes and execution.typed_at >= pane.stream.whole_from)
         return same and not pane.stream.rejoining
 
     def _type_again(self, execution: Execution) -> None:

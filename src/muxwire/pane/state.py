@@ -179,10 +179,6 @@ class PaneState:
         return time.monotonic()
 
     @property
-    def is_remote(self) -> bool:
-        return self.host.link is not None
-
-    @property
     def machine(self) -> str:
         """The name of its machine, "" for this one."""
         return self.host.prefix.removesuffix("/")
@@ -351,8 +347,8 @@ class PaneState:
         return find_listener(self.session, seen, now)
 
     def _inner_shell(self, front: Foreground) -> int:
-        """The shell that waits for a line over a relay; 0 if none is seen to. Another machine does not say enough."""
-        look = None if self.is_remote or front.program not in RELAYS else innermost(self.terminal.seen())
+        """The shell that waits for a line over a relay; 0 if none is seen to."""
+        look = innermost(self.terminal.seen()) if front.program in RELAYS else None
         inner = look.process(look.foreground) if look is not None else None
         if look is None or inner is None or self.host.runs_script(inner.pid):
             return 0

@@ -154,10 +154,6 @@ class Pane(Protocol):
     # The connection to its machine: seconds to there and back, and how long an answer of tmux may take.
 
     @property
-    def is_remote(self) -> bool:
-        """Whether it is on another machine."""
-
-    @property
     def round_trip(self) -> float:
         """Seconds to its machine and back."""
 

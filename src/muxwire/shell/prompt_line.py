@@ -76,8 +76,8 @@ class PromptLine:
         # A shell without a first prompt will come to it, as long as its start-up files do not ask for something.
         asks = waited >= START_TIMEOUT and pane.terminal.waits_for_input() != ""
         sure = pane.session.integrated or asks or (pane.shell is None and not self._opens_shell())
-        # After a command of ours the prompt's mark is still to come; and what another machine has written must be here.
-        return busy and sure and not pane.on_its_way() and (not pane.is_remote or await caught_up(self._port))
+        # After a command of ours the prompt's mark is still to come; and what was written must be here.
+        return busy and sure and not pane.on_its_way() and await caught_up(self._port)
 
     def _opens_shell(self) -> bool:
         pane = self._pane

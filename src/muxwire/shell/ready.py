@@ -83,14 +83,14 @@ class Ready:
         pane = self._pane
         while True:
             try:
-                if not pane.is_remote:  # all that it does has limits of its own, and one more is felt at every command
+                if not pane.round_trip:  # what it does has limits of its own, and one more is felt at every command
                     return await self._ready(deadline)
                 left = ready_deadline(pane.session, pane.now, deadline) - pane.now
                 found = await self._port.within(left + PROMPT_GRACE, self._rejoined(deadline))
                 if found is not None:
                     return found
             except TmuxSilent:  # it may answer the next time
-                if not pane.is_remote and pane.now >= deadline:
+                if pane.now >= deadline:
                     raise
             if pane.now >= deadline:
                 raise unanswered(pane.machine, pane.tab_state())
@@ -268,12 +268,11 @@ class Ready:
         # In output that is not here it may have begun, and ended.
         if over() or not self._heard(execution) or not (lost or stuck):
             return
-        if pane.is_remote:  # on this machine a line is at its terminal at once; there tmux's answers have to say so
-            await caught_up(self._port)
-            await until(self._port, over, RETYPE_AFTER)
-            await caught_up(self._port)
-            if over() or pane.stream.rejoining:
-                return
+        await caught_up(self._port)  # tmux has typed it
+        await until(self._port, over, RETYPE_AFTER)
+        await caught_up(self._port)  # and said what came of it
+        if over() or pane.stream.rejoining:
+            return
         if not lost:
             if not await reads_on(self._port):
                 return
