@@ -19,7 +19,7 @@ from muxwire import Carrier, ExecutionResult, InvalidArgument
 from muxwire.adapters import shown, why_it_waits
 from muxwire.far.host import RemoteHost
 from tests.adapters.conftest import STAND_INS
-from tests.remote.proxied import environ_there
+from tests.far.proxied import environ_there
 
 ADAPTERS = Path(muxwire.__file__).with_name("adapters")
 DEADLINE = 60.0

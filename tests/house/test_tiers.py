@@ -24,7 +24,7 @@ def test_tiers__every_place_is_there() -> None:
     ("library/test_reads.py", "a fish]", MERGE),
     ("library/test_reads.py", "1-/usr/bin/zsh]", MERGE),
     (IN_EVERY_SHELL, "zsh]", COMMIT),
-    ("remote/test_link.py", "", MERGE),
+    ("far/test_link.py", "", MERGE),
     ("nightly/test_nightly.py", "", NIGHT),
     ("docs/test_examples.py", "", MERGE),
     ("docs/test_readme.py", "", COMMIT),

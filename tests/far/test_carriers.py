@@ -9,7 +9,7 @@ import pytest
 
 import muxwire
 from muxwire import Carrier, HostUnavailable, NoSuchTarget
-from tests.remote.proxied import environ_there
+from tests.far.proxied import environ_there
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

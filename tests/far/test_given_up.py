@@ -12,7 +12,7 @@ import muxwire
 from muxwire.far import connection as remote
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
-from tests.remote.proxied import environ_there
+from tests.far.proxied import environ_there
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.remote.proxied import environ_there
+from tests.far.proxied import environ_there
 
 
 @pytest.fixture(scope="module")

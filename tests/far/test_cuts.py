@@ -16,7 +16,7 @@ import anyio
 import pytest
 
 from muxwire import TabUnavailable
-from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
+from tests.far.proxied import PATIENT, Proxied, place_of, proxied
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -14,7 +14,7 @@ import pytest
 
 import muxwire
 from muxwire.far.links import links
-from tests.remote.proxied import place_of
+from tests.far.proxied import place_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

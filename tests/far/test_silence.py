@@ -9,8 +9,8 @@ import pytest
 
 from muxwire import TmuxSilent
 from muxwire.far import connection as remote, host as questions
+from tests.far.proxied import PATIENT, Proxied, proxied
 from tests.library.opened import known_prompt
-from tests.remote.proxied import PATIENT, Proxied, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable

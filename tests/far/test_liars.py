@@ -19,7 +19,7 @@ from muxwire.far import connection as remote, host as questions
 from muxwire.far.host import Helper, Question
 from muxwire.tmux.rows import PaneRow
 from muxwire.tmux.start import KEEPER_NAME
-from tests.remote.proxied import environ_there
+from tests.far.proxied import environ_there
 
 # Of the machine that lies; it is asked for so long.
 SECONDS = 5

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from tests.remote.proxied import PATIENT, Proxied, place_of, proxied
+from tests.far.proxied import PATIENT, Proxied, place_of, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

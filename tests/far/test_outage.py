@@ -15,8 +15,8 @@ import pytest
 from muxwire import TabUnavailable
 from muxwire.far import connection as remote
 from muxwire.tabs.listing import LISTED_SECONDS
+from tests.far.proxied import PATIENT, Proxied, proxied
 from tests.library.opened import known_prompt
-from tests.remote.proxied import PATIENT, Proxied, proxied
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,7 +13,7 @@ import pytest
 
 import muxwire
 from muxwire import HostUnavailable
-from tests.remote.test_link import children
+from tests.far.test_link import children
 from tests.stages import Unavailable
 from tests.stages.containers import container
 

@@ -12,8 +12,8 @@ import pytest
 
 import muxwire
 from muxwire import HostUnavailable
+from tests.far.proxied import place_of
 from tests.processes import gone
-from tests.remote.proxied import place_of
 from tests.sshd import ssh_server
 
 if TYPE_CHECKING:
