@@ -86,7 +86,7 @@ def test_the_help_says_where_a_tab_must_be_named(verb: str) -> None:
         (["wait", "--idle", "soon"], "argument --idle: must be seconds, 0 or more, as 2.5, not 'soon'"),
         (["run", "--timeout", "-1", "x"], "argument --timeout: must be seconds, 0 or more, as 2.5, not '-1'"),
         (["new", "--idle-timeout", "0s"], "must be 1 or more of s, m, h or d, as 30m, not '0s'"),
-        (["new", "--size", "big"], "must be COLUMNSxROWS, as 120x40, not 'big'"),
+        (["new", "--size", "120xbig"], "must be COLUMNSxROWS, as 120x40, not '120xbig'"),
         (["new", "--env", "A"], "must be NAME=VALUE, not 'A'"),
     ],
 )

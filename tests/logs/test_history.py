@@ -8,7 +8,6 @@ import re
 import signal
 import stat
 import subprocess
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -161,33 +160,6 @@ async def test_a_batch_is_one_task_and_one_write(tmp_path: Path) -> None:
     await written.flush()
     assert [one.command for one in read_history(tmp_path, [(1, "@1")], 9)] == ["a", "b"]
     assert [one.command for one in read_history(tmp_path, (), 2)] == ["b", "c"]
-
-
-async def test_a_flush_waits_for_a_write_that_is_under_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What closes an instance ends its process after that: a thread that still writes would end with it."""
-    begun, go_on, write = threading.Event(), threading.Event(), History._write
-
-    def slow(self: History, waiting: list[bytes]) -> None:
-        begun.set()
-        go_on.wait(DEADLINE)
-        write(self, waiting)
-
-    monkeypatch.setattr(History, "_write", slow)
-    kept, _ = journal(tmp_path)
-    written: list[bool] = []
-
-    async def close() -> None:
-        await kept.flush()
-        written.append(kept.path.exists())
-
-    note(kept, "c1")
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(kept.flush)
-        await anyio.to_thread.run_sync(begun.wait)
-        tasks.start_soon(close)
-        await anyio.wait_all_tasks_blocked()
-        go_on.set()
-    assert written == [True]
 
 
 async def test_a_full_disk_costs_lines_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from muxwire.logs.history import HISTORY_FILE
 from muxwire.logs.limits import LogLimits, hold, in_use, keep_within, sweep_dead
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import layout_of, record, script_path, segment_path
-from muxwire.logs.store import CLOSINGS_PER_CHECK, LogStore
+from muxwire.logs.store import LogStore
 from muxwire.tabs.ended import ENDED_INSTANCES, ended_tabs
 from muxwire.tabs.log_access import find_log
 
@@ -78,14 +78,6 @@ def test_what_is_too_old_goes_and_what_is_being_written_stays(home: Path) -> Non
     assert not old.with_suffix(".gaps").exists()
 
 
-def test_closed_logs_are_counted(home: Path) -> None:
-    logs = [put(home, tab, 1, age=100 - tab, older=tab % 2) for tab in range(10)]
-    keep_within(home, LogLimits(instance_logs=3), {logs[0]})
-    assert {path.name for path in (home / "1" / "logs").glob("*.log") if path.name.count(".") == 1} == {
-        logs[tab].name for tab in (0, 7, 8, 9)
-    }
-
-
 def put_script(log: Path, size: int, *, age: float) -> Path:
     path = script_path(log, "script-00c0ffee.py")
     path.write_bytes(b"#" * size)
@@ -136,20 +128,6 @@ async def test_a_flood_is_kept_within_bounds_while_it_is_written(home: Path) -> 
     assert 40_000 <= sum(path.stat().st_size for path in (home / "1" / "logs").glob("*.log")) <= 60_000
     first = layout_of(log.path).first
     assert read_raw(log.path, 0, 400_000) == b"".join(b"%07d\n" % number * 125 for number in range(400))[first:]
-
-
-async def test_logs_of_closed_tabs_are_limited_while_we_run(home: Path) -> None:
-    async with LogStore(limits=LogLimits(instance_logs=10), home=home) as store:
-        kept = store.open(home / "1" / "logs" / "pane-@0.log")
-        for number in range(1, 2 * CLOSINGS_PER_CHECK + 1):
-            log = store.open(home / "1" / "logs" / f"pane-@{number}.log")
-            log.append(b"x")
-            log.close()
-        kept.append(b"y")
-    left = {path.name for path in (home / "1" / "logs").glob("*.log")}
-    assert len(left) <= 10 + 1
-    assert {path.stem for path in (home / "1" / "logs").iterdir()} == {name.removesuffix(".log") for name in left}
-    assert "pane-@0.log" in left
 
 
 # -- other instances

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import tracemalloc
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,21 +14,18 @@ from muxwire.host.patterns import Pattern
 from muxwire.logs import grep as log_grep, read as log_read
 from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.read import (
-    LogFileReader,
     View,
-    cut_to_lines,
     last_lines,
     last_readable_lines,
     read_range,
     read_raw,
-    read_readable,
 )
 from muxwire.results import LogMatch, LogTail
 from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 ID = b"0123456789abcdef"
 END = b"\x1b]7770;E;" + ID + b";0;/tmp;" + ID + b"\x07"
@@ -135,13 +130,6 @@ def test_eof_is_when_no_more_can_be_shown(path: Path) -> None:
     assert pieces == [("a", False), ("⛄", False), ("\r\n", False), ("$", True)]
     assert read_range(path, offset, 2, View(typed_from=7)) == log_read.LogPiece(b"", 7, 8, True, 0)
     assert read_range(path, offset, 2, VIEW) == log_read.LogPiece(b" ", 8, 8, True, 0)
-
-
-def test_a_log_that_is_not_there_is_empty(path: Path) -> None:
-    assert last_lines(path, 10, VIEW) == LogTail("", 0, False, 0)
-    assert read_range(path, 5, 10, VIEW) == log_read.LogPiece(b"", 5, 0, True, 0)
-    assert read_raw(path, 0, 10) == b""
-    assert last_matches(path, Search(Pattern("x")), 10, VIEW).content == ""
 
 
 def test_a_line_without_end_is_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -282,28 +270,6 @@ def test_where_a_line_lies_that_was_played(path: Path, log: bytes, line: int, by
     assert last_matches(path, Search(Pattern("needle")), 5, VIEW, as_read=True).matches == (LogMatch(byte, line),)
 
 
-@pytest.mark.parametrize(
-    "picture",
-    [
-        b"\x1b]1337;File=:" + b"x" * (3 << 20) + b"\x07",
-        b"\x1bPtmux;\x1b\x1b]1337;File=:" + b"x" * (3 << 20) + b"\x07\x1b\\",
-        b"\x1bPq" + b"~-\r\n" * (1 << 20) + b"\x1b\\",
-    ],
-    ids=["OSC 1337", "passed through", "sixel in lines"],
-)
-def test_a_picture_is_none_of_the_text(path: Path, picture: bytes) -> None:
-    path.write_bytes(b"one\r\ntwo\r\n" + picture + b"\r\nthree\r\nfour\r\n")
-    for lines in range(1, 6):
-        found = last_readable_lines(path, lines, VIEW).content.splitlines()
-        assert found == ["one", "two", "", "three", "four"][-len(found) :]
-        assert len(found) >= min(lines, 3)  # of a picture that has more lines than are played at once nothing is found
-    text, position, eof = b"", 0, False
-    while not eof:
-        piece, _ = read_readable(path, position, 300_000, VIEW)
-        text, position, eof = text + piece.data, piece.next_offset, piece.eof
-    assert [line for line in text.split(b"\n") if line] == [b"one", b"two", b"three", b"four"]
-
-
 def test_a_part_of_a_log(path: Path) -> None:
     path.write_bytes(b"match 1\r\nmatch 2\r\nx\r\nmatch 3\r\nmatch 4\r\n")
     part = View(final=True, within=(9, 30))
@@ -348,47 +314,8 @@ def test_grep_says_that_it_did_not_look_at_all(path: Path, pattern: str, monkeyp
     assert found.note.endswith(f"before byte {found.next_byte}")
 
 
-def test_grep_in_a_long_line_takes_linear_time(path: Path) -> None:
-    """The whole line at once would take a minute."""
-    path.write_bytes(b"x" * 60_000 + b"needle" + b"x" * 60_000)
-    assert last_matches(path, Search(Pattern(".*needle")), 5, VIEW).returned_lines == 1
-    assert last_matches(path, Search(Pattern(".*pin")), 5, VIEW).returned_lines == 0
-
-
 @pytest.mark.parametrize("pattern", ["(", "*", "a{99999999999999999999}", "[z-a]"])
 def test_a_bad_pattern(path: Path, pattern: str) -> None:
     path.write_bytes(b"x\n")
     with pytest.raises(InvalidArgument, match="not a valid regular expression"):
         last_matches(path, Search(Pattern(pattern)), 5, VIEW)
-
-
-@pytest.mark.parametrize("read", [last_lines, partial(last_readable_lines, played=False)], ids=["raw", "as seen"])
-def test_many_lines_are_not_held_twice(path: Path, read: Callable[..., LogTail]) -> None:
-    line = b"a line of text\r\n"
-    size = path.write_bytes(b"\x1b[?2004h" + line * 500_000)
-    tracemalloc.start()
-    try:
-        tail = read(path, 500_000, View(final=True))
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert tail.returned_lines == 500_000
-    assert peak < 2 * size  # what was read goes as it is decoded
-
-
-@given(
-    st.lists(st.sampled_from([b"", b"a", b"\r\n", b"\n", b"b\n\n", b"\xc3", b"\xa9\n", b"\r"])),
-    st.integers(1, 6),
-    st.booleans(),
-)
-def test_lines_are_cut_alike_from_parts_and_from_a_whole(parts: list[bytes], lines: int, whole: bool) -> None:
-    with LogFileReader(Path("/nowhere")) as log:
-        raw = b"".join(parts)
-        text = raw.replace(b"\r\n", b"\n")
-        expected = text.decode("utf-8", "replace").splitlines(keepends=True) if b"\r" not in text else None
-        tail = cut_to_lines(parts, lines, log, whole=whole)
-        assert parts == []  # nothing holds them any more
-        assert tail == cut_to_lines([raw], lines, log, whole=whole)
-        if expected is not None:
-            assert (tail.content, tail.returned_lines) == ("".join(expected[-lines:]), min(lines, len(expected)))
-            assert tail.truncated == (len(expected) > lines or (bool(expected) and not whole))

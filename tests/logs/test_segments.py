@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 
 import pytest
 
-from muxwire.host.patterns import Pattern
-from muxwire.logs import segments as log_segments, store as log_module
-from muxwire.logs.grep import Search, last_matches
+from muxwire.logs import segments as log_segments
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.read import LogFileReader, View, last_lines, read_range, read_raw
 from muxwire.logs.segments import UNKNOWN_SIZE, gaps_path, layout_of, open_log, retire, segment_path
@@ -56,41 +53,6 @@ async def test_a_log_goes_on_behind_its_segments_whoever_wrote_last(path: Path) 
         assert await log.read(4690, 4710) == LINES[4690:4710]
     assert read_raw(path, 0, len(LINES)) == LINES
     assert [segment.first for segment in layout_of(path).older] == [0, 1000, 2000]
-
-
-async def test_readers_see_no_seam(path: Path) -> None:
-    await write(path, LINES, piece=130)
-    chosen = random.Random(7)
-    for _ in range(100):
-        begin = chosen.randrange(len(LINES))
-        end = min(len(LINES), begin + chosen.randrange(3000))
-        assert read_raw(path, begin, end) == LINES[begin:end]
-        piece = read_range(path, begin, end - begin or 1, FINAL)
-        assert LINES[begin:].startswith(piece.data)
-        assert piece.next_offset == begin + len(piece.data)
-    for lines in (1, 99, 100, 101, 555, 1000, 2000):
-        tail = last_lines(path, lines, FINAL)
-        assert tail.content.encode() == LINES[-10 * lines - lines :]
-        assert (tail.truncated, tail.first_byte) == (lines < 1000, 0)
-    found = last_matches(path, Search(Pattern("line 00[19]99$")), 10, FINAL)
-    assert found.content == "line 00199\nline 00999\n"
-
-
-async def test_what_is_retired_is_counted_as_dropped(path: Path) -> None:
-    await write(path, LINES)
-    while older := layout_of(path).older:
-        retire(path, older[0])
-        first = older[0].last
-        piece = read_range(path, 500, 10, FINAL)
-        assert (piece.data, piece.dropped, piece.first) == (LINES[first : first + 10], first - 500, first)
-        tail = last_lines(path, 5000, FINAL)
-        assert tail.content.encode() == LINES[first:]
-        assert (tail.truncated, tail.first_byte, tail.next_byte) == (True, first, len(LINES))
-        assert last_matches(path, Search(Pattern("line")), 5000, FINAL).truncated
-        assert read_raw(path, 0, len(LINES)) == LINES[first:]
-    # Nothing but the file that is written is left, and its offsets are still known.
-    await write(path, b"more")
-    assert read_raw(path, len(LINES), len(LINES) + 4) == b"more"
 
 
 async def test_a_death_at_any_step_of_a_rotation_costs_no_offset(path: Path) -> None:
@@ -157,65 +119,3 @@ async def test_holes_in_segments_are_where_they_were(path: Path) -> None:
     assert records[-1] == '{"offset": 8500, "size": 1, "reason": "because", "since": 1.5, "until": 2.5}'
     piece = read_range(path, 8400, 1000, FINAL)
     assert (piece.data, piece.dropped) == (b"end", 101)
-
-
-async def test_the_writer_keeps_few_files_open_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "kept_max", lambda: 5)
-    async with LogStore(limits=SMALL) as store:
-        logs = [store.open(tmp_path / f"pane-@{number}.log") for number in range(30)]
-        for begin in range(0, 3000, 300):
-            for log in logs:
-                log.append(LINES[begin : begin + 300])
-            await store.written()
-        assert sum(log.file._descriptor is not None for log in logs) <= 5
-    for log in logs:
-        assert read_raw(log.path, 0, 9999) == LINES[:3000]
-
-
-def test_the_end_of_two_gigabytes_costs_what_the_end_of_a_small_log_does(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """How long it takes, the benchmarks say; what it reads is the same on every machine."""
-    size, block = 64 << 20, LINES * 10
-    for first in range(0, 2 << 30, size):
-        with segment_path(path, first).open("wb") as segment:
-            segment.truncate(size)
-            segment.seek(size - len(block))
-            segment.write(block)
-    log_segments.record(path)
-    path.write_bytes(LINES[:-5])
-    alone = path.with_name("pane-@2.log")
-    alone.write_bytes(LINES * 20)
-    read, real = 0, os.pread
-
-    def pread(descriptor: int, count: int, offset: int) -> bytes:
-        nonlocal read
-        data = real(descriptor, count, offset)
-        read += len(data)
-        return data
-
-    monkeypatch.setattr(os, "pread", pread)
-
-    def cost(log: Path, lines: int) -> int:
-        nonlocal read
-        read = 0
-        assert last_lines(log, lines, FINAL).returned_lines == lines
-        return read
-
-    assert 0 < cost(path, 500) <= cost(alone, 500) < 200_000
-    # From the segment before, too.
-    assert cost(path, 1500) <= cost(alone, 1500) < 200_000
-    assert last_lines(path, 500, FINAL).next_byte == (2 << 30) + len(LINES) - 5
-
-
-async def test_segments_of_other_tabs_are_not_ours(path: Path) -> None:
-    await write(path, LINES[:2500])
-    await write(path.with_name("pane-@1-%7.log"), LINES[:3500])
-    await write(path.with_name("pane-@11.log"), LINES[:4500])
-    assert len(layout_of(path).older) == 2
-    assert read_raw(path, 0, 9999) == LINES[:2500]
-    assert read_raw(path.with_name("pane-@1-%7.log"), 0, 9999) == LINES[:3500]
-    await write(path, LINES[2500:])
-    assert read_raw(path, 0, 99999) == LINES

@@ -13,8 +13,8 @@ import pytest
 
 from muxwire.logs import store as log_module
 from muxwire.logs.read import View, last_lines, read_range, read_raw
-from muxwire.logs.segments import PIECE_COST, LogFile
-from muxwire.logs.store import BATCH_BYTES, LogStore
+from muxwire.logs.segments import LogFile
+from muxwire.logs.store import LogStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,15 +52,6 @@ async def test_a_small_batch_is_written_without_being_asked_for(path: Path) -> N
         for text in (b"one", b"two"):
             log.append(text)
             await until(lambda text=text: path.read_bytes().endswith(text))  # type: ignore[misc]
-
-
-async def test_a_large_batch_goes_at_once(path: Path) -> None:
-    async with LogStore() as store:
-        log = store.open(path)
-        log.append(b"x" * BATCH_BYTES)
-        deadline = threading.Event()
-        while path.stat().st_size < BATCH_BYTES:  # the event loop has not run: no timer could
-            assert not deadline.wait(0.001)
 
 
 async def test_what_was_appended_is_written_when_cancelled(path: Path) -> None:
@@ -127,32 +118,6 @@ async def test_whoever_waits_for_the_file_has_it_tried_again(tmp_path: Path) -> 
     assert log.path.read_bytes() == b"text"
 
 
-async def test_whatever_one_log_raises_the_others_are_written(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(log_module, "RETRY_SECONDS", 0.01)
-    real, broken = LogFile.write, True
-
-    def write(file: LogFile) -> int:
-        if broken and file.path != path:
-            raise ValueError("no number")
-        return real(file)
-
-    monkeypatch.setattr(LogFile, "write", write)
-    said: list[str] = []
-    async with LogStore(lambda of, error: said.append(f"{of.name} {error.strerror}")) as store:
-        log, other = store.open(tmp_path / "pane-@2.log"), store.open(path)
-        for one in (log, other):
-            one.append(b"text")
-        assert await other.flushed()
-        assert not await log.flushed()
-        assert said == ["pane-@2.log ValueError: no number"]
-        assert "ValueError: no number): what came from byte 0 on is not in it" in await log.trouble()
-        broken = False
-        assert await log.flushed()
-        assert (path.read_bytes(), await log.trouble()) == (b"text", "")
-
-
 async def test_a_disk_that_stands_still_makes_a_hole_of_what_is_too_much(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,16 +151,6 @@ async def test_a_disk_that_stands_still_makes_a_hole_of_what_is_too_much(
         assert read_raw(path, 700, 800) == b""
 
 
-async def test_tiny_chunks_cannot_outgrow_the_bound(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "BACKLOG_MAX", 10_000)
-    async with LogStore() as store:
-        log = store.open(path)
-        for _ in range(1000):
-            log.append(b"x")
-        assert len(log.pending) < 200
-        assert log.end == 1000
-
-
 async def test_half_of_the_bound_must_be_free_before_more_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk at the edge would else make a hole of every other chunk."""
     monkeypatch.setattr(log_module, "BACKLOG_MAX", 1000)
@@ -206,14 +161,3 @@ async def test_half_of_the_bound_must_be_free_before_more_is_kept(path: Path, mo
     assert not store.admit(200)
     store._settled = 700
     assert store.admit(200)
-
-
-async def test_what_was_written_takes_no_room_any_more(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_module, "BACKLOG_MAX", 64 * PIECE_COST)
-    async with LogStore() as store:
-        log = store.open(path)
-        for _ in range(100):
-            for _ in range(10):
-                log.append(b"x")
-            assert await log.flushed()
-    assert path.read_bytes() == b"x" * 1000

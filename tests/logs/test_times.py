@@ -28,14 +28,6 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("ago", "offset"),
-    [(999.8, 0), (999.5, 40), (950, 40), (899.6, 40), (500, 90), (1, 90)],
-)
-def test_where_a_log_ended_then(ago: float, offset: int) -> None:
-    assert offset_at(KNOWN, ago, NOW) == offset
-
-
-@pytest.mark.parametrize(
     ("records", "ago", "says"),
     [
         (KNOWN, 700, "bytes 70 to 90 came between 899.4 and 500.0 s ago"),
@@ -93,12 +85,6 @@ def test_what_is_noted(path: Path, notes: list[tuple[float, float, int, int, boo
         times.note(began, came, begin, end, present=present)
     times.flush()
     assert read_times(times_path(path)) == records
-
-
-def test_another_writer_continues(path: Path) -> None:
-    LogTimes(path).note(1.0, 1.0, 0, 5, present=True)
-    LogTimes(path).note(9.0, 9.0, 5, 8, present=True)
-    assert read_times(times_path(path)) == [(1.0, 0), (1.0, 5), (9.0, 5), (9.0, 8)]
 
 
 def test_many_records_are_thinned_and_what_was_long_ago_is_still_known(

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
-from muxwire.shell.examine import PROOFS
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
-from muxwire.shell.listener import QUIET, SILENT_SECONDS
+from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.look import Process
 from muxwire.shell.nesting import GONE_QUIET
 from tests.shell.driven import NESTED_PID, OTHER, PID, osc
@@ -84,29 +83,6 @@ def test_what_tmux_has_not_sent_yet_may_say_otherwise() -> None:
     assert world.run(world.examiner.awaits_input()) == ""
 
 
-@pytest.mark.parametrize(("redraws", "took", "found"), [(1, 0.8, "interactive"), (1, 0.01, ""), (9, 0.8, "")])
-def test_what_draws_its_screen_anew_meanwhile_is_looked_at_again(redraws: int, took: float, found: str) -> None:
-    """On a busy machine a proof takes as long as htop needs from one screen to the next."""
-    world, ran = running()
-    asks(world)
-    left = redraws
-
-    def draws(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        nonlocal left
-        if left:
-            left -= 1
-            world.write(b"screen")
-        world.time += took
-        return ()
-
-    world.submitted = draws
-    assert world.run(world.examiner.examined(ran)) == found
-    assert ran.waits_at(world.stream.end) == bool(found)
-    assert world.looks == 1 + (
-        min(redraws, PROOFS - 1) if took > QUIET else 0
-    )  # no look from before what was drawn counts
-
-
 def test_what_has_changed_meanwhile_is_no_proof() -> None:
     world, ran = running()
     asks(world)
@@ -146,16 +122,6 @@ def test_a_tmux_that_does_not_answer_proves_nothing(failure: MuxwireError) -> No
     assert world.run(world.examiner.examined(ran)) == ""
 
 
-def test_a_result_is_not_asked_for_twice() -> None:
-    world, ran = running()
-    asks(world)
-    world.run(world.examiner.for_result(ran))
-    asked = len(world.done)
-    assert asked
-    world.run(world.examiner.for_result(ran))
-    assert len(world.done) == asked
-
-
 def ends(world: World, ran: Execution) -> None:
     world.ends(ran)
     world.time += 1.0
@@ -180,21 +146,6 @@ def test_a_result_looks_at_what_may_wait_and_was_not_told(
     assert bool(world.looks) == looks
 
 
-def test_a_result_looks_at_nothing_of_a_line_that_has_not_begun() -> None:
-    world = at_prompt("bash")
-    ran = world.typed()
-    world.time += 1.0
-    world.run(world.examiner.for_result(ran))
-    assert not world.looks
-
-
-def test_a_stopped_shell_continues_when_it_is_looked_at() -> None:
-    world, ran = running()
-    world.stopped = True
-    world.run(world.examiner.examined(ran))
-    assert world.done.count("continue") == 1
-
-
 # -- ends that no mark says
 
 
@@ -215,53 +166,6 @@ def test_a_nested_shell_at_its_prompt_is_asked_how_the_command_ended() -> None:
     assert len([one for one in world.done if "press" in one]) == 2
 
 
-@pytest.mark.parametrize(
-    ("late", "answers", "asked"),
-    [
-        (b"^C\r\ninner$ ", True, True),
-        (b"", True, False),
-        (b"^C\r\ninner$ ", False, False),
-    ],
-)
-def test_a_prompt_that_tmux_has_not_sent_yet_is_found_before_more_is_done(
-    late: bytes, answers: bool, asked: bool
-) -> None:
-    """The nested shell shows it, and this process learns of it by an answer of tmux."""
-    world, ran = running(2)
-    world.front_group, world.program = NESTED_PID, "bash"
-
-    def answer(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        if not answers:
-            raise TmuxSilent("it is stopped")
-        if not ran.cut >= 0 and late not in world.stream.written(0):
-            world.write(late)
-        return ()
-
-    world.submitted = answer
-    assert world.run(world.nested.asked(ran)) is asked
-    assert (ran.cut >= 0) is asked
-    assert world.run(world.nested.asked(ran)) is asked, "it is asked once, and is to answer"
-    assert len([one for one in world.done if "press" in one]) == asked
-    if asked:
-        world.ends(ran)
-        assert not world.run(world.nested.asked(ran))
-
-
-def test_a_question_that_cannot_be_typed_is_hidden_no_more() -> None:
-    world, ran = running(2)
-    world.front_group, world.program = NESTED_PID, "bash"
-    world.write(b"^C\r\ninner$ ")
-    world.time += 1.0
-
-    def lost(_: bytes) -> None:
-        raise ConnectionClosed("it is reconnected in a moment")
-
-    world.pressed = lost
-    world.run(world.nested.settle_end(ran))
-    assert world.done[-1] == "unhide"
-    assert ran.cut < 0
-
-
 @pytest.mark.parametrize(("quiet", "lives", "ended"), [(2.0, False, True), (0.5, False, False), (2.0, True, False)])
 def test_a_command_ends_with_its_nested_shell(quiet: float, lives: bool, ended: bool) -> None:
     world, ran = running(2)
@@ -273,29 +177,6 @@ def test_a_command_ends_with_its_nested_shell(quiet: float, lives: bool, ended: 
     world.run(world.nested.settle_end(ran))
     assert bool(ran.ending) == ended
     assert not ended or ran.exit_code is None
-
-
-@pytest.mark.parametrize(
-    ("command", "replaced"),
-    [
-        (b"exec zsh", True),
-        (b"exec zsh; true", False),
-        (b"exec >f", False),
-        (b"zsh", False),
-        (b"cd /tmp && exec zsh", True),
-        (b"A=1; export B=2\ncd; exec zsh", True),
-        (b"cd /tmp && exec >f", False),
-        (b"read -e x; exec zsh", False),  # what waits may be its `read`
-        (b"cd $(read -e x; echo $x); exec zsh", False),
-        (b"cdrom; exec zsh", False),
-    ],
-)
-def test_exec_of_a_shell_has_ended_when_that_is_at_its_prompt(command: bytes, replaced: bool) -> None:
-    world, ran = running(command=command)
-    world.front_group, world.program, world.found = PID, "zsh", at_prompt().found
-    world.write(b"% ")
-    world.run(world.nested.settle_end(ran))
-    assert bool(ran.ending) == replaced
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -21,10 +21,7 @@ from muxwire.shell.listener import (
     Refused,
     find_listener,
     hidden_waiting,
-    keys_sent,
-    may_be_read,
     on_its_way,
-    opens_shell,
     prompt_after,
     prompt_expected,
     ready_deadline,
@@ -155,26 +152,6 @@ def test_who_gets_a_line(shell: str, before: Callable[[Driven], None], seen: InF
     assert (found.level if found is not None else 0) == level
 
 
-@pytest.mark.parametrize(
-    ("shell", "before", "program", "waiting", "opens"),
-    [
-        ("", starting, "docker", "", True),
-        ("", starting, "ssh", "raw", True),
-        ("", starting, "ssh", "line", False),  # the question for a host key
-        ("", starting, "ssh", "password", False),
-        ("", starting, "node", "", False),
-        ("", nested_ended, "docker", "", False),
-        ("zsh", starting, "docker", "", False),  # of a start-up file
-    ],
-)
-def test_a_relay_that_a_tab_was_opened_with_may_bring_a_shell(
-    shell: str, before: Callable[[Driven], None], program: str, waiting: Waiting, opens: bool
-) -> None:
-    driven = Driven(shell)
-    before(driven)
-    assert opens_shell(driven.session, program, waiting) == opens
-
-
 def test_the_tabs_own_shell_has_a_moment_for_the_mark_of_its_prompt() -> None:
     driven = Driven()
     finished(driven)
@@ -199,31 +176,6 @@ def test_where_nothing_waits_nobody_listens(before: Callable[[Driven], None], na
     before(driven)
     for found in (Judgement(), Judgement("password")):
         assert find_listener(driven.session, front(name, pid=pid, found=found, raw=name != "ssh"), LATER) is None
-
-
-@pytest.mark.parametrize(
-    ("before", "level"), [(at_prompt, False), (running, False), (finished, False), (nested_ended, False)]
-)
-def test_a_reader_of_another_session_is_looked_for_after_what_may_have_left_one(
-    before: Callable[[Driven], None], level: bool
-) -> None:
-    driven = Driven()
-    before(driven)
-    for command in driven.commands:  # the clock of `Driven` counts seconds
-        command.begin_time = command.end_time
-    assert may_be_read(driven.session) is level
-    if not driven.commands:
-        return
-    last = driven.commands[-1]
-    last.asks(0, "a line")
-    assert may_be_read(driven.session)
-    last.asks(-1, "")
-    last.signalled("SIGINT")
-    assert may_be_read(driven.session)
-    last.signal_sent = ""
-    driven.session.input_typed(b"y\r", len(driven.data))
-    assert may_be_read(driven.session)
-    assert keys_sent(driven.session)
 
 
 def test_a_shell_that_starts_has_more_time_than_the_call() -> None:
@@ -382,10 +334,3 @@ def test_what_a_command_is_refused_with(
     assert what in str(error)
     assert remedy in error.remedy
     assert error.state == state
-
-
-def test_the_time_since_a_persons_line_is_said_only_where_it_is_known() -> None:
-    driven = Driven()
-    entered(driven)
-    assert " s ago" in str(refusal(driven.session, Refused("busy", "make"), LATER))
-    assert " s ago" not in str(refusal(driven.session, Refused("busy", "make", heard=False), LATER))

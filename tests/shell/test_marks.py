@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 
 import pytest
 from hypothesis import given, strategies as st
@@ -160,33 +159,6 @@ def test_junk_is_no_mark_and_hides_none(junk: bytes) -> None:
     assert kinds(junk + simple("S") + junk + ended() + junk + prompt() + junk) == "SEP"
 
 
-@pytest.mark.parametrize(
-    "torn",
-    [
-        prompt()[:-1],
-        prompt()[:-19],
-        ended()[:-19],
-        BEGIN + b"E;" + OTHER + b";0;",
-        BEGIN + b"P;" + OTHER + b";1;1;0;/x",
-    ],
-)
-def test_a_torn_mark_costs_no_later_one(torn: bytes) -> None:
-    later = prompt(b"/later", seq=4)
-    data = torn + simple("S") + b"out" + ended() + later
-    assert kinds(data) == "SEP"
-    assert scan(data)[-1] == PromptStart(len(data) - len(later), len(data), NAME, 4, 4242, 0, "/later")
-
-
-def test_a_replaced_mark_leaves_the_others_whole() -> None:
-    stream = [prompt()[:-18], BEGIN + b"E;" + OTHER + b";0;/o", prompt()[:-18], b";" + OTHER + b"\x07"]
-    scanner = MarkScanner()
-    marks = [mark for chunk in stream for mark in scanner.feed(chunk)]
-    assert marks == scan(b"".join(stream))
-    whole = len(b"".join(stream))
-    begin = len(stream[0])
-    assert marks == [CommandFinished(begin, whole, OTHER.decode(), 0, "/o" + stream[2].decode())]
-
-
 def test_a_mark_over_its_bound_is_none_and_is_let_go() -> None:
     scanner = MarkScanner()
     assert scanner.feed(prompt(b"x" * (CWD_MAX + 1))) == []
@@ -204,16 +176,6 @@ def test_a_mark_comes_with_its_last_byte() -> None:
         assert scanner.feed(BEGIN + data[:-1]) == []
         assert len(scanner.feed(data[-1:])) == 1
         assert scanner.pending == len(BEGIN + data)
-
-
-def test_pending_is_where_an_unfinished_mark_begins() -> None:
-    scanner = MarkScanner(10)
-    scanner.feed(b"abc\x1b]77")
-    assert scanner.pending == 13
-    scanner.feed(b"x")
-    assert scanner.pending == 18
-    scanner.feed(prompt()[:-3] + simple("T"))
-    assert scanner.pending == 18
 
 
 PIECES = st.sampled_from(
@@ -236,61 +198,9 @@ def test_chunks_do_not_matter(pieces: list[bytes], data: st.DataObject) -> None:
     assert scan(stream, cuts=cuts) == whole
 
 
-@given(pieces=st.lists(PIECES, max_size=10))
-def test_marks_follow_the_rules(pieces: list[bytes]) -> None:
-    """Rule by rule, from each head on, against the bytes behind it: slow and plain."""
-    stream = b"".join(pieces)
-    assert sorted(scan(stream), key=lambda mark: mark.begin) == [
-        mark for match in re.finditer(rb"\x1b", stream) if (mark := mark_at(stream, match.start()))
-    ]
-
-
-SIMPLE_RE = re.compile(
-    rb"\x1b\]7770;([STR]|H(?=;[^;]*;['\\];\d)|[BCNX](?=;[^;]*;\d)|D(?=;[^;]*;\d+;\d))"
-    rb";([0-9a-f]{16}(?:(?<=H;.{16});['\\];\d+(?:;[0-9a-f]{16})?|(?:;\d+)*))\x07",
-    re.DOTALL,
-)
-RAW_RE = re.compile(
-    rb"\x1b\]7770;(?:(P);([0-9a-f]{16}(?:;\d+){3})|(E);([0-9a-f]{16};\d+(?::[\d.,:]{,64})?)"
-    rb"|(Q);([0-9a-f]{16};\d+(?::[\d.,:]{,64})?;\d+;[0-9a-f]{16}));"
-)
-
-
 def values(fields: list[bytes]) -> tuple[object, ...]:
     told = {b"'": True, b"\\": False}
     return (fields[0].decode(), *(told[field] if field in told else int(field) for field in fields[1:]))
-
-
-def mark_at(stream: bytes, index: int) -> Mark | None:
-    if match := SIMPLE_RE.match(stream, index):
-        return typed(match[1].decode(), values(match[2].split(b";")), index, match.end())
-    match = RAW_RE.match(stream, index)
-    if not match:
-        return None
-    kind, *fields = b";".join(filter(None, match.groups())).split(b";")
-    position = match.end()
-    while position < len(stream):
-        if inner := SIMPLE_RE.match(stream, position):
-            position = inner.end()
-            continue
-        if inner := RAW_RE.match(stream, position):
-            if (inner[2] or inner[4] or inner[6]).startswith(fields[0]):
-                return None
-            position = inner.end()
-            continue
-        if stream.startswith(b";" + fields[0] + b"\x07", position):
-            cwd = stream[match.end() : position].replace(b"\r\n", b"\n")
-            directory = cwd.decode("utf-8", "surrogateescape")
-            if kind in b"EQ":
-                status, *times = fields[1].split(b":")
-                took = float(times[1]) - float(times[0]) if len(times) == 2 else None
-                prompt_of = (fields[3].decode(), int(fields[2])) if kind == b"Q" else ("", 0)
-                return CommandFinished(
-                    index, position + 18, fields[0].decode(), int(status), directory, *prompt_of, took
-                )
-            return typed(kind.decode(), (*values(fields), directory), index, position + 18)
-        position += 1
-    return None
 
 
 def test_a_head_without_all_of_its_fields_is_no_mark() -> None:
@@ -320,12 +230,6 @@ def test_an_end_says_when_its_shell_began_and_ended_the_command(said: str, took:
             assert (mark.status, mark.cwd, mark.took) == (0, "/tmp", took)
 
 
-@pytest.mark.parametrize("said", [b":" + b"1" * 200, b";:1:2", b":x:y"])
-def test_what_is_no_time_is_no_mark_or_no_time(said: bytes) -> None:
-    marks = scan(ended().replace(ID + b";0", ID + b";0" + said, 1))
-    assert [mark.took for mark in marks if isinstance(mark, CommandFinished)] in ([], [None])
-
-
 def test_marks_of_others_are_passed_over_and_hide_none() -> None:
     """Whatever the chunks; those of the tab are what a scanner finds that is told nothing."""
     foreign = b"".join((simple("S"), prompt(), ended(b"/x"), both(), BEGIN + b"E;" + ID + b";0;", b"text", simple("N")))
@@ -343,18 +247,3 @@ def test_marks_of_others_are_passed_over_and_hide_none() -> None:
         scanner = MarkScanner(owns=lambda one: one == OTHER.decode())
         found = [mark for at in range(0, len(data), size) for mark in scanner.feed(data[at : at + size])]
         assert found == wanted, size
-
-
-def test_a_flood_of_marks_of_others_is_asked_about_once_a_chunk() -> None:
-    asked: list[str] = []
-
-    def owns(mark_id: str) -> bool:
-        asked.append(mark_id)
-        return False
-
-    scanner = MarkScanner(owns=owns)
-    chunk = b"".join((simple("S"), prompt(), ended(), both(), simple("B"))) * 100
-    for _ in range(10):
-        assert scanner.feed(chunk) == []
-        assert len(scanner._held) < MARK_MAX // 10
-    assert len(asked) <= 2 * 10

@@ -11,18 +11,15 @@ from hypothesis import HealthCheck, example, given, settings, strategies
 from muxwire.errors import ConnectionClosed, MuxwireError, TabUnavailable, TmuxSilent
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
-from muxwire.shell.listener import DRAWN, DRAWN_REMOTE, PROMPT_GRACE, QUIET, START_TIMEOUT, ForegroundShell
+from muxwire.shell.listener import DRAWN, PROMPT_GRACE, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
-from muxwire.shell.port import SILENCE_WITHIN
-from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX, SAID_BEFORE
-from muxwire.shell.ready import INTERRUPT_SECONDS, ROUSED_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
+from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX
+from muxwire.shell.ready import INTERRUPT_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc
-from tests.shell.world import NEVER, PROGRAM, PROMPT, Over, World, at_prompt
+from tests.shell.world import NEVER, Over, World, at_prompt
 
-# DECSET 2004: by it bash says that its line editor is on.
-EDITS = b"\x1b[?2004h"
 # A call's own timeout, longer than whatever is decided earlier.
 PATIENT = 10.0
 # A command of another process begins, also in a nested shell, and ends.
@@ -68,30 +65,6 @@ def test_its_word_takes_the_place_of_the_kernels() -> None:
     assert 0.3 <= world.time - begun < 0.3 + 2 * LOOK_MAX
 
 
-def test_a_shell_that_says_no_more_when_it_reads_is_believed_to_by_the_kernels_word() -> None:
-    world = at_prompt()
-    accept(world)
-    world.prompt()
-    begun = world.time
-    assert reached(world).level == 1
-    assert SAID_BEFORE <= world.time - begun < 2 * SAID_BEFORE + 3 * LOOK_MAX
-    accept(world)
-    world.prompt()
-    world.session.says_reads = False  # as after a zsh without its editor, which says that it cannot say so
-    world.time, begun = world.time + 1.0, world.time + 1.0
-    reached(world)
-    assert world.time - begun < SAID_BEFORE
-
-
-def test_ksh_reads_with_its_editor_as_soon_as_the_kernel_echoes_no_more() -> None:
-    world = at_prompt("ksh")
-    world.modes, world.sleeps = TtyModes(icanon=True, echo=True, isig=True), ""
-    world.later(0.1, lambda: setattr(world, "modes", TtyModes(icanon=False, echo=False, isig=True)))
-    begun = world.time
-    assert reached(world).edits
-    assert 0.1 <= world.time - begun < 0.2
-
-
 @pytest.mark.parametrize(("shell", "keys"), [("bash", b"\x03"), ("dash", b"\x03"), ("zsh", b"")])
 def test_an_unfinished_command_is_thrown_away_where_the_key_does_not_leave_it(shell: str, keys: bytes) -> None:
     world = at_prompt(shell)
@@ -99,22 +72,6 @@ def test_an_unfinished_command_is_thrown_away_where_the_key_does_not_leave_it(sh
     world.pressed = lambda _: world.prompt(status=130, reads=b"1")
     assert reached(world).level == 1
     assert world.input == keys
-
-
-@pytest.mark.parametrize("sleeps", ["editor", "line"])
-def test_a_prompt_in_which_programs_run_is_waited_for(sleeps: str) -> None:
-    world = World("ksh")
-    world.prompt(b"")
-    world.sleeps = ""
-
-    def drawn() -> None:
-        world.write(PROMPT)
-        world.sleeps = sleeps
-
-    world.later(1.5, drawn)
-    found = reached(world)
-    assert 1.5 <= world.time < 2.0
-    assert found.edits == (sleeps == "editor")
 
 
 @pytest.mark.parametrize("shell", ["bash", "ksh", "dash"])
@@ -127,17 +84,6 @@ def test_a_shell_that_is_late_at_its_prompt_is_given_longer_than_a_program(shell
     assert not world.on_its_way()
     world.later((BUSY_GRACE + LATE_GRACE) / 2, lambda: setattr(world, "sleeps", "editor"))
     assert reached(world).level == 1
-
-
-def test_a_shell_that_never_reads_at_its_prompt_is_waited_for_no_longer() -> None:
-    world = World()
-    world.prompt()
-    world.sleeps = ""
-    world.write(b"printed by a job\r\n")
-    begun = world.time
-    with pytest.raises(TabUnavailable):
-        reached(world)
-    assert LATE_GRACE <= world.time - begun < 2 * LATE_GRACE
 
 
 def test_what_a_person_started_is_given_a_moment() -> None:
@@ -210,19 +156,6 @@ def just_started() -> World:
     return world
 
 
-def test_a_shell_that_was_just_started_is_not_examined_before_its_first_mark() -> None:
-    world = just_started()
-    before: list[int] = []
-
-    def comes() -> None:
-        before.extend((world.looks, len(world.done)))
-        world.comes_back()
-
-    world.later(UNEXAMINED_SECONDS / 2, comes)
-    found = reached(world)
-    assert (before, found.level) == ([0, 0], 1)
-
-
 def test_a_shell_that_shows_no_mark_is_examined_after_a_moment() -> None:
     world = just_started()
     with pytest.raises(Over):
@@ -232,31 +165,6 @@ def test_a_shell_that_shows_no_mark_is_examined_after_a_moment() -> None:
     with pytest.raises(Over):  # nor does a later call wait once more
         world.run(world.ready.reached(PATIENT), world.time + DRAWN)
     assert world.looks
-
-
-def test_a_shell_that_ends_as_it_starts_is_known_at_once() -> None:
-    world = just_started()
-    world.later(UNEXAMINED_SECONDS / 2, lambda: world.session.close("ended", world.time, end=world.stream.end))
-    with pytest.raises(TabUnavailable) as refused:
-        reached(world)
-    assert (refused.value.state, world.time < UNEXAMINED_SECONDS) == ("dead", True)
-
-
-def test_a_first_prompt_that_tmux_has_not_passed_on_yet_is_waited_for() -> None:
-    """On a busy machine. Its shell was taken for one that a start-up file began, and a half-typed line was lost."""
-    world = World()
-    world.program = "bash"
-    world.session.input_typed(b"echo half", world.stream.end)
-    world.write(b"echo half")  # the kernel's echo
-    world.time += 1.0
-
-    def asked(words: tuple[str, ...]) -> tuple[bytes, ...]:
-        if not world.session.integrated and words[0] == "display-message":
-            world.prompt(PROMPT + b"echo half")
-        return ()
-
-    world.submitted = asked
-    assert reached(world).level == 1
 
 
 def test_a_stopped_shell_continues() -> None:
@@ -284,17 +192,6 @@ def test_a_c_c_is_dealt_with_first() -> None:
     assert world.time - begun < 0.1
 
 
-def test_an_older_prompt_is_no_answer_to_a_c_c() -> None:
-    world = at_prompt()
-    world.interrupted_at, world.sleeps = world.time, ""
-    world.later(0.05, lambda: world.prompt(status=0, reads=b"1"))
-    begun = world.time
-    world.later(0.2, lambda: world.prompt(status=130, reads=b"1"))
-    world.later(0.2, lambda: setattr(world, "sleeps", "editor"))
-    reached(world)
-    assert 0.2 <= world.time - begun < 0.2 + PROMPT_GRACE
-
-
 @pytest.mark.parametrize(
     ("shell", "says", "seconds"),
     [("bash", False, PROMPT_GRACE), ("fish", True, PROMPT_GRACE), ("bash", True, INTERRUPT_SECONDS)],
@@ -306,34 +203,6 @@ def test_a_shell_that_sleeps_may_not_have_got_the_c_c(shell: str, says: bool, se
     reached(world)
     assert seconds <= world.time - begun < seconds + PROMPT_GRACE
     assert world.interrupted_at < 0
-
-
-def test_a_shell_in_front_that_reads_no_keys_yet_has_not_seen_to_a_c_c() -> None:
-    world = at_prompt()
-    world.interrupted_at, world.sleeps = (begun := world.time), ""
-    world.later(INTERRUPT_SECONDS / 2, lambda: world.prompt(status=130))
-    world.later(INTERRUPT_SECONDS / 2, lambda: setattr(world, "sleeps", "editor"))
-    world.run(world.ready.interrupt_taken())
-    assert INTERRUPT_SECONDS / 2 <= world.time - begun < INTERRUPT_SECONDS / 2 + PROMPT_GRACE
-
-
-def test_a_prompt_after_a_c_c_counts_once_the_shell_reads_there() -> None:
-    world = at_prompt(known=True)
-    world.interrupted_at, world.sleeps = (begun := world.time), ""
-    world.later(0.1, lambda: world.prompt(status=130))
-    world.later(0.4, lambda: world.prompt(status=130, reads=b"1"))
-    world.run(world.ready.interrupt_taken())
-    assert 0.4 <= world.time - begun < 0.4 + PROMPT_GRACE
-
-
-@pytest.mark.parametrize(("program", "seconds"), [("cat", PROMPT_GRACE), ("", INTERRUPT_SECONDS)])
-def test_a_c_c_that_no_shell_sees_to_is_not_waited_for_for_ever(program: str, seconds: float) -> None:
-    world = at_prompt()
-    world.interrupted_at, world.sleeps = (begun := world.time), ""
-    if program:
-        world.runs(program)
-    world.run(world.ready.interrupt_taken())
-    assert seconds <= world.time - begun < seconds + PROMPT_GRACE
 
 
 def accepts(world: World) -> None:
@@ -367,21 +236,6 @@ def test_the_prompt_at_which_all_typed_lines_are_read(
     begun = world.time
     assert world.run(world.ready.lines_read()) == read
     assert seconds <= world.time - begun <= seconds + 0.1
-
-
-def test_a_line_that_the_shell_takes_during_the_look_is_no_read_prompt() -> None:
-    """What tmux had not passed on yet: the shell sleeps until keys come, and it has run a line meanwhile."""
-    world = World()
-    world.prompt()
-
-    def answer(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        if world.session.at_prompt:
-            accept(world)
-        return ()
-
-    world.submitted = answer
-
-    assert world.run(world.ready.lines_read()) == ""
 
 
 def later_prompt(world: World, seconds: float = 0.1) -> None:
@@ -474,28 +328,6 @@ def test_nothing_is_typed_while_another_session_reads() -> None:
     assert reached(world).level == 1
 
 
-def test_a_reader_that_was_awake_at_the_first_look_is_looked_at_again() -> None:
-    world = after_keys()
-    world.roused = True
-
-    def reads_on() -> None:
-        world.roused, world.strangers = False, (reader(),)
-
-    world.later(ROUSED_SECONDS / 2, reads_on)
-    with pytest.raises(TabUnavailable, match="pinentry"):
-        reached(world)
-
-
-def test_what_is_awake_all_the_time_holds_no_command_up() -> None:
-    took = []
-    for roused in (False, True):
-        world = after_keys()
-        world.roused, begun = roused, world.time
-        assert reached(world).level == 1
-        took.append(world.time - begun)
-    assert ROUSED_SECONDS <= took[1] - took[0] < 2 * ROUSED_SECONDS
-
-
 # -- shells that our hooks do not reach
 
 
@@ -510,15 +342,6 @@ def nested(program: str = "bash", *, hidden: bool = False) -> World:
     world.write(b"inner$ ")
     world.time += 1.0
     return world
-
-
-def test_a_look_that_takes_longer_than_a_prompt_to_be_drawn_is_soon_made_again() -> None:
-    """As on a busy machine: each command in a nested shell began 0.15 s late."""
-    world = answers(nested())
-    world.stream.last_output, world.looking = world.time, 2 * DRAWN
-    begun = world.time
-    reached(world)
-    assert world.time - begun < ANSWERS_IN + QUIET
 
 
 def answers(world: World) -> World:
@@ -539,47 +362,6 @@ def test_a_foreign_shell_is_probed(program: str) -> None:
     assert (found.level, found.pgrp, found.status, found.token) == (2, NESTED_PID, 7, OTHER)
     assert [one[:5] for one in world.done if one[:5] in ("hide", "press")] == ["hide", "press"]
     assert world.run(world.nested.prompt(found)) == b"inner$ "
-
-
-@pytest.mark.parametrize(
-    ("change", "probed"),
-    [
-        pytest.param(lambda w: None, False, id="its prompt is there again"),
-        pytest.param(lambda w: w.write(b"\r\nother$ "), True, id="another prompt"),
-        pytest.param(lambda w: w.session.input_typed(b"exit\r", w.stream.end), True, id="after keys"),
-        pytest.param(lambda w: setattr(w, "front_group", PROGRAM), True, id="in another group"),
-    ],
-)
-def test_a_foreign_shell_that_was_probed_before_is_known(change: Callable[[World], None], probed: bool) -> None:
-    world = answers(nested("ssh", hidden=True))
-    found = reached(world)
-    ran = world.typed(2, NESTED_PID, world.run(world.nested.prompt(found)), token=found.token)
-    world.begins(ran)
-    world.ends(ran, status=3)
-    world.write(b"inner$ ")
-    world.time += 1.0
-    change(world)
-    world.time += 1.0
-    world.done.clear()
-    begun = world.time
-    found = reached(world)
-    assert (found.status, found.token) == (7 if probed else 3, OTHER)
-    assert any(one.startswith("press") for one in world.done) == probed
-    assert probed or (world.run(world.nested.prompt(found)), world.time - begun < DRAWN_REMOTE) == (b"inner$ ", True)
-
-
-def test_a_pane_in_which_something_writes_for_ever_is_typed_into_all_the_same() -> None:
-    world = answers(nested())
-    found = reached(world)
-
-    def tick() -> None:
-        world.write(b".")
-        world.later(0.001, tick)
-
-    tick()
-    begun = world.time
-    world.run(world.nested.prompt(found))
-    assert world.time - begun < 2 * SILENCE_WITHIN
 
 
 def test_what_does_not_answer_a_probe_is_no_shell() -> None:
@@ -631,17 +413,6 @@ def test_another_machine_that_does_not_answer_is_named() -> None:
     with pytest.raises(TabUnavailable, match="box does not answer"):
         reached(world, 1.0)
     assert 1.0 <= world.time - begun < 2.0
-
-
-def test_what_is_known_of_a_machine_that_does_not_answer_refuses_nothing() -> None:
-    world = at_prompt("zsh")
-    accept(world)
-    world.runs("vim")
-    world.machine, world.round_trip, world.reachable = "box", 0.1, False
-    begun = world.time
-    with pytest.raises(TabUnavailable):
-        reached(world, 3.0)
-    assert world.time - begun >= 3.0
 
 
 # -- whatever happens

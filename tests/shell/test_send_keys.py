@@ -7,13 +7,13 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
-from muxwire.errors import ConnectionClosed, InvalidArgument, MuxwireError, TabUnavailable
+from muxwire.errors import InvalidArgument, MuxwireError, TabUnavailable
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import TtyModes, Waiting
 from muxwire.shell.prompt_line import EDITOR_GRACE
 from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL, TAKEN_SECONDS
 from muxwire.shell.stop import BEGINS_WITHIN, Stop
-from tests.shell.driven import PID, osc
+from tests.shell.driven import PID
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import PROGRAM, World, at_prompt
 
@@ -136,14 +136,6 @@ def test_after_a_command_its_prompt_comes_first() -> None:
     assert pressed(world) == ["b'x'"]
 
 
-def test_a_prompt_that_is_drawn_late_is_waited_for_a_moment() -> None:
-    world = at_prompt("zsh", known=False)
-    world.sleeps = ""
-    begun = world.time
-    send(world, "x")
-    assert EDITOR_GRACE <= world.time - begun < 2 * EDITOR_GRACE
-
-
 @pytest.mark.parametrize("begins_after", [BEGIN_SECONDS / 2, 2 * BEGIN_SECONDS])
 def test_a_command_that_is_on_its_way_begins_first(begins_after: float) -> None:
     world = at_prompt("zsh")
@@ -182,15 +174,6 @@ def test_a_line_that_the_terminal_would_cut_is_refused() -> None:
     send(world, "x" * (2 * LINE_MAX))
 
 
-def test_a_line_is_refused_by_the_modes_that_the_line_before_has_brought() -> None:
-    world = program(KEYS)
-    world.pressed = lambda keys: setattr(world, "modes", LINES) if b"\r" in keys else None
-    with pytest.raises(InvalidArgument) as refused:
-        send(world, "cat", "Enter", "x" * (LINE_MAX + 1))
-    assert "what came before it was typed" in refused.value.remedy
-    assert world.input == b"cat\r"
-
-
 def test_what_takes_no_keys_is_said() -> None:
     world = program()
     world.flags = b"0 0 0 0 1 0 0 0 200 50"
@@ -208,14 +191,6 @@ def test_a_c_c_behind_text_that_is_not_read_becomes_a_signal() -> None:
     assert ECHO_SECONDS <= world.time - begun < 2 * ECHO_SECONDS
 
 
-@pytest.mark.parametrize("modes", [LINES, KEYS])
-def test_a_c_c_that_is_shown_or_read_as_a_key_needs_no_signal(modes: TtyModes) -> None:
-    world = program(modes)
-    world.pressed = lambda _: world.later(0.01, lambda: world.write(b"^C"))
-    assert send(world, "C-c")[2] == ""
-    assert not any("signal" in one for one in world.done)
-
-
 def test_the_tabs_own_shell_gets_no_signal_for_a_key() -> None:
     world = program()
     world.front_group = PID
@@ -227,12 +202,6 @@ def test_a_person_who_scrolls_is_told_of() -> None:
     world = program()
     world.flags = b"0 0 0 1 0 0 0 0 200 50"
     assert "copy mode" in send(world, "x")[2]
-
-
-def test_what_is_typed_ahead_in_the_same_call_is_not_said_to_be_taken() -> None:
-    world = program(KEYS)
-    world.pressed = lambda keys: world.write(keys + b"\n")
-    assert send(world, "hello", "Enter", "and again", "Enter")[3] is None
 
 
 @pytest.mark.parametrize(("shows", "wanted"), [(b"hello", True), (b"", False)])
@@ -289,29 +258,6 @@ def test_a_text_that_still_stands_in_its_box_is_not_taken(ends: int, presses: in
     assert world.input == b"hello" + b"\r" * presses
 
 
-def test_a_program_that_does_not_read_yet_is_waited_for_and_gets_no_second_enter() -> None:
-    world = program(KEYS)
-    world.runs("agent", "")
-
-    def shows(keys: bytes) -> None:
-        if keys == b"\r":
-            world.later(2.0, lambda: world.write(b"\nthinking\n> "))
-        else:
-            world.write(keys)
-
-    world.pressed = shows
-    assert send(world, "hello", "Enter")[3] is True
-    assert world.input == b"hello\r"
-
-
-def test_enter_is_not_typed_into_a_tab_that_ended_while_its_text_was_waited_for() -> None:
-    world = program(KEYS)
-    world.later(0.2, lambda: world.write(osc(f"X;{world.session.nonce};3")))
-    with pytest.raises(TabUnavailable):
-        send(world, "hello", "Enter")
-    assert "".join(eval(one).decode() for one in pressed(world)) == "hello"
-
-
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     EVENTS,
@@ -358,18 +304,6 @@ def test_whatever_happens_the_end_of_what_runs_is_found(
     world.run(stop.run())
     assert world.time - begun < BEGINS_WITHIN + 10.0
     assert over() or not answers or stop.sent
-
-
-def test_a_key_between_two_connections_leaves_the_signal() -> None:
-
-    world = program()
-
-    def lost(_: bytes) -> None:
-        raise ConnectionClosed("it is reconnected in a moment")
-
-    world.pressed = lost
-    world.run(Stop(world.port, lambda: False).run())
-    assert [one.split()[0] for one in world.done[:2]] == ["press", "signal"]  # of the first step
 
 
 def test_a_command_after_keys_still_finds_its_shell() -> None:

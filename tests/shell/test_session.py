@@ -7,11 +7,8 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.host.shells import shell_for
-from muxwire.shell.execution import HUNG_UP, INTERRUPTED, Execution, OnTimeout
+from muxwire.shell.execution import Execution, OnTimeout
 from muxwire.shell.left_shell import starts_shell
-from muxwire.shell.listener import may_be_read
-from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.session_table import (
     COMMAND_TABLE,
     SHELL_TABLE,
@@ -24,7 +21,6 @@ from muxwire.shell.session_table import (
     ShellGone,
     ShellState,
 )
-from muxwire.shell.tab_state import starting, unhooked
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, PID, Driven, osc, prompt
 
 
@@ -251,15 +247,6 @@ def test_a_nested_shell_that_ends_between_two_commands_is_told_once() -> None:
     assert told == [False, True]
 
 
-def test_a_caller_who_typed_something_since_knows_of_it() -> None:
-    driven = Driven()
-    left_idle(driven)
-    driven.session.input_typed(b"\x04", len(driven.data))
-    driven.finish(0, status=0)
-    driven.prompt(0)
-    assert driven.session.left is None
-
-
 def test_another_shell_that_answers_in_place_of_a_nested_one_ends_what_ran_there() -> None:
     driven = Driven()
     driven.prompt()
@@ -272,27 +259,6 @@ def test_another_shell_that_answers_in_place_of_a_nested_one_ends_what_ran_there
     driven.feed(osc(f"H;{inner.command_id};';255;{OTHER}"))
     assert (inner.ending, inner.exit_code) == ("shell_lost", None)
     assert "has ended (status 255); the tab is back in the shell before it" in inner.note
-
-
-def test_of_a_shell_that_was_never_typed_into_it_is_not_said_where_it_stands() -> None:
-    """`bash` in a shell over a relay shows the same prompt: that shell was said to have ended."""
-    driven = Driven()
-    driven.prompt()
-    driven.session.line_entered()
-    driven.accept()
-    inner = driven.type(level=2, token=NONCE, command_id=own_id(bytes(ID_RANDOM), NONCE))
-    driven.begin()
-    driven.feed(osc(f"H;{inner.command_id};';0;{'0' * 16}"))
-    assert (inner.ending, inner.exit_code) == ("shell_lost", None)
-    assert "either this command started it, or the shell that ran the command has ended" in inner.note
-    assert driven.session.left is not None
-    # The new shell ends, and with it the command that began it.
-    leaves = driven.type(level=2, token=OTHER)
-    driven.begin()
-    begin = len(driven.data)
-    driven.feed(osc(f"E;{inner.command_id};0;/;{inner.command_id}"))
-    assert leaves.running
-    assert leaves.ours[-1] == (begin, len(driven.data))
 
 
 def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:
@@ -434,54 +400,6 @@ def test_a_nested_shell_that_had_ended_before_this_process_came_refuses_nothing(
     assert later.session.left is None
 
 
-def test_the_end_of_a_command_that_another_version_typed() -> None:
-    """Its id was made without the nonce: it is known from the record, also where its end was noted already."""
-    earlier = Execution("00112233445566aa", b"old", prompt_seq=1, typed_at=0, typed_time=0.0)
-    earlier.start(5, 1.0)
-    earlier.finish("completed", 2.0, end=9, exit_code=0)
-    driven = Driven()
-    driven.session.recall([earlier], PID, -1)
-    driven.feed(osc(f"Q;{earlier.command_id};0;2;{NONCE};/;{earlier.command_id}"))
-    driven.session.recalled(driven.now(), end=len(driven.data))
-    assert driven.session.at_prompt
-
-
-def test_the_echo_of_an_earlier_processs_input_ends_where_the_line_was_accepted() -> None:
-    driven = Driven()
-    driven.session.recall([], PID, 0)
-    driven.prompt()
-    driven.accept()
-    first = len(driven.data)
-    driven.prompt()
-    driven.accept()
-    driven.session.recalled(driven.now(), end=len(driven.data))
-    assert driven.session.last_input.offset == first
-
-
-@pytest.mark.parametrize(("input_at", "moved"), [(-1, False), (0, False), (5, True)])
-def test_the_line_of_an_earlier_processs_command_is_no_echo_of_an_input_before_it(input_at: int, moved: bool) -> None:
-    """Else each `muxwire run` took itself for one that comes after keys, and examined all processes of the machine."""
-    earlier = Execution("00112233445566aa", b"old", prompt_seq=0, typed_at=5, typed_time=1.0, recalled=True)
-    earlier.start(5, 1.0)
-    earlier.finish("completed", 1.0, end=9, exit_code=0)
-    driven = Driven()
-    driven.session.recall([earlier], PID, input_at)
-    driven.prompt()
-    driven.accept()
-    driven.session.recalled(driven.now(), end=len(driven.data))
-    assert driven.session.last_input.offset == (len(driven.data) if moved else input_at)
-    assert may_be_read(driven.session) is moved
-
-
-def test_a_command_of_an_earlier_process_that_failed_may_have_been_interrupted() -> None:
-    earlier = Execution("00112233445566aa", b"old", prompt_seq=1, typed_at=0, typed_time=1.0, recalled=True)
-    earlier.start(5, 1.0)
-    earlier.finish("completed", 1.0, end=9, exit_code=INTERRUPTED)
-    driven = Driven()
-    driven.session.recall([earlier], PID, -1)
-    assert may_be_read(driven.session)
-
-
 def told(fact: Fact) -> tuple[object, ...]:
     match fact:
         case OutputBegan(execution):
@@ -582,12 +500,6 @@ def test_a_command_lasts_as_its_shell_says_and_never_less_than_it_can_have(times
     assert command.lasted(driven.now()) == pytest.approx(seconds)
 
 
-def test_a_command_that_runs_has_lasted_since_it_was_typed() -> None:
-    driven = Driven()
-    running(driven)
-    assert driven.commands[-1].lasted(10.0) == 10.0 - driven.commands[-1].typed_time
-
-
 FORGED = ("S;{}", "T;{}", "B;{};1", "B;{};0", "E;{};0;/x;{}", "Q;{};0;99;{};/x;{}", "H;{};';0", "R;{}", "X;{};0",
           "P;{};99;4242;0;/x;{}", "C;{};1", "D;{};1;0", "N;{};1")  # fmt: skip
 
@@ -683,17 +595,6 @@ def test_a_command_timed_out_if_it_runs_on_after_its_time_or_was_ended_for_it(
     assert command.timed_out is ended
 
 
-def test_a_line_that_became_another_shell_leaves_a_tab_that_does_not_start() -> None:
-    driven = Driven()
-    driven.prompt()
-    driven.accept()
-    other = shell_for("dash")
-    assert other is not None
-    driven.session.became(other)
-    assert (driven.session.shell, driven.session.adopted, unhooked(driven.session)) == (other, True, True)
-    assert not starting(driven.session)
-
-
 def test_the_status_at_a_prompt_is_known_if_its_mark_said_so() -> None:
     driven, known = Driven("ksh"), []
     driven.prompt(256 + 15)
@@ -722,18 +623,6 @@ def test_a_command_waits_no_longer_once_keys_were_typed_though_nothing_was_writt
     assert not command.silent_since(end)
     command.asks(end, "a line")  # by a new look
     assert command.waits_at(end)
-
-
-def test_a_command_is_told_that_its_tab_was_closed_and_not_that_it_ended_its_shell() -> None:
-    for closed, expected in ((False, ("the command ended its shell; the tab is closed", 3)), (True, (HUNG_UP, None))):
-        driven = Driven()
-        driven.prompt()
-        command = driven.type()
-        driven.begin()
-        if closed:
-            driven.session.hang_up()
-        driven.exit()
-        assert (command.note, command.exit_code) == expected
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ from muxwire.errors import ConnectionClosed
 from muxwire.shell.execution import Execution
 from muxwire.shell.look import Front, StopTarget, TtyModes
 from muxwire.shell.stop import (
-    ANSWERS_WITHIN,
     BEGINS_WITHIN,
     ESCALATION_SECONDS,
     FORKS_WITHIN,
@@ -259,28 +258,6 @@ def test_a_line_in_a_nested_shell_is_not_thrown_away_while_it_may_begin() -> Non
     world.run(level=2)
     assert world.done[0][0] >= BEGINS_WITHIN
     assert actions(world) == [KEY, KEY]  # of the steps
-
-
-@pytest.mark.parametrize(
-    ("prompted_at", "answer_takes", "expected"),
-    [
-        (0.5, 3.0, [(0.1, KEY), (0.7, "ask")]),  # no second key: it would throw the question away
-        (0.9, 3.0, [(0.1, KEY), (0.7, KEY), (1.3, "ask")]),
-        (NEVER, 0.0, [(0.1, KEY), (0.7, KEY)]),
-        (0.5, NEVER, [(0.1, KEY), (0.7, "ask"), (5.7, KEY), (6.3, "ask")]),  # it was no prompt
-    ],
-)
-def test_a_nested_shell_at_its_prompt_has_time_to_say_how_the_command_ended(
-    prompted_at: float, answer_takes: float, expected: list[tuple[float, str]]
-) -> None:
-    world = World(
-        target=StopTarget(LEADER, SHELL, NESTED), front=NESTED, ends_by=(), prompted_at=prompted_at,
-        answer_takes=answer_takes,
-    )  # fmt: skip
-    world.run(level=2)
-    assert actions(world) == [what for _, what in expected]
-    assert [when for when, _ in world.done] == pytest.approx([when for when, _ in expected], abs=0.01)
-    assert world.now <= ESCALATION_SECONDS + 2 * ANSWERS_WITHIN
 
 
 def test_the_first_step_has_the_callers_time_and_no_other() -> None:

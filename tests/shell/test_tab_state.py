@@ -19,7 +19,6 @@ from muxwire.shell.tab_state import (
     RULES,
     UNDER_WAY,
     keys_ran_from,
-    last_ran_from,
     line_lost,
     line_status,
     not_begun,
@@ -210,31 +209,6 @@ def test_what_keys_have_started_began_when_they_were_typed_and_not_when_the_comm
     assert keys_ran_from(driven.session, pressed) == pressed
     assert keys_ran_from(driven.session, ended - 1) == ended  # typed ahead
     assert keys_ran_from(driven.session, driven.now()) == ended  # a person typed the line, and we into its program
-
-
-@pytest.mark.parametrize("says", [True, False])  # whether the shell says that it took a line
-def test_a_job_of_the_line_that_ended_last_began_once_that_was_typed(says: bool) -> None:
-    driven = Driven("zsh" if says else "dash")
-    before = -1.0
-    driven.prompt()
-    assert last_ran_from(driven.session, before) == driven.session.prompt_time  # nothing ran
-    command = driven.type()
-    if says:
-        driven.accept()
-    driven.begin()
-    answered = driven.now()
-    driven.finish()
-    assert last_ran_from(driven.session, before) == command.typed_time  # the prompt is still to come
-    driven.prompt()
-    for pressed in (before, answered, driven.now()):  # the last of them is of a line that is not entered yet
-        assert last_ran_from(driven.session, pressed) == command.typed_time
-    driven.prompt()
-    assert last_ran_from(driven.session, pressed) == (command.typed_time if says else pressed)  # C-c, an empty line
-    if says:
-        driven.accept()
-    driven.prompt()
-    assert last_ran_from(driven.session, pressed) == pressed
-    assert last_ran_from(driven.session, before) == driven.session.prompt_time  # a person typed it
 
 
 @pytest.mark.parametrize(

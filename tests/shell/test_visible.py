@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from muxwire.shell.marks import MARK_MAX
 from muxwire.shell.visible import (
     HIDDEN_MAX,
     LOOKAHEAD,
     LOOKBEHIND,
     SEQUENCE_END,
     alternate_at,
-    known_from,
     visible,
     visible_range,
     visible_slice,
@@ -192,7 +190,6 @@ PIECES = st.sampled_from(
         mark(b"P;" + ID + b";1;2;0;/" + TYPED + T + b";" + ID),
     ]
 )  # fmt: skip
-SIZES = st.lists(st.integers(1, 30), min_size=1)
 LOGS = st.lists(PIECES, max_size=16).map(b"".join)
 
 
@@ -214,45 +211,3 @@ def visible_head(log: bytes, start: int) -> bytes:
     whole = visible(log)
     rest = b"".join(in_pieces(log, 10_000, start=start))
     return whole[: len(whole) - len(rest)]
-
-
-@settings(max_examples=60)
-@given(log=LOGS, filler=st.integers(0, 400), limit=st.integers(1, 300))
-def test_context_is_as_long_as_it_says(log: bytes, filler: int, limit: int) -> None:
-    """Marks and redraws of the greatest length, so that too short a context would show."""
-    long_mark = mark(b"E;" + ID + b";0;" + b"d" * (MARK_MAX - 200) + b";" + ID)
-    log = (
-        log
-        + long_mark
-        + b"y" * filler
-        + TYPED
-        + b"x" * (HIDDEN_MAX - filler)
-        + ours(len(log + long_mark) + filler)
-        + log
-    )
-    log += long_mark + b"y" * filler + B + b"x" * (HIDDEN_MAX - filler) + T + log
-    assert b"".join(in_pieces(log, 1 + limit * 30)) == visible(log)
-
-
-@given(log=st.lists(PIECES.filter(lambda piece: T[:-1] + b";" not in piece), max_size=16).map(b"".join), sizes=SIZES)
-def test_a_log_that_grows_is_shown_exactly(log: bytes, sizes: list[int]) -> None:
-    shown = b""
-    position = end = turn = 0
-    while end < len(log):
-        end = min(len(log), end + sizes[turn % len(sizes)])
-        turn += 1
-        piece, position = visible_slice(log[:end], 0, position, 20, final=False)
-        shown += piece
-    shown += b"".join(in_pieces(log, 50, start=position))
-    assert shown == visible(log)
-
-
-def test_the_end_of_a_log_of_short_commands_needs_little_before_it() -> None:
-    """Wherever the end begins: half of such a log is marks, so it often begins within one."""
-    prompt = PROMPT + b"$ " + TYPED + ACCEPTED + b"\r\n" + T + b"true\r\n"
-    command = prompt + START + END
-    log, near = command * 200, 2 * len(command)
-    for index in range(len(log) - len(command), len(log)):
-        assert known_from(log, index, index - near) >= index - near
-    opened = END[:-1] + START + b"seen" + END  # a directory that has not ended may hold all that follows
-    assert known_from(opened, len(opened) - 1, 1) == 0

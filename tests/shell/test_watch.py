@@ -131,14 +131,6 @@ def test_a_silent_command_is_looked_at_at_growing_intervals() -> None:
     assert not command.at("tried again")
 
 
-def test_what_reads_seconds_after_it_has_asked_is_noticed_in_two_seconds() -> None:
-    """As on a busy machine; and not as the leader of its group, whom the look that costs little would find."""
-    for reads_at in (1.2, 2.0, 3.3, 5.4, 7.2):
-        command = Command(asks={reads_at: "interactive"})
-        assert command.run(60.0) == "interactive"
-        assert command.now <= reads_at + 2.0
-
-
 def test_a_line_that_does_not_begin_is_tried_again_and_never_examined() -> None:
     command = Command(begins=1.0, ends=1.2, writes=())
     assert command.run(5.0) == "ended"
