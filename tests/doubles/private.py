@@ -14,9 +14,8 @@ from muxwire.client.client import ControlClient
 from muxwire.client.transport import TmuxProcess, clean_environment
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterable
 
-    from muxwire.client.transport import Transport
     from muxwire.ids import PaneId
     from muxwire.protocol.events import Event
 
@@ -84,13 +83,14 @@ def start_tmux(socket: str, *, ephemeral: bool = True, tmux: str = "tmux") -> Tm
 
 @asynccontextmanager
 async def open_private_tmux(
-    *, wrap: Callable[[Transport], Transport] | None = None, tmux: str = "tmux"
+    *, taps: Iterable[Callable[[bytes, bytes], None]] = (), tmux: str = "tmux"
 ) -> AsyncIterator[PrivateTmux]:
-    """Start a server on a private socket and attach to it; `wrap` may put something around the transport."""
+    """Start a server on a private socket and attach to it; `taps` are the client's, from the beginning."""
     # Short, since the path of a socket has room for a hundred bytes.
     with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as folder:
         process = start_tmux(f"{folder}/s", tmux=tmux)
-        transport = process if wrap is None else wrap(process)
         observer = Observer()
-        async with ControlClient(transport, on_notification=observer.notify, on_chunk=observer.wake) as client:
+        client = ControlClient(process, on_notification=observer.notify, on_chunk=observer.wake)
+        client.taps.extend(taps)
+        async with client:
             yield PrivateTmux(client, observer, process, f"{folder}/s")

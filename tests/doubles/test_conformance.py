@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 import pytest
 
-from muxwire.client.client import ControlClient
+from muxwire.client.client import RECEIVED, SENT, ControlClient
 from muxwire.errors import ConnectionClosed
-from muxwire.repl.recording import RecordingTransport
-from muxwire.repl.transcript import Received, Record, Sent, Transcript
+from muxwire.repl.recording import Recorder
+from muxwire.repl.transcript import Record, read
 from tests.doubles.private import Observer, open_private_tmux
 from tests.doubles.transports import ScriptedTmux, said
 from tests.transcripts.scenarios import SCENARIOS
@@ -26,9 +26,13 @@ Opened: TypeAlias = Callable[[str], AbstractAsyncContextManager[tuple[ControlCli
 MAX_TRANSCRIPT_BYTES = 200_000
 
 
+def recorded(name: str) -> list[Record]:
+    return read((TRANSCRIPTS / f"{name}.ctl").read_bytes())
+
+
 @asynccontextmanager
 async def scripted(name: str) -> AsyncIterator[tuple[ControlClient, Observer]]:
-    tmux, observer = ScriptedTmux(Transcript.load(TRANSCRIPTS / f"{name}.ctl")), Observer()
+    tmux, observer = ScriptedTmux(recorded(name)), Observer()
     async with ControlClient(tmux, on_notification=observer.notify, on_chunk=observer.wake) as client:
         yield client, observer
     assert tmux.finished, "the scenario ended before its transcript"
@@ -50,14 +54,15 @@ async def test_a_tmux_passes_the_scenario(name: str, opened: Opened) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 async def test_a_recording_of_the_double_is_its_transcript(name: str) -> None:
-    transcript = Transcript.load(TRANSCRIPTS / f"{name}.ctl")
+    transcript = recorded(name)
     kept: list[Record] = []
-    recording, observer = RecordingTransport(ScriptedTmux(transcript), kept.extend), Observer()
-    async with ControlClient(recording, on_notification=observer.notify, on_chunk=observer.wake) as client:
+    recorder, observer = Recorder(), Observer()
+    client = ControlClient(ScriptedTmux(transcript), on_notification=observer.notify, on_chunk=observer.wake)
+    client.taps.append(lambda kind, data: kept.extend(recorder.records(0.0, kind, data)))
+    async with client:
         await SCENARIOS[name](client, observer)
-    again = Transcript(tuple(kept))
-    for kind in (Sent, Received):
-        assert said(again, kind) == said(transcript, kind)
+    for kind in (SENT, RECEIVED):
+        assert said(kept, kind) == said(transcript, kind)
 
 
 def test_every_scenario_has_its_transcript_and_all_are_small() -> None:
@@ -68,7 +73,7 @@ def test_every_scenario_has_its_transcript_and_all_are_small() -> None:
 
 async def test_a_scenario_can_fail() -> None:
     """Another client's words, or another tmux's answer, must not pass."""
-    tmux, observer = ScriptedTmux(Transcript.load(TRANSCRIPTS / "errors.ctl")), Observer()
+    tmux, observer = ScriptedTmux(recorded("errors")), Observer()
     async with ControlClient(tmux, on_notification=observer.notify, on_chunk=observer.wake) as client:
         with pytest.raises(ConnectionClosed, match="the transcript has"):
             await SCENARIOS["window_lifecycle"](client, observer)

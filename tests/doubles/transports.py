@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, final
 import anyio
 import anyio.lowlevel
 
-from muxwire.repl.transcript import Ended, Passed, Received, Sent, Transcript
+from muxwire.client.client import ENDED, RECEIVED, SENT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from muxwire.repl.transcript import Record
 
 
@@ -110,8 +112,8 @@ class ScriptedTmux:
     Another line than the one in the transcript ends the stream; `ending` then says what was expected.
     """
 
-    def __init__(self, transcript: Transcript) -> None:
-        self._records: list[Record] = list(transcript.records)
+    def __init__(self, transcript: Iterable[Record]) -> None:
+        self._records = list(transcript)
         self._next = 0
         self._open_line = b""
         self._sent: list[bytes] = []
@@ -128,16 +130,15 @@ class ScriptedTmux:
         """Return what tmux said up to the next line that must be sent first."""
         await anyio.lowlevel.checkpoint()
         while not self._over and self._next < len(self._records):
-            match self._records[self._next]:
-                case Received():
-                    return self._take_received()
-                case Sent(line):
-                    await self._expect(line)
-                case Passed():
-                    self._next += 1
-                case Ended(reason):
-                    self._next += 1
-                    self._finish(reason)
+            kind, line = self._records[self._next]
+            if kind == RECEIVED:
+                return self._take_received()
+            if kind == SENT:
+                await self._expect(line)
+            else:
+                self._next += 1
+                if kind == ENDED:
+                    self._finish(line.decode())
         return b""
 
     def receive_soon(self, seconds: float) -> bytes:
@@ -171,7 +172,7 @@ class ScriptedTmux:
         lines = []
         while self._next < len(self._records):
             record = self._records[self._next]
-            if not isinstance(record, Received):
+            if record.kind != RECEIVED:
                 break
             lines.append(record.line + b"\n")
             self._next += 1
@@ -197,6 +198,6 @@ class ScriptedTmux:
         changed.set()
 
 
-def said(transcript: Transcript, kind: type[Sent | Received]) -> bytes:
-    """All that was said to tmux (`Sent`), or that tmux said (`Received`): a corpus for what reads control streams."""
-    return b"".join(record.line + b"\n" for record in transcript.records if isinstance(record, kind))
+def said(transcript: Iterable[Record], kind: bytes) -> bytes:
+    """All that was said to tmux (SENT), or that tmux said (RECEIVED): a corpus for what reads control streams."""
+    return b"".join(record.line + b"\n" for record in transcript if record.kind == kind)

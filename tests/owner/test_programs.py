@@ -7,10 +7,11 @@ import os
 import pickle
 import re
 import signal
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.to_thread
@@ -22,8 +23,9 @@ from muxwire import InstanceUnavailable, InvalidArgument, NoSuchTarget, Tab, Ter
 from muxwire.errors import CommandError, ConnectionClosed, HostUnavailable, MuxwireError, NotPermitted, TabUnavailable
 from muxwire.far.carriers import Carrier
 from muxwire.library.opening import own_terminals
-from muxwire.library.sent import packed, unpacked
+from muxwire.library.sent import HEAD, packed, unpacked
 from muxwire.operations import Execute, NewWindow, Ref
+from muxwire.owner.programs import UNREAD_MAX, serve_program
 from tests.owner.conftest import NAME, User, gone
 
 pytestmark = pytest.mark.anyio
@@ -244,3 +246,24 @@ async def test_verbs_reach_a_server_without_a_name(user: User) -> None:
         agent.stop_reading()
     await anyio.to_thread.run_sync(agent.process.wait)
     assert not list(user.runtime.glob("e*"))
+
+
+async def test_a_program_that_does_not_read_is_not_waited_for() -> None:
+    """What it is told must not fill the owner's memory."""
+
+    class Terminals:
+        @staticmethod
+        async def trace(tell: Callable[[bytes, bytes], object]) -> None:
+            for _ in range(UNREAD_MAX // 1_000_000 + 10):
+                tell(b"<", b"x" * 1_000_000)
+            await anyio.sleep_forever()
+
+        leave_running = staticmethod(lambda *_: None)
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        call = packed(("", "trace", (print,), {}), lambda value: ("function", 0) if value is print else None)
+        theirs.sendall(HEAD.pack(b"c", 0, len(call)) + call)
+        with anyio.fail_after(10):
+            await serve_program(cast("Any", Terminals), ours)

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
+from muxwire.client.client import RECEIVED, SENT
 from muxwire.protocol.commands import command, command_list
 from muxwire.protocol.control import ControlProtocol
 from muxwire.protocol.events import Event, Output
-from muxwire.repl.transcript import Received, Sent, Transcript
+from muxwire.repl.transcript import Record, read
 from tests.doubles.transports import said
 
 TRANSCRIPTS = sorted((Path(__file__).resolve().parent.parent / "transcripts").glob("*.ctl"))
@@ -70,11 +71,11 @@ def asked(count: int = 2) -> ControlProtocol:
     return protocol
 
 
-def replayed(transcript: Transcript) -> ControlProtocol:
+def replayed(transcript: list[Record]) -> ControlProtocol:
     """A protocol that has sent what the transcript's client did, as far as correlation is concerned."""
     protocol = ControlProtocol()
-    for record in transcript.records:
-        if isinstance(record, Sent) and record.line:
+    for record in transcript:
+        if record.kind == SENT and record.line:
             parts = [part.split(b" ") for part in record.line.split(b" ; ")]
             protocol.send_command(command_list(*([part[0]] for part in parts)))
     return protocol
@@ -82,8 +83,8 @@ def replayed(transcript: Transcript) -> ControlProtocol:
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_a_transcript_is_read_alike_whole_and_byte_by_byte(path: Path) -> None:
-    transcript = Transcript.load(path)
-    wire = said(transcript, Received)
+    transcript = read(path.read_bytes())
+    wire = said(transcript, RECEIVED)
     whole = spoken(replayed(transcript), [wire])
     assert spoken(replayed(transcript), (wire[place : place + 1] for place in range(len(wire)))) == whole
     assert spoken(replayed(transcript), [*wire.splitlines(keepends=True)]) == whole
@@ -93,16 +94,16 @@ def test_a_transcript_is_read_alike_whole_and_byte_by_byte(path: Path) -> None:
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 @given(places=st.lists(st.integers(min_value=0), max_size=30))
 def test_a_transcript_is_read_alike_however_it_is_cut(path: Path, places: list[int]) -> None:
-    transcript = Transcript.load(path)
-    wire = said(transcript, Received)
+    transcript = read(path.read_bytes())
+    wire = said(transcript, RECEIVED)
     assert spoken(replayed(transcript), cut(wire, places)) == spoken(replayed(transcript), [wire])
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_a_transcript_answers_every_command(path: Path) -> None:
-    transcript = Transcript.load(path)
+    transcript = read(path.read_bytes())
     protocol = replayed(transcript)
-    protocol.receive_data(said(transcript, Received))
+    protocol.receive_data(said(transcript, RECEIVED))
     assert protocol.failure is None
     assert protocol.unanswered == 0
 

@@ -59,7 +59,7 @@ def test_files_are_completed(tmp_path: Path) -> None:
 async def test_a_real_tmux_tells_what_it_knows() -> None:
     async with open_private_tmux() as tmux:
         await tmux.client.command("rename-window", "-t", "hub:0", "a name")
-        known = await load_vocabulary(tmux.client)
+        known = await load_vocabulary(tmux.client.ask)
     assert {"history-limit", "escape-time", "pane-border-style", "status-format"} <= set(known.options)
     assert known.targets == ("hub", "$0", "a name", "@0", "%0")
     # tmux has had 80 commands since 2.0.

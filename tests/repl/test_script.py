@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from muxwire.repl.transcript import Received, Sent, Transcript
+from muxwire.client.client import RECEIVED, SENT
+from muxwire.repl.transcript import Record, read
 from tests.forked import run_muxwire
 
 Script = Callable[..., subprocess.CompletedProcess[str]]
@@ -90,12 +91,12 @@ def test_a_recording_plays_as_it_was(script: Script, home: Path) -> None:
     )  # fmt: skip
     assert f"recording to {path}; all that is typed" in done.stdout
     assert "\nthe recording ends\n" in done.stdout
-    transcript = Transcript.load(path)
+    records = read(path.read_bytes())
     assert path.stat().st_mode & 0o777 == 0o600
-    sent = [record.line for record in transcript.records if isinstance(record, Sent)]
+    sent = [record.line for record in records if record.kind == SENT]
     assert sent[0] == b"display-message -p first"
     assert b"display-message -p later" not in sent
-    assert Received(b"first") in transcript.records
+    assert Record(RECEIVED, b"first") in records
     played = script("list-windows", ":filter all", ":replay", arguments=("--replay", str(path)))
     assert len(re.findall(r"^first\n-- block \d+, flags 1, %end$", played.stdout, re.MULTILINE)) == 2
     assert len(re.findall(r"^\+\d\.\d{3} %window-add @1$", played.stdout, re.MULTILINE)) == 2
@@ -112,9 +113,13 @@ def test_a_named_instance_is_left_as_it_was(script: Script, environ: dict[str, s
     absent = script(arguments=("--name", "dbg"))
     assert (absent.returncode, "there is no instance dbg" in absent.stderr) == (1, True)
     assert run_muxwire(["new", "--name", "dbg", "-n", "kept"], environ, 45, cwd=home).returncode == 0
-    done = script("list-windows -F '#{window_name}'", arguments=("--name", "dbg"))
-    assert re.search(r"^tmux \S+, socket \S+/dbg.sock$", done.stdout, re.MULTILINE)
+    done = script("list-windows -F '#{window_name}'", "list-clients -F client", arguments=("--name", "dbg"))
+    assert re.search(r"^instance dbg, tmux \S+, socket \S+/dbg.sock$", done.stdout, re.MULTILINE)
     assert "\nkept\n" in done.stdout
+    assert done.stdout.count("\nclient\n") == 1, "it is seen through the connection that its owner has"
+    refused = script("respawn-pane -k", arguments=("--name", "dbg"))
+    assert "! tmux respawn-pane is never sent like this: tmux crashes" in refused.stdout
+    assert "\n  kill the pane and make a new one\n" in refused.stdout
     assert script("kill-server", arguments=("--name", "dbg")).returncode == 0  # a script is not asked
     socket = home / "run" / "muxwire" / "dbg.sock"
     listed = ["tmux", "-N", "-S", str(socket), "list-sessions"]

@@ -8,34 +8,39 @@ from pathlib import Path
 import anyio
 import pytest
 
+from muxwire.client.client import ENDED, RECEIVED, SENT
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.events import CommandBlock, Event
 from muxwire.repl.printer import Printer
 from muxwire.repl.recording import Player
 from muxwire.repl.session import Session, play
 from muxwire.repl.showing import Filter, Line, kind_of, lines_of, plain
-from muxwire.repl.transcript import Ended, Received, Record, Sent, Transcript
+from muxwire.repl.transcript import Record, read, written
 from tests.transcripts.scenarios import SCENARIOS
 
 TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"
 SENTINEL = b"muxwire-0123456789abcdef"
 
 
+def received(*lines: bytes) -> list[Record]:
+    return [Record(RECEIVED, line) for line in lines]
+
+
 def events_in(records: Sequence[Record]) -> list[Event]:
-    player = Player(records)
-    found = [event for record in records for event in player.events(record)]
+    player = Player()
+    found = [event for _, events in player.play(records) for event in events]
     assert player.failure == ""
     return found
 
 
 def events_of(*lines: bytes) -> list[Event]:
-    return events_in([Received(line) for line in lines])
+    return events_in(received(*lines))
 
 
 def typed(line: bytes, *answers: bytes) -> list[Record]:
     """A line that was typed, with its answers and the sentinel's."""
     end = [b"%begin 9 99 1", SENTINEL, b"%end 9 99 1"]
-    return [Sent(line), Sent(b"display-message -p " + SENTINEL), *map(Received, [*answers, *end])]
+    return [Record(SENT, line), Record(SENT, b"display-message -p " + SENTINEL), *received(*answers, *end)]
 
 
 def shown(*lines: bytes) -> list[str]:
@@ -93,23 +98,22 @@ def test_a_notification_is_one_line(line: bytes, text: str) -> None:
 
 def test_kinds_are_named_as_tmux_names_them() -> None:
     lines = [b"%window-add @1", b"%session-window-changed $0 @1", b"%brand-new x", b"stray", b"%pause %1"]
-    assert [kind_of(event) for event in events_in([*map(Received, lines), Ended("")])] == [
+    assert [kind_of(event) for event in events_in([*received(*lines), Record(ENDED, b"")])] == [
         "window-add", "session-window-changed", "brand-new", "stray", "pause", "lost",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_recording_of_a_real_tmux_is_read_to_its_end(name: str) -> None:
-    records = Transcript.load(TRANSCRIPTS / f"{name}.ctl").records
-    sent = [record for record in records if isinstance(record, Sent) and record.line]
+    records = read((TRANSCRIPTS / f"{name}.ctl").read_bytes())
+    sent = [record for record in records if record.kind == SENT and record.line]
     answered = {event.command for event in events_in(records) if isinstance(event, CommandBlock) and event.command}
     assert len(answered) == len({record.line for record in sent})
 
 
 def test_an_answer_that_nobody_asked_for_is_said() -> None:
-    player = Player(())
-    for line in (b"%begin 1 1 1", b"%end 1 1 1"):
-        player.events(Received(line))
+    player = Player()
+    assert [*player.play(received(b"%begin 1 1 1", b"%end 1 1 1"))]
     assert "a command that was not sent" in player.failure
 
 
@@ -136,7 +140,7 @@ def test_filters_by_pane_kind_and_pattern() -> None:
 
 
 def test_the_answers_to_the_librarys_own_commands_are_hidden_at_first() -> None:
-    (other,) = events_in([Sent(b"y"), Received(b"%begin 1 2 1"), Received(b"%end 1 2 1")])
+    (other,) = events_in([Record(SENT, b"y"), *received(b"%begin 1 2 1", b"%end 1 2 1")])
     assert not Filter().shows(other, "")
     assert Filter().changed(["block"]).shows(other, "")
     assert Filter().changed(["all"]).shows(other, "")
@@ -178,7 +182,7 @@ async def test_lines_keep_their_order_and_what_is_left_out_is_counted_there() ->
 
 async def test_what_was_typed_is_always_answered_and_its_sentinel_never_shown(tmp_path: Path) -> None:
     records = typed(b"x ; y", b"%begin 7 8 1", b"one\x1b", b"%end 7 8 1", b"%begin 7 9 1", b"%error 7 9 1")
-    (tmp_path / "made.ctl").write_bytes(Transcript(tuple(records)).format())
+    (tmp_path / "made.ctl").write_bytes(written(records))
     session, lines = session_and_lines()
     session.filter = Filter().changed(["%7"])
     assert (await written_by(session, lines, tmp_path / "made.ctl"))[:-1] == [

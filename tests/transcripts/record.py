@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import anyio
 
-from muxwire.client.transport import Transport
-from muxwire.repl.recording import RecordingTransport
-from muxwire.repl.transcript import Record, Transcript
+from muxwire.repl.recording import Recorder
+from muxwire.repl.transcript import COMMENT, Record, written
 from tests.doubles.private import open_private_tmux
 from tests.transcripts.scenarios import SCENARIOS
 
@@ -21,16 +21,16 @@ DEADLINE_S = 30
 
 
 async def record(name: str, version: str) -> None:
-    records: list[Record] = []
+    records = [Record(COMMENT, f"{name}, {version}".encode())]
+    recorder = Recorder(time.monotonic())
 
-    def wrap(transport: Transport) -> RecordingTransport:
-        return RecordingTransport(transport, records.extend)
+    def tap(kind: bytes, data: bytes) -> None:
+        records.extend(recorder.records(time.monotonic(), kind, data))
 
     with anyio.fail_after(DEADLINE_S):
-        async with open_private_tmux(wrap=wrap) as tmux:
+        async with open_private_tmux(taps=[tap]) as tmux:
             await SCENARIOS[name](tmux.client, tmux.observer)
-    transcript = Transcript(tuple(records), (f"{name}, {version}",))
-    (HERE / f"{name}.ctl").write_bytes(transcript.format())
+    (HERE / f"{name}.ctl").write_bytes(written(records))
 
 
 async def main(names: list[str]) -> None:

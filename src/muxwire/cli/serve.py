@@ -127,8 +127,7 @@ def _demo(console: Console, arguments: argparse.Namespace) -> int:
 def _repl(console: Console, arguments: argparse.Namespace) -> int:
     console.claim_process()
     # Late: no other verb needs it.
-    from muxwire.host.folders import folders_for
-    from muxwire.library.opening import own_terminals
+    from muxwire.library.opening import open_terminals
     from muxwire.repl.start import main
 
     if arguments.replay is not None:
@@ -136,7 +135,4 @@ def _repl(console: Console, arguments: argparse.Namespace) -> int:
     if not arguments.ephemeral:
         choose_instance(console, arguments)
     given = {} if arguments.ephemeral else given_instance(arguments)
-    # A server that runs has an owner, or will have one: it is looked at from beside, as any other tmux server is.
-    if (socket := folders_for(given.get("name", ""), console.environ).socket_path).exists():
-        given = {"socket": socket}
-    return main(lambda wrap: own_terminals(**given, wrap=wrap))
+    return main(lambda: open_terminals(**given))

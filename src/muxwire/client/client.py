@@ -29,7 +29,6 @@ import anyio
 import anyio.lowlevel
 
 from muxwire.client.forbidden import refuse_forbidden, refuse_line
-from muxwire.client.transport import Observer
 from muxwire.errors import CommandError, ConnectionClosed, TmuxSilent
 from muxwire.protocol.commands import Command, command, command_list, typed_line
 from muxwire.protocol.control import ControlProtocol
@@ -84,6 +83,10 @@ class Patience:
                 self._given_up_at = due
                 raise self.explain()
 
+
+# What a connection carries, as the first bytes of a transcript's lines say it: a line that was sent, one that was
+# received, and the end of the stream, with its reason.
+SENT, RECEIVED, ENDED = b">", b"<", b"="
 
 # One command line that waits for its blocks.
 
@@ -280,7 +283,7 @@ class ControlClient:
         self.waiters = 0  # how many calls wait for the end of something in a pane; they count themselves
         self.undoes_dollars = False  # set once it is known that tmux is 3.4
         self.unknown = UnknownOutput()
-        self._observer = transport if isinstance(transport, Observer) else None
+        self.taps: list[Callable[[bytes, bytes], object]] = []  # are told what the connection carries
         self._turned_at = 0.0  # when the event loop last had a turn, as far as we know
         self._transport = transport
         self._on_notification = on_notification
@@ -417,6 +420,8 @@ class ControlClient:
         self._send(b"".join(map(self._protocol.send_command, commands)))
 
     def _send(self, data: bytes) -> None:
+        for tap in self.taps:
+            tap(SENT, data)
         self._outbox += data
         if self._attaching:
             return
@@ -496,11 +501,15 @@ class ControlClient:
             self._end(reason or self._why_ended())
 
     async def _read_all(self) -> None:
-        while data := await self._transport.receive():
-            self._turned_at = time.monotonic()
-            self._transport.note_read(len(data), answers=bool(self._pending))
-            if not self._take(data):
-                break
+        try:
+            while data := await self._transport.receive():
+                self._turned_at = time.monotonic()
+                self._transport.note_read(len(data), answers=bool(self._pending))
+                if not self._take(data):
+                    break
+        finally:
+            for tap in self.taps:
+                tap(ENDED, self._transport.ending().encode())
         self._protocol.receive_eof()
         self._dispatch()
 
@@ -532,16 +541,14 @@ class ControlClient:
         self._reconnecting = ""
 
     def _take(self, data: bytes) -> bool:
+        for tap in self.taps:
+            tap(RECEIVED, data)
         self._protocol.receive_data(data)
         self._dispatch()
         return self._protocol.failure is None
 
     def _dispatch(self) -> None:
-        events = self._protocol.events_received()
-        if self._observer is not None:
-            for event in (events := list(events)):
-                self._observer.on_event(event)
-        for event in events:
+        for event in self._protocol.events_received():
             if isinstance(event, (Output, ExtendedOutput)):
                 feed = self._feeds.get(event.pane)
                 if feed is not None:
@@ -568,8 +575,7 @@ class ControlClient:
             self._exit_reason = event.reason.decode("utf-8", "replace")
         if self._attaching and isinstance(event, CommandBlock):
             self._attaching = False
-            held, self._outbox = bytes(self._outbox), bytearray()
-            self._send(held)
+            self._send(b"")  # what has waited
         if self._on_notification is not None:
             self._on_notification(event)
 

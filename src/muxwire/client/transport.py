@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING, Protocol, Self, final, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, Self, final
 
 import anyio
 
@@ -19,8 +19,6 @@ from muxwire.errors import NO_SANDBOX, TmuxUnavailable, remedy_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from muxwire.protocol.events import Event
 
 
 class Transport(Protocol):
@@ -49,17 +47,6 @@ class Transport(Protocol):
 
     def ending(self) -> str:
         """Say what is known about why the stream ended (exit status, stderr); empty if nothing."""
-
-
-@runtime_checkable
-class Observer(Protocol):
-    """What a transport has, besides, if it also wants to know what its client makes of the bytes.
-
-    The client's reader calls it: it may not wait.
-    """
-
-    def on_event(self, event: Event) -> None:
-        """Hear of everything that tmux said, in its order: output, answers, notifications, the end."""
 
 
 # Which event loop runs the current task: some things need asyncio's own, where anyio has no counterpart.

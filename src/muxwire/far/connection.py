@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient, Pending
     from muxwire.far.carriers import Carrier
     from muxwire.far.host import RemoteHost
-    from muxwire.instance.connect import Wrap
     from muxwire.protocol.commands import Command
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
@@ -320,7 +319,6 @@ async def open_remote(
     history_limit: int,
     on_notification: Callable[[Event], None],
     on_end: Callable[[str], None],
-    wrap: Wrap | None,
     access: Access,
     book: TabBook,
     start: bool = True,
@@ -346,7 +344,7 @@ async def open_remote(
             rejoin.on_reconnected()
 
         client = rejoin.client = ResendingClient(
-            wrap(process) if wrap else process,
+            process,
             asked_later,
             on_notification=on_notification,
             reconnect=rejoin.reconnect,

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
 
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
-    from muxwire.instance.connect import Wrap
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
@@ -111,10 +110,8 @@ class Adopted:
         access: Access,
         book: TabBook,
         on_notification: Callable[[Event], None],
-        wrap: Wrap | None = None,
     ) -> None:
         self.main: TmuxServer  # of the session that was attached first; over it tmux is asked about all of them
-        self._wrap_transport = wrap
         self._folders = folders
         self._host = host
         self._access = access
@@ -197,11 +194,7 @@ class Adopted:
             argv, socket=str(self._folders.socket_path), env=clean_environment(self._host.environ), ephemeral=False,
             cwd="/", starts=False,
         )  # fmt: skip
-        client = ControlClient(
-            self._wrap_transport(process) if self._wrap_transport else process,
-            on_notification=self._on_notification,
-            attaches=True,
-        )
+        client = ControlClient(process, on_notification=self._on_notification, attaches=True)
         client.undoes_dollars = self._version == DOLLAR_VERSION
         client.patience.explain = self._silent
         sessions = Sessions(client, session, "", "")

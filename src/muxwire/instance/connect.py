@@ -24,18 +24,14 @@ from muxwire.tmux.start import COLUMNS, HUB, KEEPER_NAME, ROWS, ServerStart
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
-    from typing import TypeAlias
 
-    from muxwire.client.transport import TmuxProcess, Transport
+    from muxwire.client.transport import TmuxProcess
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import Access
     from muxwire.tmux.start import Greeting
-
-    # Puts something around a transport: a recorder, an observer.
-    Wrap: TypeAlias = Callable[[Transport], Transport]
 
 
 _LOG = logging.getLogger("muxwire")
@@ -49,7 +45,6 @@ async def open_server(
     history_limit: int,
     on_notification: Callable[[Event], None],
     on_end: Callable[[str], None],
-    wrap: Wrap | None = None,
     access: Access,
     book: TabBook,
 ) -> AsyncIterator[TmuxServer]:
@@ -58,8 +53,8 @@ async def open_server(
     If one runs already, it is attached to.
 
     `on_end` is called once with the reason if the connection ends before the block. A connection that tmux or another
-    process ended while the server continues is opened again, with the tabs of `book`. `wrap` may put something around
-    the transport, such as a recorder. Raises TmuxUnavailable, InstanceUnavailable.
+    process ended while the server continues is opened again, with the tabs of `book`. Raises
+    TmuxUnavailable, InstanceUnavailable.
     """
     folders.prepare()
     start = ServerStart(folders, host, access)
@@ -70,7 +65,7 @@ async def open_server(
     reconnect = Reconnect(process, lambda hub: process.restart(start.again(hub)), f"{COLUMNS}x{ROWS}", book)
 
     client = reconnect.client = ControlClient(
-        wrap(process) if wrap else process,
+        process,
         on_notification=on_notification,
         # A server that outlives us is opened anew: the output until then is read from the spools.
         reconnect=None if access.persistent else reconnect.reconnect,

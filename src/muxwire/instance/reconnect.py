@@ -25,16 +25,12 @@ from muxwire.tmux.screens import capture_commands, captured
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-    from typing import TypeAlias
 
     from muxwire.client.client import ControlClient, Pending
-    from muxwire.client.transport import ProcessPipes, Transport
+    from muxwire.client.transport import ProcessPipes
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
     from muxwire.tmux.screens import Version
-
-    # Puts something around a transport: a recorder, an observer.
-    Wrap: TypeAlias = Callable[[Transport], Transport]
 
 
 @final

@@ -2,8 +2,8 @@
 
 A method's call travels as it was made, and its result comes back (`sent.py`). So what a program is given here are the
 same classes with the same methods, but what they know without waiting is what the owner said last: of a tab by the
-answer to any call of it, or by `Terminals.tab`. The objects behind a tab and an instance, hooks with live objects and
-raw control commands are in the other process, and are not here.
+answer to any call of it, or by `Terminals.tab`. The objects behind a tab and an instance, and hooks with live objects,
+are in the other process, and are not here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import anyio.to_thread
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted
 from muxwire.library.sent import HEAD, SEEN, packed, unpacked
-from muxwire.library.terminals import PUBLIC, Terminals
+from muxwire.library.terminals import INTERNAL, PUBLIC, Terminals
 from muxwire.tabs.tab import PUBLIC as TAB_PUBLIC, Tab
 from muxwire_reach import FLAGS, OwnerUnreachable, connected
 
@@ -75,11 +75,12 @@ async def at_owner(
     failure: Exception | None = None
     async with anyio.create_task_group() as tasks:
         link = Link(tasks, again)
+        terminals = OwnersTerminals(folders, link)
         link.begin(connection)
         try:
             if hosts:
-                await link.call("", "give_hosts", (dict(hosts),), {})
-            yield OwnersTerminals(folders, link)
+                await terminals.give_hosts(dict(hosts))
+            yield terminals
         except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
             failure = error
         finally:
@@ -286,7 +287,7 @@ class OwnersTerminals(Terminals):
         self.link.close()
 
 
-for _name in PUBLIC:
+for _name in (*PUBLIC, *INTERNAL):
     if iscoroutinefunction(_method := getattr(Terminals, _name)) and _name != "aclose":
         setattr(OwnersTerminals, _name, _sent(_method))
 for _name in TAB_PUBLIC:

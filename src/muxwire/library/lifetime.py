@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
     from muxwire.instance.adopted import Adopted
-    from muxwire.instance.connect import Wrap
     from muxwire.tmux.server import TmuxServer
 
     Opener: TypeAlias = Callable[..., AbstractAsyncContextManager[TmuxServer]]
@@ -63,7 +62,6 @@ class ServerLifetime:
         folders: Folders,
         host: Host,
         tasks: TaskGroup,
-        wrap: Wrap | None,
         access: Access,
         *,
         opener: Opener | None = None,
@@ -83,11 +81,10 @@ class ServerLifetime:
         if self.access.role == "adopted":
             from muxwire.instance.adopted import Adopted  # late: few have to do with a person's server
 
-            self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.notify, wrap)
+            self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.notify)
         self._settle = partial(access.settle, folders)
         self.history_limit = HISTORY_LIMIT
         self._tasks = tasks
-        self._wrap = wrap
         self._server: TmuxServer | None = None
         self._starting = anyio.Lock()
         self._stop = anyio.Event()
@@ -110,7 +107,7 @@ class ServerLifetime:
     def on_machine(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
         """The lifetime of the server on another machine, which ends with us unless it is `lasting`."""
         access = Access(persistent=lasting)
-        there = ServerLifetime(folders, host, self._tasks, self._wrap, access, opener=opener, parent=self.book)
+        there = ServerLifetime(folders, host, self._tasks, access, opener=opener, parent=self.book)
         there.book.on_unreadable = there._on_unreadable
         there.history_limit, there._settle = self.history_limit, self._settle  # one process has all of the instance
         there._client, there._directory = self._client, self._directory
@@ -218,7 +215,6 @@ class ServerLifetime:
             history_limit=self.history_limit,
             on_notification=self.notifications.notify,
             on_end=self._on_end,
-            wrap=self._wrap,
             access=self.access,
             book=self.book,
             **({} if self.host.is_local else {"start": start, "driver": (self._client, self._directory)}),

@@ -32,7 +32,7 @@ from muxwire.tmux.program import server_pid, server_runs
 from muxwire.tmux.server import Access
 from muxwire.verbs.check import check
 from muxwire.verbs.describe import all_parameters
-from muxwire.verbs.types import Folder, Milliseconds, OnStart as Function, Way  # noqa: TC001 - types of fields
+from muxwire.verbs.types import Folder, Milliseconds, Way  # noqa: TC001 - types of fields
 from muxwire_reach import OwnerUnreachable
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.host.host import Host
-    from muxwire.instance.connect import Wrap
 
 # A name is part of paths, and the socket's has room for a hundred bytes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")
@@ -63,7 +62,6 @@ async def open_terminals(
     socket_name: str | None = None,
     state_dir: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
-    wrap: Wrap | None = None,
     close_idle: float | None = None,
     hosts: Mapping[str, Way] | None = None,
 ) -> AsyncIterator[Terminals]:
@@ -83,13 +81,11 @@ async def open_terminals(
     `close_idle`: tabs that were not used for so many seconds are closed: no call named them, no person typed there,
     nothing ran, and nothing was written.
     `hosts` are other machines by their names, in addition to those of hosts.toml.
-    `wrap` may put something around the control connection's transport, as the REPL does to show what it carries; then
-    the instance lives in this process.
 
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
     """
     block = _instance(
-        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
+        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ,
         close_idle=close_idle, hosts=hosts,
     )  # fmt: skip
     async with in_own_task(block) as terminals:
@@ -103,7 +99,6 @@ async def start(
     socket_name: str | None = None,
     state_dir: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
-    wrap: Wrap | None = None,
     close_idle: float | None = None,
     hosts: Mapping[str, Way] | None = None,
 ) -> Terminals:
@@ -117,7 +112,7 @@ async def start(
             "start() needs asyncio", remedy="under trio: async with muxwire.open_terminals() as terminals"
         )
     block = _instance(
-        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
+        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ,
         close_idle=close_idle, hosts=hosts,
     )  # fmt: skip
     owner = OwnTask(block)
@@ -133,7 +128,6 @@ def own_terminals(
     socket_name: str | None = None,
     state_dir: str | os.PathLike[str] | None = None,
     environ: Mapping[str, str] | None = None,
-    wrap: Wrap | None = None,
     close_idle: float | None = None,
     hosts: Mapping[str, Way] | None = None,
 ) -> AbstractAsyncContextManager[Terminals]:
@@ -142,7 +136,7 @@ def own_terminals(
     InstanceUnavailable, at the first use of the instance, while another process has it.
     """
     block = _instance(
-        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ, wrap=wrap,
+        name, socket=socket, socket_name=socket_name, state_dir=state_dir, environ=environ,
         close_idle=close_idle, hosts=hosts, here=True,
     )  # fmt: skip
     return in_own_task(block)
@@ -157,7 +151,6 @@ class _Opening:
     socket_name: str | None
     state_dir: Folder | None
     environ: Mapping[str, str] | None
-    wrap: Function | None
     close_idle: Milliseconds | None
     hosts: Mapping[str, str] | None
 
@@ -169,13 +162,12 @@ def _instance(
     socket_name: str | None,
     state_dir: str | os.PathLike[str] | None,
     environ: Mapping[str, str] | None,
-    wrap: Wrap | None,
     close_idle: float | None,
     hosts: Mapping[str, Way] | None,
     here: bool = False,
 ) -> AbstractAsyncContextManager[Terminals]:
     given = {"name": name, "socket": socket, "socket_name": socket_name, "state_dir": state_dir, "environ": environ}
-    for parameter, value in (given | {"wrap": wrap, "close_idle": close_idle, "hosts": hosts}).items():
+    for parameter, value in (given | {"close_idle": close_idle, "hosts": hosts}).items():
         check(all_parameters(_Opening)[parameter], value)
     check_hosts(hosts or {})
     environ = dict(os.environ if environ is None else environ)
@@ -202,8 +194,8 @@ def _instance(
             "close_idle closes nothing at a person's tmux server, whose windows are the person's",
             remedy="leave out close_idle, or socket and socket_name",
         )
-    own = _opened(folders, host, wrap, access, idle, hosts or {})
-    if name is None or wrap is not None or (here and not EPHEMERAL.match(name)):
+    own = _opened(folders, host, access, idle, hosts or {})
+    if name is None or (here and not EPHEMERAL.match(name)):
         return own
     told = environ if state_dir is None else environ | {"MUXWIRE_STATE_DIR": str(folders.state)}
     return _by_name(folders, own, told, idle, hosts or {})
@@ -245,13 +237,13 @@ def _runs(folders: Folders, host: Host) -> bool:
 
 @asynccontextmanager
 async def _opened(
-    folders: Folders, host: Host, wrap: Wrap | None, access: Access, idle: float, hosts: Mapping[str, Way]
+    folders: Folders, host: Host, access: Access, idle: float, hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
     make_room()
     async with anyio.create_task_group() as tasks:
-        life = ServerLifetime(folders, host, tasks, wrap, access)
+        life = ServerLifetime(folders, host, tasks, access)
         life.book.idle_timeout = idle
         terminals = Terminals(life, hosts)
         try:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from muxwire.host.host import Host
     from muxwire.library.lifetime import ServerLifetime
     from muxwire.operations import OperationsResult
+    from muxwire.protocol.events import CommandBlock
     from muxwire.results import (
         CommandRecord,
         ExecutionResult,
@@ -115,6 +116,8 @@ PUBLIC = (
     "list_tabs", "read_logs", "role", "run_operations", "set_history_limit", "snapshot", "stream_logs", "tab",
     "tab_or_new", "wait_for", "watch_events",
 )  # fmt: skip
+# What front ends have called in the owner's process besides.
+INTERNAL = ("ask", "give_hosts", "trace", "type_line")
 
 
 class Terminals:
@@ -188,6 +191,32 @@ class Terminals:
         """Allow these machines too, by their names."""
         check_hosts(hosts)
         self._hosts.give(hosts)
+
+    async def trace(self, tell: Callable[[bytes, bytes], object]) -> None:
+        """Tell all that the control connection sends and receives (`ControlClient.taps`), until it has ended for good.
+
+        It begins where no answer is due, with what tmux says of itself, as a comment (b"#"). Raises as `server`.
+        """
+        client = (await self.server()).client
+        about: Sequence[bytes] = ()
+        while not (about and client.quiet):
+            about = await client.command("display-message", "-p", "tmux #{version}, socket #{socket_path}")
+        tell(b"#", about[0])
+        client.taps.append(tell)
+        try:
+            await client.wait_closed()
+        finally:
+            client.taps.remove(tell)
+
+    async def type_line(self, line: str) -> list[CommandBlock]:
+        """Send tmux a line in its own language; what answers it, and the sentinel's block: `submit_line`."""
+        answer = (await self.server()).client.submit_line(line)
+        await answer.wait()
+        return answer.blocks
+
+    async def ask(self, *commands: Sequence[str]) -> list[tuple[bytes, ...]]:
+        """The answers to several commands of tmux: `ControlClient.ask`."""
+        return await (await self.server()).client.ask(*commands)
 
     async def server(self, *, start: bool = True) -> TmuxServer:
         """The running tmux server; started now if there is none. TmuxUnavailable, InstanceUnavailable."""

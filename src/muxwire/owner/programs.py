@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
 
 _LOG = logging.getLogger("muxwire")
+# What a program is told waits here until it reads; if it does not, no more than this.
+UNREAD_MAX = 64 << 20
 
 
 async def serve_program(terminals: Terminals, connection: socket.socket) -> None:
@@ -86,7 +88,7 @@ class _Program:
         with call.scope:
             try:
                 address, method, given, named = unpacked(body, partial(self._named, number, call))
-                if method not in (tabs.PUBLIC if address else (*instance.PUBLIC, "give_hosts")):
+                if method not in (tabs.PUBLIC if address else (*instance.PUBLIC, *instance.INTERNAL)):
                     raise InvalidArgument(f"there is no method {method}")  # noqa: TRY301 - said as what it raises
                 tab = (self._tabs.get(address) or await self._terminals.known_tab(address)) if address else None
                 result = await getattr(tab or self._terminals, method)(*given, **named)
@@ -99,6 +101,8 @@ class _Program:
             await self._writer.drain()
 
     def _send(self, kind: bytes, number: int, body: bytes) -> None:
+        if self._writer.transport.get_write_buffer_size() > UNREAD_MAX:
+            self._writer.transport.abort()  # it was stopped, or hangs: its next call connects once more
         self._writer.write(HEAD.pack(kind, number, len(body)) + body)
 
     def _name_of(self, value: object) -> tuple[Any, ...] | None:

@@ -11,9 +11,7 @@ from muxwire.repl.showing import KINDS
 from muxwire.tmux.rows import PANES, panes_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from muxwire.client.client import ControlClient
+    from collections.abc import Awaitable, Callable, Collection
 
 _SETS_OPTIONS = re.compile(r"(?:set|show)")
 # The last command of the line. Its words are taken to end at each blank: for a quoted one nothing is offered.
@@ -30,9 +28,9 @@ class Vocabulary:
     targets: tuple[str, ...] = ()
 
 
-async def load_vocabulary(client: ControlClient) -> Vocabulary:
-    """Ask tmux; CommandError, ConnectionClosed."""
-    usages, *options, panes = await client.ask(
+async def load_vocabulary(ask: Callable[..., Awaitable[list[tuple[bytes, ...]]]]) -> Vocabulary:
+    """Ask tmux, by `Terminals.ask`; CommandError, ConnectionClosed."""
+    usages, *options, panes = await ask(
         ("list-commands",), ("show-options", "-s"), ("show-options", "-g"), ("show-options", "-gw"), PANES
     )
     known = {line.partition(b" ")[0].partition(b"[")[0].decode() for answer in options for line in answer}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, final
@@ -12,22 +13,22 @@ import anyio
 
 from muxwire.client.forbidden import commands_in
 from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.host.folders import EPHEMERAL
 from muxwire.protocol.events import CommandBlock
 from muxwire.repl.completion import load_vocabulary
-from muxwire.repl.recording import Player, RecordingTransport
+from muxwire.repl.recording import Player, Recorder
 from muxwire.repl.showing import BAD, DIM, TARGET, Filter, decoded, lines_of, plain, shortened
-from muxwire.repl.transcript import Ended, Passed, Transcript, formatted
+from muxwire.repl.transcript import COMMENT, PASSED, read, written
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from muxwire.client.client import ControlClient
-    from muxwire.client.transport import Transport
+    from anyio.abc import TaskGroup, TaskStatus
+
     from muxwire.library.terminals import Terminals
     from muxwire.protocol.events import Event
     from muxwire.repl.printer import Printer
     from muxwire.repl.transcript import Record
-    from muxwire.tmux.server import TmuxServer
 
 # tmux finds a command by the beginning of its name; with less it could be kill-session.
 _ENDS_SERVER = b"kill-ser"
@@ -45,39 +46,70 @@ class Session:
 
     printer: Printer
     terminals: Terminals | None = None
+    tasks: TaskGroup | None = None  # for what hears the connection
     confirm: Callable[[str], Awaitable[bool]] = yes
     filter: Filter = field(default_factory=Filter)
     over: bool = False
     shows_raw: bool = False
     recording: BinaryIO | None = None  # the file that the stream is written to
     replayed: str = ""  # the recording that is shown in place of a connection
-    _server: TmuxServer | None = None
-    _begin: float | None = None  # when the connection that is shown began
+    _hears: bool = False  # whether the connection is shown
+    _heard: anyio.Event = field(default_factory=anyio.Event)  # of the next that comes
+    _player: Player = field(default_factory=Player)
+    _number: int = -1  # of the newest block that was shown
 
     # -- the stream
 
-    def wrap(self, transport: Transport) -> Transport:
-        """Have the stream of a new connection shown here, if no other is.
+    async def connect(self) -> Terminals:
+        """The instance, whose connection is shown from now on. InvalidArgument for a recording, TmuxUnavailable, ..."""
+        if self.terminals is None or self.tasks is None:
+            raise InvalidArgument(
+                "this is a recording, to which nothing can be sent", remedy="start `muxwire repl` without --replay"
+            )
+        if not self._hears:
+            await self.tasks.start(self._hear, self.terminals)
+        return self.terminals
 
-        A person's server has a connection for each session: only the first of them is shown.
-        """
-        if self._begin is not None:
-            return transport
-        return RecordingTransport(transport, self.take, lambda event: self.show(event, self._seconds))
+    async def _hear(self, terminals: Terminals, *, task_status: TaskStatus[None]) -> None:
+        """Show what the connection carries until it ends. What is raised before that begins is the caller's."""
+        begun = time.monotonic()
+        recorder, self._player, self._number = Recorder(begun), Player(), -1
 
-    @property
-    def _seconds(self) -> float:
-        now = anyio.current_time()
-        return now - (self._begin or now)
+        def take(kind: bytes, data: bytes) -> None:
+            now = time.monotonic()
+            if kind == COMMENT:
+                whose = "" if terminals.role == "adopted" else f"instance {terminals.folders.instance}, "
+                self.say(f"{whose}{decoded(data)}", "a tmux command, or :help; C-d ends")
+                self._hears = True
+                task_status.started()
+            else:
+                self._take(recorder.records(now, kind, data), now - begun)
+            self._wake()
 
-    def take(self, records: Sequence[Record]) -> None:
-        """Take lines that were just sent or received. Called by the reader of the connection: this must not wait."""
-        self._begin = self._begin or anyio.current_time()
-        if isinstance(records[-1], Ended):
-            self._begin = None  # the next connection may be over the same transport, or another one
+        try:
+            await terminals.trace(take)
+        except MuxwireError as error:
+            if not self._hears:
+                raise
+            self.fail(str(error), "the next command goes over a new connection")
+        finally:
+            self._hears = False
+            self._wake()
+
+    def _wake(self) -> None:
+        heard, self._heard = self._heard, anyio.Event()
+        heard.set()
+
+    def _take(self, records: Sequence[Record], seconds: float) -> None:
         if self.recording is not None:
-            self.recording.write(Transcript(tuple(records)).format())
-        self.show_raw(records)
+            self.recording.write(written(records))
+        for record, events in self._player.play(records):
+            self.show(record, events, seconds)
+
+    async def quiet(self) -> None:
+        """Return when no answer is due, or the connection is over."""
+        while self._hears and not self._player.quiet:
+            await self._heard.wait()
 
     def end_recording(self) -> None:
         """Write what is left of the recording, if there is one."""
@@ -86,20 +118,22 @@ class Session:
             file.close()
             self.say("the recording ends")
 
-    def show_raw(self, records: Sequence[Record]) -> None:
-        """Show lines of the wire, if that is wanted."""
-        if self.shows_raw:
-            lines = (shortened(decoded(formatted(one))) for one in records if not isinstance(one, Passed))
-            self.printer.offer(((TARGET, line),) for line in lines)
+    def show(self, record: Record, events: Sequence[Event], seconds: float) -> None:
+        """Show a line of the wire, if that is wanted, or what the client has read by it.
 
-    def show(self, event: Event, seconds: float) -> None:
-        """Show what the client has read, but for answers to sentinels, and notifications that are shown raw."""
-        command = event.command if isinstance(event, CommandBlock) else None
-        lines = lines_of(event, seconds)
-        if command is not None and command.sentinel:
-            self.printer.put(() if event.last else lines)  # type: ignore[union-attr]
-        elif not self.shows_raw and self.filter.shows(event, plain(lines[-1])):
-            self.printer.offer(lines)
+        Answers to sentinels are not shown, and not twice what is shown as lines.
+        """
+        if self.shows_raw and record.kind != PASSED:
+            self.printer.offer([((TARGET, shortened(decoded(b"%b %b" % record))),)])
+        for event in events:
+            lines = lines_of(event, seconds)
+            if isinstance(event, CommandBlock):
+                self._number = event.number
+                if event.command is not None and event.command.sentinel:
+                    self.printer.put(() if event.last else lines)
+                    continue
+            if not self.shows_raw and self.filter.shows(event, plain(lines[-1])):
+                self.printer.offer(lines)
 
     def say(self, *texts: str) -> None:
         self.printer.put([((DIM, text),) for text in texts])
@@ -128,33 +162,19 @@ class Session:
                 break
         return well
 
-    async def client(self) -> ControlClient:
-        """The connection, made anew if it has ended. InvalidArgument for a recording, TmuxUnavailable, ..."""
-        if self.terminals is None:
-            raise InvalidArgument(
-                "this is a recording, to which nothing can be sent", remedy="start `muxwire repl` without --replay"
-            )
-        server = await self.terminals.server()
-        if server is not self._server:
-            self._server = server
-            folders, version = server.folders, ".".join(map(str, server.version))
-            whose = f"instance {folders.instance}, " if server.access.role == "owner" else ""
-            about = f"{whose}tmux {version}, socket {folders.socket_path}"
-            self.say(about, "a tmux command, or :help; C-d ends")
-        return server.client
-
     async def _send(self, line: str) -> bool:
         """Send a line as it was typed and wait for its answer; False if there was an error in it."""
-        client = await self.client()
+        terminals = await self.connect()
         ends = any(name.startswith(_ENDS_SERVER) for name, *_ in commands_in(line))
-        if ends and self._server is not None and self._server.access.persistent:
-            question = f"end the server at {self._server.folders.socket_path}, and every tab in it? [y/N] "
+        if ends and not (terminals.role == "owner" and EPHEMERAL.match(terminals.folders.instance)):
+            question = f"end the server at {terminals.folders.socket_path}, and every tab in it? [y/N] "
             if not await self.confirm(question):
                 self.say("nothing was sent")
                 return False
-        answer = client.submit_line(line)
-        await answer.wait()
-        return not any(block.error for block in answer.blocks)
+        blocks = await terminals.type_line(line)
+        while self._hears and self._number < blocks[-1].number:
+            await self._heard.wait()
+        return not any(block.error for block in blocks)
 
 
 # -- the words of the prompt
@@ -174,12 +194,9 @@ async def _record(session: Session, rest: str) -> None:
     session.end_recording()
     if rest in ("", "off"):
         return
-    client = await session.client()
+    await session.connect()
     file = _open_private(rest)
-    # It begins when no answer is due: else a replay could not tell which line an answer belongs to.
-    await client.command("display-message", "-p", "")
-    while not client.quiet:
-        await client.command("display-message", "-p", "")
+    await session.quiet()
     session.recording = file
     session.say(f"recording to {rest}; all that is typed and shown is in it; `:record off` ends it")
 
@@ -198,24 +215,24 @@ async def _replay(session: Session, rest: str) -> None:
 
 async def play(session: Session, path: str) -> None:
     """Show a recording as its stream was shown. InvalidArgument if the file cannot be read or is none."""
-    transcript = _load(path)
-    player, now = Player(transcript.records), 0.0
-    session.say(*(f"-- {comment}" for comment in transcript.comments))
-    for record in transcript.records:
-        session.show_raw([record])
-        for event in player.events(record):
-            session.show(event, now)
+    records = _load(path)
+    player, now = Player(), 0.0
+    for record, events in player.play(records):
+        if record.kind == COMMENT:
+            session.say(f"-- {decoded(record.line)}")
+        else:
+            session.show(record, events, now)
         if session.printer.half_full:  # nothing of a recording is left out: it can wait
             await session.printer.flushed()
-        now += record.seconds if isinstance(record, Passed) else 0.0
-    session.say(f"{path}: {len(transcript.records)} records over {now:.3f} s")
+        now += float(record.line) if record.kind == PASSED else 0.0
+    session.say(f"{path}: {len(records)} records over {now:.3f} s")
     if player.failure:
         session.say(f"the stream cannot be read further: {player.failure}")
 
 
-def _load(path: str) -> Transcript:
+def _load(path: str) -> list[Record]:
     try:
-        return Transcript.load(Path(path).expanduser())
+        return read(Path(path).expanduser().read_bytes())
     except OSError as error:
         raise InvalidArgument(f"cannot read {path!r}: {error.strerror}", remedy=":replay FILE") from error
     except ValueError as error:
@@ -224,7 +241,7 @@ def _load(path: str) -> Transcript:
 
 async def _help(session: Session, rest: str) -> None:
     if rest:
-        usages = (await load_vocabulary(await session.client())).usages
+        usages = (await load_vocabulary((await session.connect()).ask)).usages
         found = [line for line in usages if rest in (line.split(" ")[0], *re.findall(r"\((.*?)\)", line)[:1])]
         session.say(*(found or [f"tmux has no command {rest}; list-commands shows them all"]))
         return

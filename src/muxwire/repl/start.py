@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from muxwire.instance.connect import Wrap
     from muxwire.library.terminals import Terminals
     from muxwire.repl.showing import Line
 
-    # Opens the instance, with something around its transport.
-    Open = Callable[[Wrap], AbstractAsyncContextManager[Terminals]]
+    Open = Callable[[], AbstractAsyncContextManager[Terminals]]
 
 _READ_BYTES = 65_536
 FAILED = 1
@@ -56,17 +54,21 @@ async def _run(open_instance: Open | None, replayed: str) -> int:
     session = Session(printer, replayed=replayed)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(printer.run)
-        async with open_instance(session.wrap) if open_instance is not None else nullcontext() as session.terminals:
+        async with (
+            open_instance() if open_instance is not None else nullcontext() as session.terminals,
+            anyio.create_task_group() as session.tasks,
+        ):
             if session.terminals is None:
                 await play(session, replayed)
             else:
-                await session.client()
+                await session.connect()
             run = (
                 terminal.run_prompt(session, history_file()) if on_terminal else run_script(session, sys.stdin.fileno())
             )
             code = await run
             session.end_recording()
             await printer.flushed()
+            session.tasks.cancel_scope.cancel()
         tasks.cancel_scope.cancel()
     return code
 

@@ -60,7 +60,7 @@ class _Completer(Completer):
 
     async def get_completions_async(self, document: Document, _: CompleteEvent) -> AsyncGenerator[Completion, None]:
         live = self._session.terminals is not None
-        vocabulary = await load_vocabulary(await self._session.client()) if live else Vocabulary()
+        vocabulary = await load_vocabulary((await self._session.connect()).ask) if live else Vocabulary()
         typed, choices = complete(document.text_before_cursor, vocabulary, WORDS)
         for choice in choices:
             yield Completion(choice, -len(typed))
