@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from muxwire.operations.lists import check_list, check_patterns, programs_and_folders
+from muxwire.operations.lists import check_list, programs_and_folders
 from muxwire.operations.run import OperationsRun
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ async def run_here(
         await life.server()
         programs, folders = programs_and_folders(operations)
         await host.look_up(folders, programs)
-    check_list(operations, host, adopted=life.access.role == "adopted")
-    await check_patterns(operations)
+    await check_list(operations, host, adopted=life.access.role == "adopted")
     await life.look(asked.timeout or inf)
     server = None if asked.dry_run else await life.server()
     return await OperationsRun(operations, asked, life.book, seat, host, tab, server).run()

@@ -1,17 +1,9 @@
-"""Operations that arrange and name what is there: sizes, layouts, the active pane, names.
-
-Layout strings, as tmux prints them (`#{window_layout}`), are read before tmux does: a broken one must not reach it.
-
-    CHECKSUM,WIDTHxHEIGHT,X,Y[,PANE] or [...] above each other, {...} next to each other
-
-The checksum is that of `layout_checksum` in tmux's layout-custom.c.
-"""
+"""Operations that arrange and name what is there: sizes, layouts, the active pane, names."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, final
+from typing import TYPE_CHECKING, Annotated, Literal, final
 
 from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX, check_columns
@@ -28,40 +20,8 @@ if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
 
-NAMES = ("even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled")
-
-# A cell without others in it, and one with: the latter is read from inside.
-_CELL = r"[0-9]{1,5}x[0-9]{1,5},[0-9]{1,5},[0-9]{1,5}"
-_LEAF = rf"{_CELL}(?:,[0-9]{{1,10}}(?![0-9x]))?"
-_SOME = rf"{_LEAF}(?:,{_LEAF})*"
-_PARENT = re.compile(rf"({_CELL})(?:\[{_SOME}\]|\{{{_SOME}\}})")
-# tmux's own windows stop at a few dozen panes; a deeper nesting than this is not a layout of tmux.
-_DEPTH_MAX = 64
+Layout = Literal["even-horizontal", "even-vertical", "main-horizontal", "main-vertical", "tiled"]
 NOTHING = "display-message -p ''"
-
-
-def check_layout(layout: str) -> None:
-    """InvalidArgument for a name that tmux does not know, and for a string that it would not have printed."""
-    if layout in NAMES:
-        return
-    checksum, _, cells = layout.partition(",")
-    left = cells
-    for _ in range(_DEPTH_MAX):
-        left = _PARENT.sub(r"\1", left)
-    if not re.fullmatch(r"[0-9a-f]{4}", checksum) or not re.fullmatch(_LEAF, left):
-        raise InvalidArgument(
-            f"{layout!r} is not a layout", remedy=f"use {', '.join(NAMES)}, or a whole #{{window_layout}} of tmux"
-        )
-    if f"{checksum_of(cells):04x}" != checksum:
-        raise InvalidArgument("the layout's checksum is wrong", remedy="use a whole #{window_layout}, unchanged")
-
-
-def checksum_of(cells: str) -> int:
-    """What tmux writes in front of a layout."""
-    total = 0
-    for sign in cells.encode():
-        total = ((total >> 1) + ((total & 1) << 15) + sign) & 0xFFFF
-    return total
 
 
 @final
@@ -102,12 +62,9 @@ class ResizePane(OnPane):
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectLayout(OnPane):
-    """Arrange the panes of a window: one of tmux's five names, or a layout string as tmux prints it."""
+    """Arrange the panes of a window, by one of tmux's five names."""
 
-    layout: str
-
-    def check(self, host: Host) -> None:
-        check_layout(self.layout)
+    layout: Layout
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
         return [("select-layout", "-t", places[0].pane, self.layout)]

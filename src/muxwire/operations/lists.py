@@ -6,7 +6,6 @@ JSON has the words of the MCP tool and of `muxwire ops`: every field is checked,
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -45,7 +44,6 @@ KINDS: Mapping[str, type[Operation]] = {
 
 # A list is one call's worth of work: its result, a step each, must still be read by a model.
 OPERATIONS_MAX = 500
-_REF_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}\Z")
 
 # A target that is the string `ref:NAME` means what `{"ref": NAME}` does, for schemas that have no unions.
 _REF = "ref:"
@@ -109,7 +107,7 @@ def read_operations(given: Sequence[Operation | Mapping[str, object]]) -> list[O
     ]
 
 
-def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = False) -> None:
+async def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = False) -> None:
     """InvalidArgument for the first step that can never work; `adopted`: the tmux server is a person's."""
     if not 1 <= len(operations) <= OPERATIONS_MAX:
         raise InvalidArgument(
@@ -126,24 +124,12 @@ def check_list(operations: Sequence[Operation], host: Host, *, adopted: bool = F
             _check_targets(operation, made)
             _check_refs(operation, index, made)
             for one in all_parameters(type(operation)).values():
-                if one.kind in (int, float):
+                if one.kind in (int, float) or one.choices:
                     check(one, getattr(operation, one.name))
             operation.check(host)
-        except MuxwireError as error:
-            raise _of_step(index, operation, error) from None
-
-
-async def check_patterns(operations: Sequence[Operation]) -> None:
-    """InvalidArgument for the first step whose pattern can never work."""
-    for index, operation in enumerate(operations):
-        try:
             await operation.check_pattern()
-        except InvalidArgument as error:
-            raise _of_step(index, operation, error) from None
-
-
-def _of_step(index: int, operation: Operation, error: MuxwireError) -> InvalidArgument:
-    return InvalidArgument(f"operations[{index}] ({operation.kind}): {error}", remedy=error.remedy)
+        except MuxwireError as error:
+            raise InvalidArgument(f"operations[{index}] ({operation.kind}): {error}", remedy=error.remedy) from None
 
 
 def _check_targets(operation: Operation, made: Mapping[str, int]) -> None:
@@ -159,10 +145,6 @@ def _check_targets(operation: Operation, made: Mapping[str, int]) -> None:
 
 def _check_refs(operation: Operation, index: int, made: dict[str, int]) -> None:
     for ref in operation.made_refs:
-        if not _REF_NAME.match(ref):
-            raise InvalidArgument(
-                f"{ref!r} is not a valid name of a ref", remedy="use letters, digits, '_', '-' and '.'"
-            )
         if ref in made:
             raise InvalidArgument(f"ref {ref} is made by operations[{made[ref]}] already", remedy="use another name")
         made[ref] = index

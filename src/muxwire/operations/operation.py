@@ -31,8 +31,8 @@ class StepResult:
     """One step. What does not apply to its kind is None, or empty.
 
     `stdout` is what tmux printed, or the text that a wait met; `lines` are the rows of a capture; `output` and
-    `exit_code` those of a command. `commands` are the tmux commands of a dry run: the program of a new pane is
-    shortened, and questions that are asked before a command are left out.
+    `exit_code` those of a command. `commands` are the tmux commands of a dry run, without the programs of new panes and
+    what is asked before a command; what muxwire does itself has the name of its kind.
     """
 
     index: int
@@ -132,7 +132,7 @@ class Operation:
 
         Of a kind that muxwire does itself they are only shown.
         """
-        return [(self.kind.replace("_", "-"), "-t", places[0].pane)]
+        return [(self.kind.replace("_", "-"), *(word for place in places[:1] for word in ("-t", place.pane)))]
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         """Do it, and put what is to be said of it into the step; MuxwireError."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import secrets
 from abc import abstractmethod
@@ -16,7 +15,6 @@ from muxwire.operations.arrangement import NOTHING, check_name, rename
 from muxwire.operations.operation import Arguments, Making, OnPane, Place, Step, Target
 from muxwire.tabs.maker import checked_request, window_name
 from muxwire.tabs.windows import look_up
-from muxwire.tmux.rows import PANE_FORMAT
 from muxwire.verbs.catalogue import PaneRequest, TabRequest
 from muxwire.verbs.describe import Least, Most
 from muxwire.verbs.types import Strings
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 # More panes in a window of 200 by 50 are too small to show anything.
 PANES_MAX = 64
 _SIZE = re.compile(r"[1-9][0-9]{0,3}%?\Z")
-# A pane's program as a dry run shows it: the supervisor's text is the same for all, and holds the pane's label.
-_SHELL_SHOWN = "<shell>"
 
 
 @final
@@ -44,13 +40,6 @@ class NewWindow(Making, TabRequest):
 
     def check(self, host: Host) -> None:
         checked_request(host, self)
-
-    def commands(self, places: Sequence[Place]) -> list[Arguments]:
-        named = ("-n", window_name(self.name)) if self.name else ()
-        words = ("new-window", "-d", "-P", "-F", PANE_FORMAT, *named, *_program_shown(self))
-        size = ("size", "x".join(map(str, self.size))) if self.size else ()
-        more = (*(("session", self.session) if self.session else ()), *size)
-        return [(*words, *(("#", *more) if more else ()))]
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         tab = await run.maker.make(checked_request(run.host, self), secrets.token_hex(8), patient=True)
@@ -87,18 +76,11 @@ class SplitPane(Making, PaneRequest):
         return (*(("-h",) if self.horizontal else ()), *(("-l", self.size) if self.size else ()))
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
-        split = ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", places[0].pane)
-        return [(*split, *self._flags, *_program_shown(self))]
+        return [("split-window", "-t", places[0].pane, *self._flags)]
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         run.keep(step, [await _split(run, self._request, places[0].tab, self._flags)])
         await look_up(run.book)  # tmux reports the size of a new pane before its tab is known here
-
-
-def _program_shown(new: PaneRequest) -> Arguments:
-    """The end of a command that makes a pane, with its program shortened."""
-    settings = [word for pair in new.env.items() for word in ("-e", "=".join(pair))]
-    return (*(("-c", os.fspath(new.cwd)) if new.cwd else ()), *settings, "--", *(new.command or (_SHELL_SHOWN,)))
 
 
 async def _split(run: OperationsRun, new: TabRequest, beside: Tab, flags: Arguments) -> Tab:
@@ -128,12 +110,6 @@ class Grid(OnPane, Making):
             raise InvalidArgument(
                 f"{len(self.refs)} refs for {panes - 1} new panes", remedy="name each new pane, or none"
             )
-
-    def commands(self, places: Sequence[Place]) -> list[Arguments]:
-        (rows, cols), pane = self.sides, places[0].pane
-        down = ("split-window", "-d", "-t", pane)
-        across = ("split-window", "-d", "-h", "-t", pane if rows == 1 else "<each row>")
-        return [down] * (rows - 1) + [across] * (rows * (cols - 1))
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         """Make all of them; if one cannot be made, those that were made are closed."""

@@ -72,11 +72,8 @@ class OperationsRun:
         )  # fmt: skip
 
     def _planned_place(self, target: Target) -> Place:
-        if isinstance(target, Ref):
-            return Place(f"<ref:{target.name}>", f"<session of {target.name}>")
-        tabs = self.book.open
-        tab = tabs.get(self.called(target)) or next((one for one in tabs.values() if one.pane_id == target), None)
-        return Place(tab.pane_id, tab.session_id) if tab is not None else Place(target, f"<session of {target}>")
+        name = f"<ref:{target.name}>" if isinstance(target, Ref) else target
+        return Place(name, f"<session of {name}>")
 
     async def _run(self) -> OperationsResult:
         active = self.book.latest(self.seat)

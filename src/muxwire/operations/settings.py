@@ -98,8 +98,6 @@ class OfOption(Operation):
     global_: bool = False
 
     def check(self, host: Host) -> None:
-        if self.scope in ("server", "pane") and self.global_:
-            raise InvalidArgument(f"there are no global {self.scope} options", remedy="leave global out")
         if self.scope in ("window", "pane") and not self.global_ and self.target is None:
             raise InvalidArgument(f"a {self.scope} option needs a target", remedy="give target, or global")
 

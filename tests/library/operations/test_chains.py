@@ -138,7 +138,7 @@ async def test_a_dry_run_sends_nothing_and_shows_everything(
     assert statuses(result) == ["planned"] * 4
     assert result.created_panes == {"child": "<ref:child>"}
     assert result.steps[0].created_pane_id == "<ref:child>"
-    assert f'-t "{tab.pane_id}" -h -l 20 ' in result.steps[0].commands[0]
+    assert result.steps[0].commands == (f"split-window -t {tab.window_id} -h -l 20",)
     assert [step.commands for step in result.steps[1:]] == [
         ('send-keys -t "<ref:child>" -- ls Enter',),
         ("set-option -g -- @dry 1",),
