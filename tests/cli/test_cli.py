@@ -60,7 +60,6 @@ def test_the_demo_shows_the_main_job(tmp_path: Path) -> None:
         (["logs", "--folow"], "muxwire logs ", "did you mean --follow?"),
         (["wait", "--until"], "muxwire wait ", "muxwire wait --help shows what it takes"),
         (["snapshot", "a", "b"], "muxwire snapshot ", "muxwire snapshot --help shows"),
-        (["snapshot", "a", "-t", "b"], "muxwire snapshot ", "two tabs are named: a and b"),
         (["snapshot", "-t", "a", "--rows", "b"], "muxwire snapshot ", "unrecognized arguments: --rows\n"),
         (["snapshot", "--at-byte", "5"], "muxwire snapshot ", "did you mean --at?"),
         (["logs", "--tail", "5"], "muxwire logs ", "muxwire logs --help shows what it takes"),

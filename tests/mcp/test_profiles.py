@@ -8,14 +8,13 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from mcp import Client
 from mcp.types import TextContent
 
-from muxwire.errors import NoSuchTarget
-from muxwire.mcp.profiles import NUMBERS_KEPT, PROFILES, _Shells as Shells
+from muxwire.mcp.profiles import PROFILES
 from muxwire.mcp.registry import Catalogue
 from tests.mcp.child_client import forked_in
 
@@ -157,27 +156,3 @@ async def test_claude_runs_times_out_and_runs_in_the_background(folder: Path) ->
         assert still.startswith("<status>running</status>")
         assert re.search(r"\nNote: .*waits for", still), still
         assert "no command is called" in await said(client, "BashOutput", {"bash_id": "x"}, fails=True)
-
-
-class CountedTab:
-    """A tab as `_Shells` sees it: which of its commands run, and which it has forgotten."""
-
-    def __init__(self, running: set[str], forgotten: set[str]) -> None:
-        self.running, self.forgotten = running, forgotten
-
-    async def runs(self, command_id: str) -> bool:
-        if command_id in self.forgotten:
-            raise NoSuchTarget("no such command", remedy="")
-        return command_id in self.running
-
-
-async def test_the_oldest_commands_that_have_ended_lose_their_numbers() -> None:
-    ids = [f"{number:x}" for number in range(2 * NUMBERS_KEPT)]
-    tab = cast("Any", CountedTab({ids[0], ids[-1]}, {ids[1]}))
-    shells = Shells()
-    numbers = [await shells.number(tab, command_id) for command_id in ids]
-    assert numbers == list(range(1, len(ids) + 1))
-    assert await shells.number(tab, ids[-1]) == numbers[-1]
-    assert list(shells.running) == [1, *numbers[1 - NUMBERS_KEPT :]]
-    with pytest.raises(NoSuchTarget, match="has the number 2"):
-        shells.find(2)

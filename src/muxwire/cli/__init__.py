@@ -42,11 +42,6 @@ def main(
     """
     if argv is None:
         _in_utf8()
-    # C-c ends the process, also during the imports below: nothing has begun that would have to be undone. Python would
-    # turn it into a KeyboardInterrupt, and that, raised while a class is being made, into a RuntimeError. (If the
-    # parent had SIGINT ignored, it stays ignored.)
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     from muxwire.cli.command_line import begin
     from muxwire.cli.console import RunsThere

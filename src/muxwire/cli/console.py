@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import nullcontext, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.printing import packed, spoken
@@ -135,17 +134,13 @@ class Console(ABC):
             yield rest
 
     def time_of_day(self, seconds: float, said: str) -> str:
-        """Unix seconds, as strftime says them, by the caller's clock: its $TZ, else what the machine is set to."""
+        """Unix seconds, as strftime says them, by the caller's $TZ, else by this process's clock."""
         from datetime import datetime  # late: few verbs say a time of day
         from zoneinfo import ZoneInfo
 
-        zone, name = None, self.environ.get("TZ", "").removeprefix(":")
-        with suppress(OSError, ValueError, KeyError):  # a zone that is given by its rules, or not known: this process's
-            if name:
-                zone = ZoneInfo(name)
-            else:
-                with Path("/etc/localtime").open("rb") as file:
-                    zone = ZoneInfo.from_file(file)
+        zone = None
+        with suppress(OSError, ValueError, KeyError):  # it is not given, or by its rules, or not known
+            zone = ZoneInfo(self.environ["TZ"].removeprefix(":"))
         return datetime.fromtimestamp(seconds, zone).astimezone(zone).strftime(said)
 
     def say(self, text: str) -> None:

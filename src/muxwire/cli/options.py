@@ -48,9 +48,6 @@ _OTHER_WORDS = {
 _ALIKE = 0.7
 # Verbs are short: one of three letters wrong (rum, lgs) is 0.66.
 _ALIKE_VERB = 0.65
-# The attribute in which `_Tab` stores two tabs that were named. They are refused after unknown options: the second tab
-# may be the value of such an option.
-_TWICE = "two_tabs"
 
 
 @final
@@ -84,8 +81,6 @@ class Parser(argparse.ArgumentParser):
             known = [name for action in self._actions for name in action.option_strings]
             meant = _nearest(left[0].partition("=")[0], known) if left[0].startswith("-") else ""
             self.refuse(f"unrecognized arguments: {' '.join(left)}", f"did you mean {meant}?" if meant else "")
-        if twice := vars(parsed).pop(_TWICE, None):
-            self.refuse(f"two tabs are named: {' and '.join(twice)}")
         return parsed, left
 
     def error(self, message: str) -> NoReturn:
@@ -236,7 +231,7 @@ def names_tab(*, many: bool = False, word: bool = True, needed: bool = False) ->
     text += "; may be repeated" if many else ""
 
     def add(parser: Parser) -> None:
-        parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else _Tab, help=text)
+        parser.add_argument("-t", "--target", metavar="TAB", dest=dest, action="append" if many else "store", help=text)
         parser.set_defaults(**{dest: [] if many else ACTIVE})
         if word:
             # SUPPRESS: if no word is given, the value of -t stays.
@@ -244,7 +239,7 @@ def names_tab(*, many: bool = False, word: bool = True, needed: bool = False) ->
                 dest,
                 metavar="TAB",
                 nargs=nargs,
-                action="extend" if many else _Tab,
+                action="extend" if many else "store",
                 default=argparse.SUPPRESS,
                 help="the same as -t TAB",
             )
@@ -261,19 +256,6 @@ def named_tabs(arguments: argparse.Namespace) -> list[str]:
     if arguments.all and arguments.targets:
         raise InvalidArgument("--all and a tab cannot be combined", remedy="leave one of them out")
     return [] if arguments.all else arguments.targets or [ACTIVE]
-
-
-@final
-class _Tab(argparse.Action):
-    """One tab. If two are named, that is noted as an error: the second is not meant to replace the first."""
-
-    def __call__(
-        self, _: argparse.ArgumentParser, namespace: argparse.Namespace, values: object, __: str | None = None
-    ) -> None:
-        before = getattr(namespace, self.dest, ACTIVE)
-        if before != ACTIVE:
-            setattr(namespace, _TWICE, (before, str(values)))
-        setattr(namespace, self.dest, values)
 
 
 def words_of(verb: type[Described], arguments: argparse.Namespace) -> dict[str, Any]:

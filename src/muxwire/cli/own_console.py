@@ -38,7 +38,6 @@ class OwnConsole(Console):
         self, words: Sequence[str] | None, *, hands_over: bool = False, answering: Answering = nullcontext
     ) -> None:
         """`hands_over`: a verb that acts on an instance by name runs in its owner. `answering` as in `main`."""
-        _guard_descriptors()
         self.words = sys.argv[1:] if words is None else words
         self.environ = os.environ
         self.sizes = (_size(STDIN), _size(STDOUT), _size(STDERR))
@@ -131,19 +130,6 @@ class OwnConsole(Console):
         if code < 0:
             die_of(signal.Signals(-code))
         os._exit(code)
-
-
-def _guard_descriptors() -> None:
-    """Occupy standard descriptors that are closed: else the next pipe or file that is opened would become stdout.
-
-    Each is opened the wrong way round, so that using it is an error, as it should be.
-    """
-    for descriptor in (STDIN, STDOUT, STDERR):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            # open(2) returns the lowest free descriptor: this one.
-            os.open(os.devnull, os.O_WRONLY if descriptor == STDIN else os.O_RDONLY)
 
 
 def _size(descriptor: int) -> Size | None:

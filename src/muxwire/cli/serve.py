@@ -94,8 +94,6 @@ def offered_options(arguments: argparse.Namespace) -> dict[str, Any]:
 def _serve(console: Console, arguments: argparse.Namespace) -> int:
     options = offered_options(arguments)
     console.claim_process()
-    if console.terminal:
-        console.warn("muxwire: this waits for an MCP client, which is to start it (muxwire help serve); C-d ends it")
     gc.disable()  # for as long as modules are imported: `serve` enables it, and says why
     # Late: no other verb needs them.
     import anyio

@@ -41,8 +41,6 @@ _CHARACTERS_A_TOKEN = 4
 # Claude Code's timeout, in milliseconds, and the characters of output that it shows.
 _TIMEOUT = 120_000
 _SHOWN = 30_000
-# Commands whose numbers are kept; each also keeps its tab in memory. One that still runs is always known.
-NUMBERS_KEPT = 64
 # What matching the lines of one answer may take.
 _FILTER_SECONDS = 1.0
 
@@ -97,23 +95,14 @@ class _Shells:
         if tab is not self._shell and tab not in self._taken:
             await tab.close(force=True)
 
-    async def number(self, tab: Tab, command_id: str) -> int:
-        """Return the number of a command that runs on, a new one if it has none.
-
-        If there are more than NUMBERS_KEPT then, the oldest commands that have ended lose their numbers.
-        """
+    def number(self, tab: Tab, command_id: str) -> int:
+        """Return the number of a command that runs on, a new one if it has none."""
         for number, known in self.running.items():
             if known == (tab, command_id):
                 return number
         self._last += 1
-        given = self._last
-        self.running[given] = tab, command_id
-        for number, (where, known_id) in list(self.running.items())[:-1]:
-            if len(self.running) <= NUMBERS_KEPT:
-                break
-            if not await _runs(where, known_id):
-                self.running.pop(number, None)
-        return given
+        self.running[self._last] = tab, command_id
+        return self._last
 
     def find(self, number: int) -> tuple[Tab, str]:
         """Return the tab and the id of a command; NoSuchTarget."""
@@ -122,13 +111,6 @@ class _Shells:
                 f"no command has the number {number}, or it has ended", remedy="use the number that a result gave"
             )
         return self.running[number]
-
-
-async def _runs(tab: Tab, command_id: str) -> bool:
-    try:
-        return await tab.runs(command_id)
-    except NoSuchTarget:  # its tab remembers only the newest
-        return False
 
 
 _OF_SERVER: WeakKeyDictionary[Terminals, _Shells] = WeakKeyDictionary()
@@ -222,7 +204,7 @@ def _output(result: ExecutionResult) -> str:
 
 async def _chunk(shells: _Shells, tab: Tab, result: ExecutionResult, begun: float) -> Text:
     """What Codex says of a piece of output; the rows of a program that draws are output here."""
-    number = await shells.number(tab, result.command_id) if result.running else None
+    number = shells.number(tab, result.command_id) if result.running else None
     if number is None:
         shells.running = {one: known for one, known in shells.running.items() if known != (tab, result.command_id)}
         await shells.ended(tab)
@@ -298,7 +280,7 @@ async def bash(call: Call, given: Bash) -> Text:
     shown = "\n".join(filter(None, (_output(result).rstrip("\n"), result.screen)))
     note = spelled(result.note or "", _CLAUDE_WORDS)
     if result.running:
-        name = f"bash_{await shells.number(tab, result.command_id)}"
+        name = f"bash_{shells.number(tab, result.command_id)}"
         if background:
             return Text(f"Command running in background with ID: {name}")
         said = f"{note or 'It still runs'}; it continues in the background with ID: {name}"

@@ -14,14 +14,13 @@ import signal
 import stat
 import sys
 import threading
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import anyio
 
 from muxwire.errors import InvalidArgument
 from muxwire.mcp.connection import load, serve_connection
-from muxwire.mcp.wire import FLUSH_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,9 +33,6 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 
 # A duplicate must not land on a standard descriptor that happens to be closed.
 FIRST_PRIVATE = 3
-
-# What is passed on at once.
-_PIECE_BYTES = 1 << 16
 
 # How hosts and people end a server; all of them have the same effect.
 ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -65,16 +61,16 @@ async def run_on_stdio(offer: Offer, terminals: LazyTerminals, on_end: OnEnd) ->
 @contextmanager
 def private_wire() -> Iterator[tuple[int, int]]:
     """Yield private descriptors of stdin and stdout; put everything back at the end. InvalidArgument."""
-    if sys.stdout is None:  # its descriptor was closed when Python started
-        raise InvalidArgument("stdout is closed, so no client could read an answer", remedy="start it with a pipe")
+    if sys.stdout is None or not (is_pipe(STDIN) and is_pipe(STDOUT)):  # None: it was closed when Python started
+        raise InvalidArgument(
+            "an MCP client starts this, with pipes as stdin and stdout", remedy="`cat requests | muxwire serve | cat`"
+        )
     sys.stdout.flush()
     reading = fcntl.fcntl(STDIN, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     writing = fcntl.fcntl(STDOUT, fcntl.F_DUPFD_CLOEXEC, FIRST_PRIVATE)
     _divert()
-    can_wait = is_pipe(reading) and is_pipe(writing)
     try:
-        with nullcontext((reading, writing)) if can_wait else _by_threads(reading, writing) as wire:
-            yield wire
+        yield reading, writing
     finally:
         with suppress(OSError, ValueError):
             sys.stdout.flush()  # what was printed meanwhile goes to stderr, as fd 1 still does
@@ -96,39 +92,12 @@ def _divert() -> None:
 
 
 def is_pipe(fd: int) -> bool:
-    """Tell whether the descriptor can be awaited and made non-blocking: a pipe or a socket.
+    """Tell whether the descriptor can be awaited, and be set not to block: a pipe or a socket.
 
-    A terminal is neither: its blocking mode is shared with the shell that started us.
+    A file is always ready, and the mode of a terminal is shared with the shell that started us.
     """
     mode = os.fstat(fd).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-@contextmanager
-def _by_threads(reading: int, writing: int) -> Iterator[tuple[int, int]]:
-    """Yield pipes that threads fill and empty, where a terminal or a file is read or written.
-
-    A thread that reads a terminal cannot be stopped; it ends with the process.
-    """
-    (from_us, to_server), (from_server, to_us) = os.pipe(), os.pipe()
-    threading.Thread(target=_pass_on, args=(reading, to_server, to_server), daemon=True).start()
-    answers = threading.Thread(target=_pass_on, args=(from_server, writing, from_server), daemon=True)
-    answers.start()
-    try:
-        yield from_us, to_us
-    finally:
-        os.close(to_us)
-        answers.join(FLUSH_SECONDS)
-        os.close(from_us)
-
-
-def _pass_on(source: int, target: int, pipe: int) -> None:
-    """Write to one descriptor what is read from the other until one of them ends; then close ours of the two."""
-    with suppress(OSError):
-        while data := os.read(source, _PIECE_BYTES):
-            while data:
-                data = data[os.write(target, data) :]
-    os.close(pipe)
 
 
 @contextmanager

@@ -122,9 +122,8 @@ class Parameter:
         return "" if self.least is None else f"{self.least} or more"
 
 
-# Caches, by class.
+# A cache, by class. (For mypy a class whose objects have no hash has none either, so `functools.cache` takes none.)
 _known: dict[type[Any], dict[str, Parameter]] = {}
-_by_json_name: dict[type[Any], dict[str, Parameter]] = {}
 
 
 def all_parameters(described: type[Any]) -> dict[str, Parameter]:
@@ -167,26 +166,19 @@ def _parameter(field: Any, hint: Any) -> Parameter:  # noqa: ANN401 (types are v
 
 def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...], bool]:  # noqa: ANN401
     """A type without `Annotated` and `None`, what the former said, and whether the latter was there."""
-    said: tuple[object, ...] = ()
-    optional = False
-    while True:
-        if get_origin(hint) is Annotated:
-            hint, *more = get_args(hint)
-            said = (*more, *said)
-            continue
-        if get_origin(hint) in (types.UnionType, Union):
-            some = [one for one in get_args(hint) if one is not type(None)]
-            if len(some) < len(get_args(hint)):
-                hint, optional = reduce(or_, some), True
-                continue
-        return hint, said, optional
+    if get_origin(hint) is Annotated:
+        of, *more = get_args(hint)
+        kind, said, optional = _unwrapped(of)
+        return kind, (*said, *more), optional
+    if get_origin(hint) in (types.UnionType, Union) and type(None) in get_args(hint):
+        kind, said, _ = _unwrapped(reduce(or_, (one for one in get_args(hint) if one is not type(None))))
+        return kind, said, True
+    return hint, (), False
 
 
 def json_names(described: type[Any]) -> dict[str, Parameter]:
     """The parameters of a class by their names in JSON."""
-    if described not in _by_json_name:
-        _by_json_name[described] = {one.json_name: one for one in parameters(described)}
-    return _by_json_name[described]
+    return {one.json_name: one for one in parameters(described)}
 
 
 def summary(described: type[Any]) -> str:
