@@ -8,13 +8,12 @@ most of them happen at random.
     SIGKILL of the watchdog, then of muxwire faults/test_killed_watchdog.py, named/test_spools.py
     SIGKILL of tmux                          instance/test_lifecycle.py, client/test_closing.py
     `tmux -C` killed, detached, too far behind    faults/test_lost_connection.py
-    muxwire stopped; flood; snapshots all the time    faults/test_flow.py
+    muxwire stopped; flood                   faults/test_flow.py
     tmux stopped                             faults/test_stopped_tmux.py
     few descriptors                          faults/test_few_descriptors.py
     disk full or stalled                     faults/test_full_disk.py, faults/test_flow.py, logs/test_store.py
     clock set back                           logs/test_limits.py, logs/test_times.py
-    a client does not read, or closes stdio  faults/test_slow_client.py, mcp/test_wire.py, mcp/test_stdio.py,
-                                             mcp/test_serve.py
+    a client does not read, or closes stdio  mcp/test_wire.py, mcp/test_stdio.py, mcp/test_serve.py
     arbitrary bytes                          faults/test_pipe_pane.py
     panes die at once; tabs open and close at random    faults/test_dying_panes.py, nightly/soak.py
     hostile names and keys                   instance/test_names.py, test_keys.py

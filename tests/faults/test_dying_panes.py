@@ -78,21 +78,3 @@ async def test_panes_that_print_and_die_at_once_leave_whole_logs(alone: muxwire.
     server = await alone.server()
     assert server.generation == 1
     assert len(await server.client.command("list-windows", "-a")) == 1
-
-
-@pytest.mark.parametrize(
-    ("command", "status"),
-    [("seq 1 20000; exit 5", 5), ("seq 1 20000; exec sh -c 'exit 6'", 6), ("seq 1 20000; kill -9 $$", 137)],
-    ids=["exit", "exec", "kill"],
-)
-async def test_a_shell_that_dies_within_a_command_leaves_all_of_its_output(
-    alone: muxwire.Terminals, command: str, status: int
-) -> None:
-    tab = await alone.create_tab(shell="bash")
-    result = await tab.execute(command, timeout=DEADLINE)
-    assert result.output.removesuffix("exit\n") == "".join(f"{number}\n" for number in range(1, 20001))
-    assert (result.exit_code, result.state) == (status, "dead")
-    await closed(tab)
-    assert await tab.pane.stream.log.flushed()
-    assert printed(20000) in read_raw(tab.log_path, 0, tab.next_byte)
-    assert "19999\n20000\n" in (await alone.read_logs(tab.window_id, lines=3)).content

@@ -6,15 +6,12 @@ import errno
 import os
 import resource
 import shutil
-import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-import muxwire
-from muxwire.errors import InstanceUnavailable
 from muxwire.mcp.registry import explained
 from muxwire.mcp.tools import TOOLS
 from tests.faults.conftest import Open
@@ -42,23 +39,6 @@ def few_descriptors() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-@contextmanager
-def no_descriptors() -> Iterator[None]:
-    """Have this process open nothing more, as a program that uses us and leaks."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    taken = []
-    with few_descriptors():
-        with suppress(OSError):
-            while True:
-                taken.append(os.open(os.devnull, os.O_RDONLY))
-        try:
-            yield
-        finally:
-            for descriptor in taken:
-                os.close(descriptor)
-    assert resource.getrlimit(resource.RLIMIT_NOFILE) == (soft, hard)
-
-
 # Our own limit is tmux's too, which needs two descriptors for a tab that outlives us: its terminal and its pipe.
 @pytest.mark.parametrize(("name", "many"), [(None, 30), ("few", 20)])
 async def test_more_tabs_than_descriptors(open_alone: Open, name: str | None, many: int) -> None:
@@ -75,24 +55,6 @@ async def test_more_tabs_than_descriptors(open_alone: Open, name: str | None, ma
                 assert await tab.pane.stream.log.flushed()
                 assert f"again {number}" in tab.log_path.read_text(errors="replace")
                 await tab.close(force=True)
-
-
-async def test_with_none_left_a_call_says_why_and_the_reader_goes_on(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What plays a corrected line is imported by the reader of all output, which must not end by it."""
-    tab = await alone.create_tab(shell=shutil.which("bash"))
-    await tab.execute("true")
-    prompt = tab.pane.session.prompt_seq
-    monkeypatch.delitem(sys.modules, "muxwire.vt.player", raising=False)
-    with no_descriptors():
-        with pytest.raises(InstanceUnavailable, match="Too many open files"):
-            await tab.execute("true")
-        await tab.send_keys(["tru3", "BSpace", "e", "Enter"])
-        while tab.pane.session.prompt_seq == prompt:
-            await tab.pane.stream.changed()
-    monkeypatch.undo()
-    assert (await tab.execute("echo on")).output == "on\n"
 
 
 async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> None:

@@ -60,24 +60,6 @@ async def test_a_disk_that_stands_still_holds_up_nothing(
     await check(tab)
 
 
-async def test_whoever_looks_at_the_screen_all_the_time_costs_no_byte(alone: muxwire.Terminals) -> None:
-    tab = await flood(alone)
-    looks = 0
-
-    async def look() -> None:
-        nonlocal looks
-        while (await tab.snapshot(scrollback=100, cells=True)).source == "tmux":  # once it has ended, its log is played
-            looks += 1
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(4):
-            tasks.start_soon(look)
-        while not looks:  # on a busy machine the flood would be over before the first
-            await anyio.sleep(0.001)
-        await tab.send_keys(["Enter"])
-    await check(tab)
-
-
 async def test_readers_that_fall_behind_or_never_read_cost_no_byte(alone: muxwire.Terminals) -> None:
     """A reader that is slower than the pane by far, one that waits and is never served, and many that go away."""
     tab = await flood(alone)

@@ -10,12 +10,10 @@ import sys
 from pathlib import Path
 
 import anyio
-import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.library.opening import own_terminals
-from tests.faults.conftest import Open
 from tests.processes import gone
 
 # More than one, since another may be killed while it comes up.
@@ -75,45 +73,6 @@ async def test_another_one_does_its_work_when_we_are_killed(environ: dict[str, s
         finally:
             victim.kill()
         await gone({*told["pids"], *children}, *map(Path, told["paths"]))
-
-
-@pytest.mark.parametrize("noticed", [False, True], ids=["at once", "noticed"])
-async def test_it_was_killed_and_the_instance_is_closed(open_alone: Open, noticed: bool) -> None:
-    async with open_alone() as terminals:
-        tab = await terminals.create_tab(shell="bash")
-        started = await tab.execute("(trap '' HUP TERM; exec sleep 1002) & echo $!")
-        children = {pid for pid, row in process_table().items() if row.parent == os.getpid()}
-        server = await terminals.server()
-        (pid,) = await server.client.command("display-message", "-p", "#{pid}")
-        pids = {int(pid), tab.pane.leader_pid, int(started.output.split()[-1])}
-        if noticed:
-            await kill_watchdog(os.getpid())
-        else:
-            for watchdog in watchdogs(os.getpid()):
-                os.kill(watchdog, signal.SIGKILL)
-    assert not process_table().keys() & pids
-    assert not terminals.folders.socket_path.exists()
-    assert not any(folder.exists() for folder in terminals.folders.transient)
-    assert not {pid for pid, row in process_table().items() if row.parent == os.getpid()} - children
-
-
-async def test_one_that_cannot_be_started_is_tried_again(
-    alone: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For want of memory or descriptors: until it works."""
-    await alone.create_tab(shell="bash")
-    real, refusals = subprocess.Popen, [0]
-
-    def refused(*given: object, **options: object) -> object:
-        refusals[0] += 1
-        if refusals[0] > 2:
-            monkeypatch.undo()
-            return real(*given, **options)  # type: ignore[call-overload]
-        raise BlockingIOError
-
-    monkeypatch.setattr(subprocess, "Popen", refused)
-    await kill_watchdog(os.getpid())
-    assert refusals == [3]
 
 
 async def test_the_next_start_ends_what_was_killed_with_its_watchdog(environ: dict[str, str]) -> None:

@@ -18,7 +18,6 @@ from muxwire.instance import lost_end
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
-from tests.faults.victims import victim
 from tests.library.opened import closed, seen
 
 DEADLINE = 60
@@ -270,44 +269,3 @@ async def test_calls_in_the_meantime_fail_with_the_reason(
     await lose(alone, "kill")
     assert seen.is_set()
     assert (await tab.execute("echo fine")).output == "fine\n"
-
-
-# tmux looks at the age of what it holds when more comes, and throws a client out at 300 s; what fits into the pipe (a
-# megabyte, some 20 s of it) is not held.
-BEHIND_SECONDS = 350
-RATE = 1000
-
-
-@pytest.mark.skipif(not os.environ.get("MUXWIRE_LONG_TESTS"), reason="takes over five minutes: MUXWIRE_LONG_TESTS=1")
-@pytest.mark.timeout(BEHIND_SECONDS + 2 * DEADLINE)
-async def test_a_client_that_tmux_threw_out_comes_back_with_one_gap(environ: dict[str, str], folder: Path) -> None:
-    with anyio.fail_after(BEHIND_SECONDS + DEADLINE):
-        async with victim(environ, 3, RATE, "steady", cwd=folder) as stopped:
-            told = await stopped.says()
-            logs = [Path(log) for log in told["logs"]]
-            stopped.go_on()
-            while not all(log.stat().st_size > 5000 for log in logs):
-                await anyio.sleep(0.01)
-            os.kill(told["pid"], signal.SIGSTOP)
-            stopped_at = time.time()
-            await anyio.sleep(BEHIND_SECONDS)  # nothing tells of it: this is how long the fault takes
-            os.kill(told["pid"], signal.SIGCONT)
-            while not all(gaps_path(log).exists() for log in logs):
-                await anyio.sleep(0.01)
-            sizes = [log.stat().st_size for log in logs]
-            while not all(log.stat().st_size > size + 5000 for log, size in zip(logs, sizes, strict=True)):
-                await anyio.sleep(0.01)
-            (folder / "stop").touch()
-            done = await stopped.says()
-            assert done["statuses"] == [0, 0, 0]
-            for log, end in zip(logs, done["ends"], strict=True):
-                (gap,) = [json.loads(line) for line in gaps_path(log).read_text().splitlines()]
-                assert gap["reason"] == "too far behind"
-                assert gap["since"] < stopped_at + 2
-                assert gap["until"] > stopped_at + BEHIND_SECONDS - 1
-                before, after = numbers(read_raw(log, 0, gap["offset"])), numbers(read_raw(log, gap["offset"], end))
-                assert before[:-1] == list(range(1, len(before)))
-                assert after[1:] == list(range(after[1], after[-1] + 1))
-                # What the screen showed when it went on is what the first whole line follows.
-                assert str(after[1] - 2) in gap["screen"].splitlines()[-3:]
-            stopped.go_on()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -13,10 +12,8 @@ import muxwire
 from muxwire.client import client as patience
 from muxwire.errors import TabUnavailable, TmuxSilent
 from muxwire.shell import stop
-from muxwire.tabs import processes
 from tests.library.opened import known_prompt
 from tests.processes import stopped
-from tests.tools import Tools
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable
@@ -92,25 +89,6 @@ async def test_every_call_ends_and_what_it_asked_for_is_done_once(
     assert (await tab.execute("echo on")).output == "on\n"
 
 
-async def test_a_process_that_was_typed_into_it_is_not_said_to_have_started(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(processes, "START_TIMEOUT", SOON)
-    pid = await server_pid(terminals)
-    with stopped(pid):
-        plain = await tab.start_process("sleep 600")
-        assert (plain.started, plain.ended, plain.exit_code) == (False, False, None)
-    later = await terminals.command_result(plain.command_id)
-    assert (later.running, later.exit_code) == (True, None)
-    await tab.stop_process()
-    await known_prompt(tab)
-    with stopped(pid):
-        ready = await tab.start_process("echo up; sleep 600", ready="up", ready_timeout=SOON)
-        assert (ready.started, ready.ready, ready.ended) == (False, False, False)
-    await tab.stop_process()
-    assert (await tab.execute("echo on")).output == "on\n"
-
-
 @pytest.mark.parametrize("on_timeout", ["interrupt", "leave"])
 async def test_a_command_typed_into_it_ends_at_its_time_and_runs_once_at_most(
     terminals: muxwire.Terminals, tab: muxwire.Tab, tmp_path: Path, on_timeout: Any
@@ -159,46 +137,6 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
     ended = await terminals.command_result(results[0].command_id, wait=ENDS)
     assert (ended.running, ended.exit_code, ended.note) == (False, status, ""), ended
     assert (await tab.execute("echo on")).output == "on\n"
-
-
-@pytest.mark.parametrize(("tool", "options"), [
-    ("execute_command", {"command": "true", "timeout_ms": 500}),
-    ("execute_script", {"language": "shell", "code": "true", "timeout_ms": 500}),
-    ("start_process", {"command": "true", "ready": "x", "ready_timeout_ms": 500}),
-    ("send_keys", {"keys": "x", "wait_ms": 500}),
-    ("wait_for", {"window_ids": ["work:one"], "until": "x", "timeout_ms": 500}),
-    ("watch_events", {"window_ids": ["work:one"], "timeout_ms": 500}),
-])  # fmt: skip
-async def test_a_call_ends_at_its_time_where_tmux_is_asked_which_tab_it_is_for(
-    terminals: muxwire.Terminals, tool: str, options: dict[str, Any]
-) -> None:
-    pid = await server_pid(terminals)
-    tab = await terminals.create_tab(name="one", session="work")
-    tab.client.patience.seconds = NEVER
-    window = {} if "window_ids" in options else {"window_id": "work:one"}
-    with stopped(pid):
-        await refused(Tools(terminals)(tool, **window, **options), pid)
-    await tab.close(force=True)
-
-
-async def test_one_who_is_stopped_himself_blames_nobody(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Our own process stood still while the answer lay in the pipe."""
-    client = (await terminals.server()).client
-    client.patience.seconds = 0.05
-    monkeypatch.setattr(patience, "SILENT_SECONDS", 0.05)
-    for _ in range(10):
-        (asked,) = client.submit(("display-message", "-p", "x"))
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(asked.wait)
-            await anyio.lowlevel.checkpoint()
-            stand_still()
-        assert asked.result() == (b"x",)
-
-
-def stand_still() -> None:
-    time.sleep(0.3)
 
 
 def text_of(path: Path) -> str:

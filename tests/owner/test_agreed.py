@@ -89,16 +89,6 @@ def test_a_question_that_the_client_has_answered_is_not_taken_back(named: str) -
     assert kept.lost() == b""
 
 
-def test_the_answer_of_a_client_opens_nothing() -> None:
-    assert agreed(line(id=1, result={})).lost() == b""
-
-
-def test_members_in_another_order_are_understood() -> None:
-    kept = agreed(line(id=5, method="ping"))
-    kept.answered(b'{"id": 5, "jsonrpc": "2.0", "result": {}}\n')
-    assert kept.lost() == b""
-
-
 def test_subscriptions_are_said_again_until_they_end() -> None:
     first = line(id=1, method="resources/subscribe", params={"uri": "a:1"})
     second = line(id=2, method="resources/subscribe", params={"uri": "a:2"})

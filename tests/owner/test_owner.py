@@ -127,22 +127,6 @@ async def test_it_holds_nothing_of_its_starter_open(user: User) -> None:
     assert {str((here / "fd" / number).readlink()) for number in "01"} == {"/dev/null"}
 
 
-async def test_signals_that_were_ignored_or_blocked_are_not(user: User) -> None:
-    def prepare() -> None:
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # nohup
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a shell's `&`
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1})
-
-    async with user.agent(preexec_fn=prepare) as agent:
-        assert "lives" not in await agent.shell("(kill -INT $BASHPID; echo lives)")
-        masks = dict(
-            line.split(":\t") for line in Path(f"/proc/{user.owner}/status").read_text().splitlines() if "Sig" in line
-        )
-    ignored = int(masks["SigIgn"], 16)
-    assert not any(ignored >> (number - 1) & 1 for number in (signal.SIGHUP, signal.SIGINT))
-    assert int(masks["SigBlk"], 16) == 0
-
-
 async def test_a_low_soft_limit_of_files_is_raised(user: User) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
@@ -154,13 +138,6 @@ async def test_a_low_soft_limit_of_files_is_raised(user: User) -> None:
         limits = Path(f"/proc/{user.owner}/limits").read_text()
     (files,) = (line.split() for line in limits.splitlines() if line.startswith("Max open files"))
     assert files[3] != "100"
-
-
-async def test_a_module_in_the_directory_of_the_starter_is_not_run(user: User) -> None:
-    (user.home / "anyio.py").write_text("raise SystemExit('the wrong one')\n")
-    async with user.agent() as agent:
-        assert await agent.shell("echo here") == "here\n"
-        assert user.owner
 
 
 # How it ends, and what a client sees of that.
@@ -239,17 +216,6 @@ async def test_garbage_and_silence_harm_nobody(user: User) -> None:
     assert alive(user.owner)
 
 
-async def test_the_first_bytes_of_mcp_may_come_with_the_hello(user: User) -> None:
-    async with user.agent():
-        with user.connect() as one:
-            ping = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25",'
-            ping += b'"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}\n'
-            one.sendall(user.hello() + ping)
-            assert one.recv(1) == b"+"
-            answer = await anyio.to_thread.run_sync(one.recv, 100)
-            assert b'"id":1' in answer
-
-
 async def test_an_instance_of_the_same_name_with_other_logs_is_another_one(user: User) -> None:
     async with user.agent():
         with user.connect() as one:
@@ -318,12 +284,3 @@ async def test_a_newer_version_goes_on_in_the_same_process_and_nobody_is_refused
         assert user.owner == owner  # the program was not the newer one: it is not tried again
     async with user.agent() as agent:
         assert await agent.shell("echo $kept") == "yes\n"
-
-
-async def test_a_newer_version_among_others_is_served_as_it_is(user: User) -> None:
-    async with user.agent() as agent:
-        await agent.shell("true")
-        with user.connect() as newer:
-            newer.sendall(user.hello(version="99.0"))
-            assert newer.recv(1) == b"+"
-        assert await agent.shell("echo here") == "here\n"

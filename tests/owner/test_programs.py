@@ -72,17 +72,6 @@ async def test_a_call_is_made_as_if_it_ran_here(user: User) -> None:
         assert [one.command for one in await terminals.history(tab)][-1] == "cd /usr"
 
 
-async def test_two_programs_share_all_but_their_seats(user: User) -> None:
-    async with with_tab(user) as (first, tab), opened(user) as second:
-        other = await second.create_tab(name="two", shell="bash")
-        assert (await first.tab()).key == tab.key
-        assert (await second.tab()).key == other.key
-        await tab.execute("KEPT=here")
-        assert (await (await second.tab("one")).execute("echo $KEPT")).output == "here\n"
-        with pytest.raises(InvalidArgument, match="of another instance"):
-            await first.wait_for(other, prompt=True)
-
-
 async def test_a_call_that_is_given_up_interrupts_its_command(user: User) -> None:
     async with with_tab(user) as (_, tab):
         with anyio.CancelScope() as scope:
@@ -215,55 +204,3 @@ class Calls:
 def test_nothing_is_called_by_what_comes(value: object) -> None:
     with pytest.raises(InvalidArgument, match="no class that may be sent here"):
         unpacked(pickle.dumps(value), lambda *_: None)
-
-
-async def test_verbs_reach_a_server_without_a_name(user: User) -> None:
-    """`muxwire serve` without a name answers those who name its instance, for as long as it has one."""
-    from tests.owner.conftest import Agent
-
-    agent = Agent(user.start("serve", stderr=None))
-    try:
-        with anyio.fail_after(DEADLINE):
-            await agent.greet()
-            assert await agent.shell("echo of the agent") == "of the agent\n"
-            (name,) = (path.stem for path in user.runtime.glob("e*-*.sock"))
-
-            async def verb(*words: str) -> str:
-                process = user.start(*words)
-                said, wrong = await anyio.to_thread.run_sync(process.communicate)
-                assert process.returncode == 0, wrong
-                return said.decode()
-
-            while not (user.runtime / name / "owner").exists():
-                await anyio.sleep(0.01)
-            assert "of the agent" in await verb("logs", "-n", "9")
-            assert await verb("run", "--name", name, "-t", "@1", "echo $((6*7))") == "42\n"
-            async with muxwire.open_terminals(name, environ=user.environ) as terminals:
-                assert terminals.role == "client"
-                assert [row.window_id for row in (await terminals.list_tabs()).tabs] == ["@1"]
-    finally:
-        agent.hang_up()
-        agent.stop_reading()
-    await anyio.to_thread.run_sync(agent.process.wait)
-    assert not list(user.runtime.glob("e*"))
-
-
-async def test_a_program_that_does_not_read_is_not_waited_for() -> None:
-    """What it is told must not fill the owner's memory."""
-
-    class Terminals:
-        @staticmethod
-        async def trace(tell: Callable[[bytes, bytes], object]) -> None:
-            for _ in range(UNREAD_MAX // 1_000_000 + 10):
-                tell(b"<", b"x" * 1_000_000)
-            await anyio.sleep_forever()
-
-        leave_running = staticmethod(lambda *_: None)
-
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        ours.setblocking(False)
-        call = packed(("", "trace", (print,), {}), lambda value: ("function", 0) if value is print else None)
-        theirs.sendall(HEAD.pack(b"c", 0, len(call)) + call)
-        with anyio.fail_after(10):
-            await serve_program(cast("Any", Terminals), ours)

@@ -48,15 +48,6 @@ def test_a_verb_that_looks_brings_no_instance_to_life(user: User) -> None:
         assert not user.runtime.exists()
 
 
-async def test_twenty_commands_at_once_make_one_owner_and_one_tab(user: User) -> None:
-    environ = user.environ | {"MUXWIRE_NAME": "main"}
-    processes = [user.start("run", f"echo {number}", env=environ) for number in range(20)]
-    answers = [await anyio.to_thread.run_sync(process.communicate) for process in processes]
-    assert [out for out, _ in answers] == [f"{number}\n".encode() for number in range(20)], answers
-    listed = user.start("ls", "--json", env=environ).communicate(timeout=SECONDS)[0]
-    assert listed.count(b'"window_id"') == 1
-
-
 def test_stdin_is_read_on_request_only(user: User, tab: str) -> None:
     assert ok(user, "run", "-t", tab, "-", given=b"echo from\necho stdin\n") == "from\nstdin\n"
     assert ok(user, "paste", "-t", tab, given=b"echo pasted") == ""
@@ -83,37 +74,6 @@ def test_a_file_is_the_callers(user: User, tab: str) -> None:
     made = beside / "shot.svg"
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert "on the screen" in made.read_text()
-
-
-def test_a_reader_that_goes_away_ends_the_command(user: User, tab: str) -> None:
-    script = f"{sys.executable} -c 'import muxwire_client; muxwire_client.main()' run --name {NAME} yes | head -2"
-    done = subprocess.run(
-        ["bash", "-c", f"{script}; echo ${{PIPESTATUS[0]}}"], env=user.environ, capture_output=True, check=False
-    )
-    assert done.stdout == b"y\ny\n141\n"
-    assert ok(user, "run", "-t", tab, "echo free") == "free\n"
-
-
-@pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130), (signal.SIGHUP, 130), (signal.SIGKILL, -9)]
-)
-def test_a_signal_is_for_the_command(user: User, tab: str, number: signal.Signals, code: int) -> None:
-    """Also where the client is killed, or its terminal is closed: what it asked for ends."""
-    process = user.start("run", "--name", NAME, "-t", tab, "echo begun; sleep 1000")
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"begun\n"
-    process.send_signal(number)
-    assert process.wait(SECONDS) == code
-    assert ok(user, "run", "-t", tab, "echo free") == "free\n"
-
-
-def test_a_verb_that_waits_dies_of_the_signal(user: User, tab: str) -> None:
-    ok(user, "run", "-t", tab, "true")
-    process = user.start("logs", "--name", NAME, "-t", tab, "-f")
-    assert process.stdout is not None
-    process.stdout.read1(1)  # type: ignore[attr-defined]
-    process.send_signal(signal.SIGINT)
-    assert process.wait(SECONDS) == -signal.SIGINT
 
 
 async def test_an_owner_that_is_killed_is_told_and_the_next_verb_goes_on(user: User, tab: str) -> None:
