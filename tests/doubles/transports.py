@@ -1,21 +1,16 @@
-"""Transports in place of a tmux: one in memory, and one that plays a transcript.
+"""A transport in place of a tmux, in memory; and what a transcript has of one direction.
 
 `client/transport.py` says what each method of a transport does.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import anyio
 import anyio.lowlevel
 
-from muxwire.client.client import ENDED, RECEIVED, SENT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from muxwire.repl.transcript import Record
+from muxwire.repl.transcript import Received, Sent, Transcript
 
 
 @final
@@ -105,99 +100,6 @@ class MemoryTransport:
         changed.set()
 
 
-@final
-class ScriptedTmux:
-    """Says what tmux said, each part only after the lines that came before it were sent.
-
-    Another line than the one in the transcript ends the stream; `ending` then says what was expected.
-    """
-
-    def __init__(self, transcript: Iterable[Record]) -> None:
-        self._records = list(transcript)
-        self._next = 0
-        self._open_line = b""
-        self._sent: list[bytes] = []
-        self._reason = ""
-        self._over = False
-        self._changed = anyio.Event()
-
-    @property
-    def finished(self) -> bool:
-        """Whether the whole transcript was played."""
-        return self._next == len(self._records)
-
-    async def receive(self) -> bytes:
-        """Return what tmux said up to the next line that must be sent first."""
-        await anyio.lowlevel.checkpoint()
-        while not self._over and self._next < len(self._records):
-            kind, line = self._records[self._next]
-            if kind == RECEIVED:
-                return self._take_received()
-            if kind == SENT:
-                await self._expect(line)
-            else:
-                self._next += 1
-                if kind == ENDED:
-                    self._finish(line.decode())
-        return b""
-
-    def receive_soon(self, seconds: float) -> bytes:
-        """Return nothing: what tmux said stands in its order with what must be sent first."""
-        del seconds
-        return b""
-
-    def note_read(self, size: int, *, answers: bool) -> None:
-        """Do nothing: reads cost nothing here."""
-
-    def send_nowait(self, data: bytes) -> int:
-        *lines, self._open_line = (self._open_line + data).split(b"\n")
-        self._sent.extend(lines)
-        self._wake()
-        return len(data)
-
-    async def send(self, data: bytes) -> None:
-        await anyio.lowlevel.checkpoint()
-        self.send_nowait(data)
-
-    async def aclose(self) -> None:
-        await anyio.lowlevel.checkpoint()
-        self._over = True
-        self._wake()
-
-    def ending(self) -> str:
-        """Return the reason in the transcript, or how the lines sent differ from it."""
-        return self._reason
-
-    def _take_received(self) -> bytes:
-        lines = []
-        while self._next < len(self._records):
-            record = self._records[self._next]
-            if record.kind != RECEIVED:
-                break
-            lines.append(record.line + b"\n")
-            self._next += 1
-        return b"".join(lines)
-
-    async def _expect(self, line: bytes) -> None:
-        while not self._sent and not self._over:
-            await self._changed.wait()
-        if self._over:
-            return
-        sent = self._sent.pop(0)
-        if sent == line:
-            self._next += 1
-        else:
-            self._finish(f"the transcript has {line!r} here, and {sent!r} was sent")
-
-    def _finish(self, reason: str) -> None:
-        self._reason = reason
-        self._over = True
-
-    def _wake(self) -> None:
-        changed, self._changed = self._changed, anyio.Event()
-        changed.set()
-
-
-def said(transcript: Iterable[Record], kind: bytes) -> bytes:
-    """All that was said to tmux (SENT), or that tmux said (RECEIVED): a corpus for what reads control streams."""
-    return b"".join(record.line + b"\n" for record in transcript if record.kind == kind)
+def said(transcript: Transcript, kind: type[Sent | Received]) -> bytes:
+    """All that was said to tmux (`Sent`), or that tmux said (`Received`): a corpus for what reads control streams."""
+    return b"".join(record.line + b"\n" for record in transcript.records if isinstance(record, kind))

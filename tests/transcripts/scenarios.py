@@ -1,10 +1,10 @@
-"""What any transport to a tmux must pass: the real process, a recording of it, and whatever comes next.
+"""What a client does with a tmux, the same at every run, so that there are recordings of it.
 
     async with ControlClient(transport, on_notification=observer.notify, on_chunk=observer.wake) as client:
         await SCENARIOS["window_lifecycle"](client, observer)
 
 Each scenario starts with a new server whose first session is HUB, made with HUB_COMMAND, and says the same lines
-at every run, so that its transcript can be played to it. A scenario that is not met raises AssertionError.
+at every run. A scenario that is not met raises AssertionError.
 """
 
 from __future__ import annotations
