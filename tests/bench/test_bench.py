@@ -89,18 +89,6 @@ def test_the_published_page__is_that_of_the_published_run(tmp_path: Path) -> Non
     assert all(figure(name, found) for name in FIGURES)
 
 
-def test_a_way_by_tmux__begins_anew(tmp_path: Path) -> None:
-    """After a here-document that took the word which ends it: the old server's socket may still be there."""
-    argv = [sys.executable, "-m", "bench.peers.ways", "wait-for", str(tmp_path), ""]
-    one = Contender("wait-for", argv, tmp_path)
-    try:
-        assert one.ask({"command": "cat <<'X'\nX", "seconds": 0.5})["ended"] is False
-        assert one.ask({"do": "fresh"}) == {}
-        assert "hi" in one.ask({"command": "echo hi", "seconds": 30})["output"]
-    finally:
-        one.close()
-
-
 def test_a_quoted_figure__is_replaced_and_an_unknown_one_is_an_error() -> None:
     report = {"name": "idle", "columns": ["process", "wake-ups"], "rows": [["muxwire", 3]]}
     page = "<!-- run: wake-ups -->0<!-- --> wake-ups"

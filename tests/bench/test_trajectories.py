@@ -16,7 +16,6 @@ from bench.trajectories import (
     Score,
     commands_again,
     picture,
-    run_by,
     same,
     screens_again,
 )
@@ -99,11 +98,3 @@ def test_commands_are_run_by_muxwire_as_by_a_shell_of_their_own(room: Room, monk
     report, scores = commands_again({"task": COMMANDS}, WAYS[:2], 9, room)
     assert [row[1:7] for row in report.rows] == [("3 of 3", 0, 3, 0, "0 of 1", "-")] * 2
     assert "0 of 1" in picture(scores, {"muxwire": "0.1.0"})
-
-
-def test_a_here_document_hangs_what_types_its_mark_after_it(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trajectories, "SECONDS", 1.0)
-    monkeypatch.setattr(trajectories, "NEXT_SECONDS", 1.0)
-    score = Score("the imitation")
-    run_by(WAYS[2], [Known(DOCUMENT, frozenset({""}), 0)], score, room)
-    assert score.row()[1:6] == ("0 of 1", 0, "not given", 1, "1 of 1")

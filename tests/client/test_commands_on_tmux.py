@@ -101,15 +101,6 @@ async def test_a_list_stops_at_its_failure(tmux: PrivateTmux) -> None:
     assert len(cut.blocks) == 2
 
 
-async def test_a_list_with_an_unknown_command_does_nothing(tmux: PrivateTmux) -> None:
-    cut = tmux.client.submit_list(("set-buffer", "-b", "x", "1"), ("no-such-command",))
-    with pytest.raises(CommandError, match="unknown command"):
-        await cut.wait()
-    assert len(cut.blocks) == 1
-    with pytest.raises(CommandError):
-        await tmux.client.command("show-buffer", "-b", "x")
-
-
 @pytest.mark.parametrize(("condition", "chosen"), [("1", b"yes"), ("0", b"no")])
 async def test_a_condition_is_answered_by_its_branch(tmux: PrivateTmux, condition: str, chosen: bytes) -> None:
     sent = tmux.client.submit(
@@ -117,16 +108,6 @@ async def test_a_condition_is_answered_by_its_branch(tmux: PrivateTmux, conditio
         ("display-message", "-p", "after"),
     )
     assert [await pending.wait() for pending in sent] == [(chosen,), (b"after",)]
-
-
-async def test_a_condition_without_its_target_is_answered_once(tmux: PrivateTmux) -> None:
-    failing, after = tmux.client.submit(
-        ("if-shell", "-F", "-t", "%0", "1", "kill-pane -t %99", "display-message -p no"),
-        ("display-message", "-p", "after"),
-    )
-    with pytest.raises(CommandError):
-        await failing.wait()
-    assert await after.wait() == (b"after",)
 
 
 async def test_what_hooks_print_answers_nobody(tmux: PrivateTmux) -> None:

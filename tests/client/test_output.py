@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import anyio
 
-from muxwire.client.client import MAX_BYTES, MAX_BYTES_PER_PANE, MAX_DISCARDED, ControlClient, UnknownOutput
+from muxwire.client.client import MAX_BYTES, MAX_BYTES_PER_PANE, ControlClient, UnknownOutput
 from muxwire.ids import PaneId, pane_id
 from tests.doubles.private import Observer, open_private_tmux
 from tests.doubles.transports import MemoryTransport
@@ -55,16 +55,6 @@ async def test_a_detached_pane_is_heard_no_more() -> None:
         transport.feed_eof()
 
 
-async def test_a_chunk_is_announced_once() -> None:
-    transport = MemoryTransport()
-    chunks: list[int] = []
-    async with ControlClient(transport, on_chunk=lambda: chunks.append(1)) as client:
-        transport.feed(b"%output %1 a\n%output %2 b\n" * 100)
-        transport.feed_eof()
-        await client.wait_closed()
-    assert len(chunks) == 2  # the bytes, and their end
-
-
 def test_unknown_output_is_bounded_and_without_gaps() -> None:
     unknown = UnknownOutput()
     unknown.keep(PANE, b"a" * MAX_BYTES_PER_PANE)
@@ -77,17 +67,6 @@ def test_unknown_output_is_bounded_and_without_gaps() -> None:
     assert unknown.kept_bytes == MAX_BYTES
 
 
-def test_a_new_pane_is_kept_before_those_that_nobody_asked_for() -> None:
-    unknown = UnknownOutput()
-    for number in range(MAX_BYTES // MAX_BYTES_PER_PANE):
-        unknown.keep(pane_id(f"%{number}"), b"c" * MAX_BYTES_PER_PANE)
-    unknown.keep(pane_id("%100"), b"first")
-    unknown.keep(pane_id("%0"), b"later")
-    assert unknown.take(pane_id("%100")) == (b"first", 0)
-    assert unknown.take(pane_id("%0")) == (b"", MAX_BYTES_PER_PANE + 5)
-    assert unknown.kept_bytes == MAX_BYTES - MAX_BYTES_PER_PANE
-
-
 def test_what_follows_a_drop_is_dropped_too() -> None:
     unknown = UnknownOutput()
     unknown.keep(PANE, b"first")
@@ -96,16 +75,6 @@ def test_what_follows_a_drop_is_dropped_too() -> None:
     assert unknown.take(PANE) == (b"first", MAX_BYTES_PER_PANE + 5)
     unknown.keep(PANE, b"again")
     assert unknown.take(PANE) == (b"again", 0)
-
-
-def test_only_the_latest_discarded_panes_are_remembered() -> None:
-    unknown = UnknownOutput()
-    for number in range(MAX_DISCARDED + 1):
-        unknown.discard(pane_id(f"%{number}"))
-    unknown.keep(pane_id("%1"), b"still discarded")
-    assert unknown.kept_bytes == 0
-    unknown.keep(pane_id("%0"), b"forgotten")
-    assert unknown.kept_bytes == len(b"forgotten")
 
 
 async def test_a_full_pipe_keeps_the_order() -> None:

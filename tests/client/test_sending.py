@@ -18,14 +18,6 @@ def submit_all(client: ControlClient) -> None:
         client.submit(("display-message", "-p", name))
 
 
-async def test_one_call_alone_is_written_at_once() -> None:
-    transport = MemoryTransport()
-    async with ControlClient(transport) as client:
-        client.submit(("display-message", "-p", NAMES[0]))
-        assert transport.sent == ALL[: len(ALL) // len(NAMES)]
-        transport.feed_eof()
-
-
 async def test_what_many_calls_send_is_not_held_back_until_the_end_of_the_turn() -> None:
     transport = MemoryTransport()
     async with ControlClient(transport) as client:

@@ -16,11 +16,8 @@ from muxwire.client.client import ControlClient
 from muxwire.client.watchdog import (
     Process,
     family,
-    left_of,
     process_table,
-    ps_processes,
     remove_folder,
-    rows_of,
     same_sessions,
 )
 from muxwire.ids import pane_id
@@ -77,12 +74,6 @@ async def driver(socket: Path, kind: str, *windows: str) -> AsyncIterator[tuple[
                 os.kill(server, signal.SIGKILL)
 
 
-def started_with(word: str) -> set[int]:
-    """The processes with that among their arguments. By one ps: one for each takes seconds on a busy machine."""
-    answer = subprocess.run(["ps", "-ww", "-A", "-o", "pid=,args="], capture_output=True, text=True, check=True)
-    return {int(line.split()[0]) for line in answer.stdout.splitlines() if word in line}
-
-
 async def numbers(folder: Path, count: int) -> set[int]:
     """Return the process ids that the windows wrote into files, once all are there."""
     while True:
@@ -94,15 +85,6 @@ async def numbers(folder: Path, count: int) -> set[int]:
 
 def named(table: dict[int, Process], asked: set[int]) -> dict[int, tuple[int, str, str]]:
     return {pid: (row.parent, row.session, row.started) for pid, row in table.items() if pid in asked}
-
-
-def test_a_few_rows_of_the_process_table_are_the_same_rows() -> None:
-    with subprocess.Popen(["true"]) as ended:
-        pass
-    asked = {os.getpid(), os.getppid(), ended.pid}
-    rows, table = rows_of(asked), process_table()
-    assert named(rows, asked) == named(table, asked)
-    assert os.getpid() in rows
 
 
 async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path) -> None:
@@ -122,21 +104,6 @@ async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path
         assert doomed | children <= process_table().keys()
         process.send_signal(signal.SIGKILL)
         await gone(doomed | children, socket)
-
-
-async def test_a_muxwire_that_ran_in_a_pane_still_ends_all_of_its_own(tmp_path: Path) -> None:
-    inner = tmp_path / "inner.py"
-    inner.write_text(DRIVER)
-    stays = f"(trap '' HUP; while sleep 0.01; do :; done) & echo $! > {tmp_path}/inner.pid; exec tail -f /dev/null"
-    (tmp_path / "windows").write_text(stays)
-    root = Path(__file__).parents[2]  # of `tests`, which the inner program imports from another directory
-    window = f"exec env PYTHONPATH={root} {sys.executable} {inner} {tmp_path}/n ephemeral < {tmp_path}/windows"
-    async with driver(tmp_path / "s", "ephemeral", window) as (process, server):
-        doomed = {server} | await numbers(tmp_path, 1)
-        inner_server = started_with(f"{tmp_path}/n")
-        assert inner_server
-        process.send_signal(signal.SIGKILL)
-        await gone(doomed | inner_server, tmp_path / "n")
 
 
 async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path: Path) -> None:
@@ -198,19 +165,6 @@ def test_a_family_is_all_descendants_and_their_sessions() -> None:
         17: Process(1, "30", "w"),
     }
     assert same_sessions(family(10, table), reused) == {}, "a later process that has a number of the family"
-
-
-def test_both_process_tables_agree() -> None:
-    by_ps, by_proc = ps_processes(), process_table()
-    assert os.getpid() in by_ps
-    assert by_ps[os.getpid()].parent == by_proc[os.getpid()].parent == os.getppid()
-
-
-def test_what_is_left_of_a_pane_is_its_session_and_no_later_one() -> None:
-    early = {11: Process(10, "10", "b")}  # before it had made its session
-    assert left_of(early, {12: Process(1, "11", "c"), 20: Process(1, "20", "f")}) == {12: "c"}
-    assert left_of(early, {11: Process(10, "11", "b"), 12: Process(11, "11", "c")}) == {11: "b", 12: "c"}
-    assert left_of(early, {11: Process(1, "11", "z"), 12: Process(11, "11", "y")}) == {}
 
 
 def test_a_folder_goes_and_what_its_links_point_to_stays(tmp_path: Path) -> None:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def demo(tmp_path: Path, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -82,33 +79,3 @@ def test_it_says_the_one_line_that_gets_a_tmux(tmp_path: Path, manager: str, lin
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert shown in done.stderr.splitlines()
-
-
-def test_what_the_commands_of_the_readme_install_is_said(tmp_path: Path) -> None:
-    for name in ("sh", "tr", "grep", "id"):
-        (tmp_path / name).symlink_to(shutil.which(name) or "/bin/sh")
-    installed = f"{tmp_path}/tmux"
-    (tmp_path / "apt-get").write_text(
-        f'#!/bin/sh\necho "$@" >>{tmp_path}/asked; : >{installed}; chmod +x {installed}\n'
-    )
-    (tmp_path / "apt-get").chmod(0o755)
-    (tmp_path / "chmod").symlink_to(shutil.which("chmod") or "/bin/chmod")
-    (tmp_path / "sudo").write_text('#!/bin/sh\nshift\nexec "$@"\n')
-    (tmp_path / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    for name in ("sudo", "python3"):
-        (tmp_path / name).chmod(0o755)
-
-    def needs(what: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["sh", str(ROOT / ".ci/needs"), what],
-            env={"PATH": str(tmp_path)}, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
-    assert needs("missing").stdout.split()[0] == "tmux"
-    done = needs("demo")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.endswith("apt-get install -y --no-install-recommends tmux\n")
-    assert (tmp_path / "asked").read_text().splitlines()[-1] == "install -y --no-install-recommends tmux"
-    assert needs("demo").stdout == ""
-    assert "tmux" not in needs("missing").stdout.split()
-    assert needs("nonsense").returncode == 2

@@ -13,23 +13,6 @@ import pytest
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "many"
 TASKS = [f"echo task {number}; (exit {number % 2})" for number in range(6)]
-# What on_ray.py uses of Ray, in one process: the real one is too large for a test.
-RAY = """\
-def init(**given):
-    assert given["runtime_env"]["working_dir"]
-
-
-def remote(**given):
-    class Remote:
-        def __init__(self, function):
-            self.remote = function
-
-    return Remote
-
-
-def get(found):
-    return found
-"""
 
 
 @pytest.fixture
@@ -60,10 +43,3 @@ def test_a_pod_of_the_job_runs_its_share(tmp_path: Path, user: dict[str, str]) -
     ran = [json.loads(line) for line in printed(argv, env).splitlines()]
     assert program == "python"
     assert sorted((one["output"], one["exit_code"]) for one in ran) == [("task 1\n", 1), ("task 4\n", 0)]
-
-
-def test_the_workers_of_ray_run_all_tasks(tmp_path: Path, user: dict[str, str]) -> None:
-    (tmp_path / "ray.py").write_text(RAY)
-    argv = [sys.executable, str(EXAMPLE / "on_ray.py"), str(tmp_path / "tasks.txt"), "2", "2"]
-    said = printed(argv, user | {"PYTHONPATH": str(tmp_path)})
-    assert said.startswith("3 of 6 tasks ended with 0, in ")

@@ -9,12 +9,10 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
-from muxwire.client.watchdog import process_table, rows_of
-from muxwire.host.folders import Folders, folders_for
+from muxwire.host.folders import Folders
 from muxwire.instance.orphans import end_orphans
 from muxwire.library.doctor import leftovers
 from tests.doctor.person import SECONDS, do, doctor
@@ -101,20 +99,6 @@ sys.stdin.read()
     assert set(left(where)) == {"sockets", "directories left"}
 
 
-def test_the_server_of_a_tab_that_another_machine_has_here_is_left_alone(
-    where: Folders, environ: dict[str, str]
-) -> None:
-    folder = where.runtime / "box.0123abcd"
-    folder.mkdir()
-    argv = ["tmux", "-S", str(folder / "s"), "-f", "/dev/null"]
-    subprocess.run([*argv, "new-session", "-d", "cat"], check=True, env=environ)
-    assert "directories left" not in left(where)
-    subprocess.run([*argv, "kill-server"], check=True, env=environ)
-    deadline = time.monotonic() + SECONDS
-    while "directories left" not in left(where):  # it listens until it has ended
-        assert time.monotonic() < deadline
-
-
 @pytest.mark.parametrize("path", ["named.sock", "box.0123abcd/s"])
 def test_a_server_whose_socket_was_removed_keeps_its_directory(
     where: Folders, environ: dict[str, str], path: str
@@ -159,29 +143,6 @@ def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) 
             os.killpg(shell.pid, signal.SIGKILL)
 
 
-def test_a_client_that_ends_at_once_is_none_that_was_left(
-    where: Folders, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the one that a server starts by way of."""
-    script = "import signal, pathlib; pathlib.Path('/proc/self/comm').write_text('tmux: client'); signal.pause()"
-    argv = [sys.executable, "-c", script, "-C", "-S", str(where.socket_path)]
-    # Its parent ends, as a driver that was killed.
-    shell = ["/bin/sh", "-c", '"$@" >/dev/null & echo $!', "sh", *argv]
-    pid = int(subprocess.run(shell, check=True, env=environ, stdout=subprocess.PIPE).stdout)
-    deadline = time.monotonic() + SECONDS
-    while Path(f"/proc/{pid}/comm").read_text() != "tmux: client\n":
-        assert time.monotonic() < deadline
-
-    def end(_: float) -> None:
-        os.kill(pid, signal.SIGKILL)
-        while pid in rows_of((pid,)):
-            assert time.monotonic() < deadline
-
-    monkeypatch.setattr(time, "sleep", end)
-    assert "clients left" not in left(where)
-    assert pid not in process_table(), "it was not seen at first"
-
-
 def test_the_server_of_a_named_instance_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
     # It has the arguments of the client that started it, and is nobody's child either.
     argv = ["tmux", "-S", str(where.socket_path), "-f", "/dev/null", "-C", "new-session", "-A", "-s", "hub", "cat"]
@@ -191,21 +152,3 @@ def test_the_server_of_a_named_instance_is_left_alone(where: Folders, environ: d
         assert doctor(environ, "--clean").stdout == "0 removed\n"
     finally:
         do(f"tmux -S {where.socket_path} kill-server", environ)
-
-
-def test_nothing_is_removed_of_an_instance_with_another_temporary_directory(
-    home: Path, environ: dict[str, str]
-) -> None:
-    without = {name: value for name, value in environ.items() if name not in ("XDG_RUNTIME_DIR", "TMPDIR")}
-    (home / "tmp").mkdir()
-    ours, others = (folders_for("main", without | added) for added in ({}, {"TMPDIR": str(home / "tmp")}))
-    assert not {ours.runtime, ours.memory} & {others.runtime, others.memory}
-
-
-def test_a_server_that_ends_while_it_is_removed(where: Folders, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its process is then unknown: a signal to process 0 would go to our own process group."""
-    (where.runtime / f"e{dead_pid()}-abcdef.sock").touch()
-    monkeypatch.setattr(leftovers, "_orphans", lambda places: list(places.runtime.glob("*.sock")))
-    monkeypatch.setattr(os, "kill", lambda *given: pytest.fail(f"kill{given}"))
-    assert not any("server" in message for message in leftovers.clean(where))
-    assert not list(where.runtime.iterdir())

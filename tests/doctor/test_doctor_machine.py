@@ -33,10 +33,6 @@ def test_the_version_of_tmux_is_judged(home: Path, script: str, level: str, mess
     assert (found.level, message in found.message) == (level, True), found
 
 
-def test_folders_that_are_not_there_yet_are_fine(environ: dict[str, str]) -> None:
-    assert set(levels(machine.directories(folders_for("main", environ))).values()) == {"ok"}
-
-
 def test_instances_that_are_looked_for_elsewhere(environ: dict[str, str], home: Path) -> None:
     usual = home / "user" / str(os.getuid())
     lost = environ | {"XDG_RUNTIME_DIR": str(home / "gone")}
@@ -68,22 +64,6 @@ def test_a_link_and_a_file_in_the_place_of_a_folder(where: Folders, home: Path, 
     (home / "file").touch()
     inside = machine.directory("state directory", home / "file" / "muxwire", "MUXWIRE_STATE_DIR")
     assert inside.level == "broken"
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
-def test_somebody_elses_folder(where: Folders) -> None:
-    os.chown(where.state, 12345, 12345)
-    found = machine.directory("state directory", where.state, "MUXWIRE_STATE_DIR", private=False)
-    assert (found.level, "belongs to user 12345" in found.message) == ("broken", True)
-
-
-@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
-def test_a_folder_that_cannot_be_written_to(where: Folders, environ: dict[str, str]) -> None:
-    where.state.chmod(0o500)
-    found = machine.directory("state directory", where.state, "MUXWIRE_STATE_DIR", private=False)
-    assert found.level == "broken"
-    do(found.remedy.partition(",")[0], environ)
-    assert machine.directory("state directory", where.state, "MUXWIRE_STATE_DIR", private=False).level == "ok"
 
 
 def test_a_socket_path_that_is_too_long(environ: dict[str, str], home: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from muxwire.library.doctor import examine, shells as trials
-from tests.doctor.person import install_tmux, levels, only
+from tests.doctor.person import install_tmux, only
 
 BASH = shutil.which("bash") or "/bin/bash"
 
@@ -32,18 +32,6 @@ async def test_start_up_files_that_hold_a_shell_up(
     found = only(await trials.every_shell(environ))
     assert (found.level, message in found.message) == (level, True), found
     assert "HOME=$(mktemp -d)" in found.remedy
-
-
-async def test_a_shell_that_nobody_asked_for_is_only_a_warning(
-    environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if shutil.which("zsh") is None:
-        pytest.skip("there is no zsh")
-    (home / ".zshrc").write_text("exit 3\n")
-    monkeypatch.setattr(trials, "SHELLS", ("bash", "zsh"))
-    monkeypatch.setattr(trials, "PATIENCE_S", 5.0)
-    monkeypatch.setattr(trials, "SLOW_S", 5.0)
-    assert levels(await trials.every_shell(environ)) == {"shell bash": "ok", "shell zsh": "warning"}
 
 
 @pytest.mark.parametrize(("shell", "message"), [("/bin/cat", "is not known"), ("/no/such/bash", "cannot be run")])

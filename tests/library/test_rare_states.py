@@ -151,3 +151,11 @@ async def resized(tab: Tab, columns: int) -> None:
     await tab.client.command("resize-window", "-t", tab.window_id, "-x", str(columns), "-y", "24")
     while tab.columns != columns:
         await tab.client.command("display-message", "-p", "")
+
+
+async def test_a_step_that_would_make_panes_of_too_few_columns_fails(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+    step = {"kind": "split_evenly", "horizontal": True, "count": 30, "target": tab.window_id}
+    (told,) = (await terminals.run_operations([step])).steps
+    assert "columns" in told.error
+    await tab.close(force=True)

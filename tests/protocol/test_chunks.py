@@ -92,14 +92,6 @@ def test_a_transcript_is_read_alike_whole_and_byte_by_byte(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
-@given(places=st.lists(st.integers(min_value=0), max_size=30))
-def test_a_transcript_is_read_alike_however_it_is_cut(path: Path, places: list[int]) -> None:
-    transcript = read(path.read_bytes())
-    wire = said(transcript, RECEIVED)
-    assert spoken(replayed(transcript), cut(wire, places)) == spoken(replayed(transcript), [wire])
-
-
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_a_transcript_answers_every_command(path: Path) -> None:
     transcript = read(path.read_bytes())
     protocol = replayed(transcript)

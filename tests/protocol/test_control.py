@@ -46,14 +46,6 @@ def test_blocks_of_hooks_and_of_the_start_answer_nobody() -> None:
     assert heard == [block(1), block(2, of=mine), block(3, b"hook", error=True)]
 
 
-def test_other_bits_of_the_flags_do_not_matter() -> None:
-    protocol = ControlProtocol()
-    mine = sent(protocol, "list-windows")
-    (heard,) = hear(protocol, "%begin 7 1 3\n%end 7 1 3\n")
-    assert isinstance(heard, CommandBlock)
-    assert heard.command is mine
-
-
 def test_a_list_has_a_block_for_each_command() -> None:
     protocol = ControlProtocol()
     both = command_list(("list-windows",), ("list-panes",))
@@ -159,15 +151,6 @@ def test_exit_without_a_newline_is_read() -> None:
     hear(protocol, "%exit")
     protocol.receive_eof()
     assert protocol.events_received() == [events.Exit(b"")]
-
-
-def test_the_connection_says_nothing_after_its_end() -> None:
-    protocol = ControlProtocol()
-    protocol.receive_eof()
-    protocol.events_received()
-    assert hear(protocol, "%window-add @1\n") == []
-    with pytest.raises(LocalProtocolError):
-        protocol.send_command(command("list-windows"))
 
 
 def test_output_of_panes_that_take_turns_is_one_event_for_each_up_to_the_next_other_line() -> None:

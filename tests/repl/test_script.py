@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -125,28 +124,3 @@ def test_a_named_instance_is_left_as_it_was(script: Script, environ: dict[str, s
     listed = ["tmux", "-N", "-S", str(socket), "list-sessions"]
     while subprocess.run(listed, check=False, capture_output=True).returncode == 0:
         time.sleep(0.02)
-
-
-def test_comments_have_no_answer_and_quit_ends(script: Script) -> None:
-    done = script("# a comment", "", "display-message -p said", ":quit", "display-message -p never")
-    assert "said\n-- block" in done.stdout
-    assert "never" not in done.stdout
-    assert done.returncode == 0
-
-
-def test_what_is_no_recording_is_refused(script: Script, home: Path) -> None:
-    (home / "other").write_text("no record\n")
-    for name, reason in (("missing", "No such file"), ("other", "is not a recording: line 1")):
-        done = script(arguments=("--replay", str(home / name)))
-        assert done.returncode == 2
-        assert reason in done.stderr
-
-
-def test_a_file_is_input_too(environ: dict[str, str], home: Path) -> None:
-    (home / "lines").write_text("display-message -p from-a-file")  # and no newline at its end
-    with (home / "lines").open("rb") as lines:
-        done = subprocess.run(
-            [sys.executable, "-m", "muxwire", "repl", "--ephemeral"],
-            stdin=lines, capture_output=True, text=True, check=True, env=environ, timeout=45,
-        )  # fmt: skip
-    assert "from-a-file\n-- block" in done.stdout

@@ -14,8 +14,8 @@ from muxwire.protocol.events import CommandBlock, Event
 from muxwire.repl.printer import Printer
 from muxwire.repl.recording import Player
 from muxwire.repl.session import Session, play
-from muxwire.repl.showing import Filter, Line, kind_of, lines_of, plain
-from muxwire.repl.transcript import Record, read, written
+from muxwire.repl.showing import Filter, Line, lines_of, plain
+from muxwire.repl.transcript import Received, Record, Sent, Transcript
 from tests.transcripts.scenarios import SCENARIOS
 
 TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"
@@ -96,25 +96,12 @@ def test_a_notification_is_one_line(line: bytes, text: str) -> None:
     assert shown(line) == [f"+0.000 {text}"]
 
 
-def test_kinds_are_named_as_tmux_names_them() -> None:
-    lines = [b"%window-add @1", b"%session-window-changed $0 @1", b"%brand-new x", b"stray", b"%pause %1"]
-    assert [kind_of(event) for event in events_in([*received(*lines), Record(ENDED, b"")])] == [
-        "window-add", "session-window-changed", "brand-new", "stray", "pause", "lost",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_recording_of_a_real_tmux_is_read_to_its_end(name: str) -> None:
     records = read((TRANSCRIPTS / f"{name}.ctl").read_bytes())
     sent = [record for record in records if record.kind == SENT and record.line]
     answered = {event.command for event in events_in(records) if isinstance(event, CommandBlock) and event.command}
     assert len(answered) == len({record.line for record in sent})
-
-
-def test_an_answer_that_nobody_asked_for_is_said() -> None:
-    player = Player()
-    assert [*player.play(received(b"%begin 1 1 1", b"%end 1 1 1"))]
-    assert "a command that was not sent" in player.failure
 
 
 # -- filtering
@@ -187,21 +174,4 @@ async def test_what_was_typed_is_always_answered_and_its_sentinel_never_shown(tm
     session.filter = Filter().changed(["%7"])
     assert (await written_by(session, lines, tmp_path / "made.ctl"))[:-1] == [
         "one\\e", "-- block 8, flags 1, %end", "-- block 9, flags 1, %error",
-    ]  # fmt: skip
-
-
-async def test_a_long_recording_is_shown_whole(tmp_path: Path) -> None:
-    (tmp_path / "made.ctl").write_bytes(b"".join(b"< %%output %%1 %d\n" % number for number in range(5000)))
-    session, lines = session_and_lines()
-    shown_lines = await written_by(session, lines, tmp_path / "made.ctl")
-    assert [line.rpartition(" ")[2] for line in shown_lines[:-1]] == [str(number) for number in range(5000)]
-
-
-async def test_output_is_shown_once_while_the_lines_themselves_are_shown(tmp_path: Path) -> None:
-    said = [b"< %output %1 a\tb", b"+ 1.000", b"< %extended-output %1 0 : b", b"= why"]
-    (tmp_path / "made.ctl").write_bytes(b"\n".join(said) + b"\n")
-    session, lines = session_and_lines()
-    session.shows_raw = True
-    assert (await written_by(session, lines, tmp_path / "made.ctl"))[:-1] == [
-        "< %output %1 a\\tb", "< %extended-output %1 0 : b", "= why",
     ]  # fmt: skip

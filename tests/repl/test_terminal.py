@@ -45,10 +45,6 @@ class Person:
             raise AssertionError(f"{pattern!r} is not on the screen:\n{shown}") from None
 
 
-# tmux's way to say green, which is what the line behind an answer begins in (console_codes(4): 32).
-GREEN_DASHES = re.compile(rb"\x1b\[[0-9;]*32m-- ")
-
-
 @pytest.fixture
 def no_color() -> str:
     """The variable's value; empty is as if it were not set."""
@@ -96,31 +92,7 @@ async def test_a_paste_of_lines_runs_line_by_line(person: Person) -> None:
     await person.sees(r"^one\n-- block (.*\n)shown: everything; hidden: block output\ntwo\n-- block .*\ntmux>$")
 
 
-async def test_commands_options_and_targets_are_completed(person: Person) -> None:
-    await person.type("swap-p", "Tab")
-    await person.sees(r"^tmux> swap-pane$")
-    await person.type("C-c", "set-option -g display-panes-c", "Tab")
-    await person.sees(r"^tmux> set-option -g display-panes-colour$")
-    await person.type("C-c", "new-window -d -n unmistakable", "Enter")
-    await person.sees(r"^-- block (.*\n)*tmux>$")
-    await person.type("rename-window -t unm", "Tab")
-    await person.sees(r"^tmux> rename-window -t unmistakable$")
-    await person.type("C-c", ":filt", "Tab")
-    await person.sees(r"^tmux> :filter$")
-
-
-async def test_a_flood_leaves_the_prompt_in_peoples_hands(person: Person) -> None:
-    await person.type("new-window -d 'yes a-line-of-a-flood'", "Enter")
-    await person.sees(r"a-line-of-a-flood")
-    await person.type("kill-window -t :1", "Enter")
-    await person.sees(r"^\+.*%unlinked-window-close @1$")
-    await person.type("display-message -p calm", "Enter")
-    await person.sees(r"^calm\n-- block")
-
-
-@pytest.fixture
-async def named(environ: dict[str, str], home: Path) -> AsyncIterator[Person]:
-    """Somebody whose REPL is at an instance with a name."""
+async def test_the_end_of_a_named_instance_is_asked_for(environ: dict[str, str], home: Path) -> None:
     async with muxwire.open_terminals(state_dir=home / "state", environ=environ) as terminals:
         argv = [sys.executable, "-m", "muxwire"]
         made = await terminals.create_tab(command=[*argv, "new", "--name", "dbg"], cwd=home)
@@ -128,52 +100,12 @@ async def named(environ: dict[str, str], home: Path) -> AsyncIterator[Person]:
         tab = await terminals.create_tab(command=[*argv, "repl", "--name", "dbg"], size=(200, 40), cwd=home)
         person = Person(tab)
         await person.sees(r"^tmux>\s*$")
-        yield person
-
-
-async def test_the_end_of_a_named_instance_is_asked_for(named: Person) -> None:
-    await named.type("display-message -p x ; kill-ser", "Enter")
-    await named.sees(r"^end the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
-    await named.type("n", "Enter")
-    await named.sees(r"^nothing was sent\ntmux>$")
-    await named.type("kill-server", "Enter")
-    await named.sees(r"^tmux> kill-server\nend the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
-    await named.type("y", "Enter")
-    await named.sees(r"%lost|%exit")
-    await named.type("C-d")
-
-
-async def test_what_the_owner_of_a_named_instance_says_and_that_it_has_ended(
-    named: Person, environ: dict[str, str]
-) -> None:
-    await named.type(":filter all", "Enter")
-    async with muxwire.open_terminals("dbg", environ=environ) as terminals:
-        await (await terminals.tab()).execute("echo said")
-        await named.sees(r"%output %1 .*said")
-        await named.sees(r"^-- block \d+, flags 1, %end, set-buffer ")
-    await named.type("display-message -p '#{client_pid}' ; display-message -p after", "Enter")
-    pid = re.search(r"^(\d+)\n-- block (.*\n)+after$", await named.sees(r"^after\n-- block"), re.MULTILINE)
-    assert pid is not None
-    owner = int(Path(f"/proc/{pid[1]}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(owner, signal.SIGKILL)
-    await named.sees(
-        r"^! the tmux connection ended: the process .* has ended\n  the next command goes over a new connection$"
-    )
-    await named.type("display-message -p again", "Enter")
-    await named.sees(r"^instance dbg, tmux (.*\n)+again\n-- block")
-
-
-async def test_the_history_is_kept_for_us_alone(person: Person, home: Path) -> None:
-    await person.type("display-message -p kept", "Enter")
-    await person.sees(r"^kept\n-- block")
-    history = home / "state" / "repl-history"
-    assert "+display-message -p kept\n" in history.read_text()
-    assert history.stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize("no_color", ["", "1"])
-async def test_colours_are_for_those_who_want_them(person: Person, no_color: str) -> None:
-    await person.type("display-message -p shown", "Enter")
-    await person.sees(r"^shown\n-- block")
-    written = person.tab.pane.stream.ring.read(0)
-    assert bool(GREEN_DASHES.search(written)) == (not no_color)
+        await person.type("display-message -p x ; kill-ser", "Enter")
+        await person.sees(r"^end the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
+        await person.type("n", "Enter")
+        await person.sees(r"^nothing was sent\ntmux>$")
+        await person.type("kill-server", "Enter")
+        await person.sees(r"^tmux> kill-server\nend the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
+        await person.type("y", "Enter")
+        await person.sees(r"%lost|%exit")
+        await person.type("C-d")

@@ -115,16 +115,3 @@ def test_no_bell_and_no_last_title_is_missed_in_any_split(data: bytes, cuts: lis
     kept = [signal.text for signal in found if signal.kind == "title"]
     assert kept[-1:] == titles[-1:]
     assert scanner.offset == 100 + len(data)
-
-
-def test_where_a_bell_was_after_a_string_of_which_not_all_is_kept() -> None:
-    data = b"\x1b]0;" + b"x" * 9000 + b"\x07 \x1bPq" + b"~" * 9000 + b"\x1b\\\x07"
-    scanner = BellScanner()
-    found = [signal for at in range(0, len(data), 1000) for signal in scanner.feed(data[at : at + 1000])]
-    assert [(one.kind, one.end) for one in found] == [("title", 9005), ("bell", len(data))]
-
-
-def test_a_flood_is_one_signal() -> None:
-    """Of bells, of titles, of marks: each in one step, so that it costs what its bytes cost."""
-    for flood in (b"\x07", b"\x1b[m\x07", b"\x1b]0;a\x07", b"\x1b]2;a\x1b\\x", b"\x1b]7770;a\x07"):
-        assert len(BellScanner().feed(flood * 1000)) == (b"7770" not in flood)

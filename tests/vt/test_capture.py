@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 from muxwire.values import to_dict
 from muxwire.vt.cells import (
@@ -14,7 +13,6 @@ from muxwire.vt.cells import (
     cell_rows,
     draws_lines,
     runs,
-    styled,
     styled_lines,
     text_of,
     text_rows,
@@ -24,16 +22,7 @@ from muxwire.vt.cells import (
 from muxwire.vt.ring import RingBuffer
 
 
-def test_styles() -> None:
-    assert styled(PLAIN, "1;31;48;5;200") == Style(fg="red", bg="colour200", bold=True)
-    assert styled(PLAIN, "38:2::1:2:3;4:3") == Style(fg="#010203", underline=True)
-    assert styled(PLAIN, "38;2;1;2;3;97;58;5;9") == Style(fg="brightwhite")
-    assert styled(Style(bold=True, dim=True, fg="red"), "22;39") == PLAIN
-    assert styled(Style(bold=True), "") == PLAIN
-    assert styled(Style(fg="red"), "38;5;300") == PLAIN
-    assert styled(PLAIN, "38;2;1;2;300") == Style(bold=True, dim=True)
-    assert styled(PLAIN, "48:5:12") == Style(bg="brightblue")
-    assert styled(Style(underline=True), "4:9;4:0:1") == Style(underline=True)
+def test_runs_of_cells() -> None:
     rows = cell_rows([b"a\x1b[7mbc\x1b[0m \x1b[44m      "], 10)
     assert [to_dict(run) for run in runs(rows)] == [
         {"y": 0, "x": 1, "length": 2, "reverse": True},
@@ -84,22 +73,6 @@ def test_letters_may_stand_for_lines(output: bytes) -> None:
     assert not draws_lines(ring, 7 + len(output))
 
 
-def escaped(data: bytes) -> bytes:
-    """What tmux 3.3 makes of a buffer: utf8_strvis with VIS_OCTAL, VIS_CSTYLE and VIS_TAB, for what cells may hold."""
-    out = b""
-    for at, byte in enumerate(data):
-        following = data[at + 1 : at + 2]
-        if byte == 0x5C:
-            out += b"\\\\"
-        elif byte == 0x24 and (following.isalpha() or following in (b"_", b"{")) and following:
-            out += b"\\$"
-        elif (byte < 0x20 and byte != 0x0A) or byte == 0x7F:
-            out += b"\\%03o" % byte
-        else:
-            out += bytes((byte,))
-    return out
-
-
 @pytest.mark.parametrize(
     ("shown", "data"),
     [
@@ -113,8 +86,3 @@ def escaped(data: bytes) -> bytes:
 )
 def test_what_show_buffer_escapes(shown: bytes, data: bytes) -> None:
     assert unescaped(shown) == data
-
-
-@given(st.text("ab$_{\\03\x1b\x0e\x0f\n終é\x7f\t\x00").map(str.encode))
-def test_whatever_is_escaped_comes_back(data: bytes) -> None:
-    assert unescaped(escaped(data)) == data

@@ -32,11 +32,3 @@ def test_what_was_not_seen_is_not_known() -> None:
     assert (screens.at(1999), screens.at(2000), screens.at(3000)) == (True, False, False)
     screens.lose()
     assert screens.at(5000) is None
-
-
-def test_of_many_switches_the_newest_are_kept() -> None:
-    screens = ScreenSwitches(0)
-    for _ in range(20):
-        screens.feed(0, (ON + OFF) * 1000)
-    assert screens.at(0) is None
-    assert screens.at(1 << 40) is False

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 from hypothesis import given, settings, strategies as st
 
 from muxwire.vt.cells import Run, Style, cell_rows, runs, text_of
-from muxwire.vt.svg import LIGHT, colour, svg
+from muxwire.vt.svg import colour, svg
 
 SPACE = "{http://www.w3.org/2000/svg}"
 
@@ -41,24 +41,6 @@ def test_colours() -> None:
     names = ("", "#010203", "colour16", "colour231", "colour232", "colour255", "colour196")
     wanted = ["", "#010203", "#000000", "#ffffff", "#080808", "#eeeeee", "#ff0000"]
     assert [colour(name) for name in names] == wanted
-
-
-def luminance(name: str) -> float:
-    """WCAG 2.2, relative luminance."""
-    parts = [int(name[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def test_every_named_colour_can_be_read_on_a_light_background() -> None:
-    run = Run(0, 0, 1, Style(fg="red"))
-    picture = svg(["r-"], [run], columns=4, rows=1, light=True)
-    (_, _, red), (_, _, plain) = texts(picture)
-    assert (red["fill"], plain["fill"]) == (LIGHT.sixteen["red"], LIGHT.foreground)
-    assert f'fill="{LIGHT.background}"' in picture
-    assert svg(["r-"], [run], columns=4, rows=1) != picture
-    for name in LIGHT.sixteen.values():
-        assert 1.05 / (luminance(name) + 0.05) >= 4.5, name  # WCAG's AA for text
 
 
 def test_a_joined_line_is_cut_again() -> None:
