@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from muxwire.repl.recording import RecordingTransport
-from muxwire.repl.transcript import Ended, Passed, Received, Record, Sent, Transcript
-from tests.doubles.transports import MemoryTransport
+from muxwire.client.client import ENDED, RECEIVED, SENT
+from muxwire.repl.recording import Recorder
+from muxwire.repl.transcript import COMMENT, PASSED, Record, read, written
 
 LINES = st.binary().map(lambda data: data.replace(b"\n", b""))
 SECONDS = st.integers(min_value=0, max_value=10_000).map(lambda milliseconds: b"%.3f" % (milliseconds / 1000))
@@ -28,42 +28,9 @@ def test_another_line_is_refused(line: str) -> None:
         read(f"> x\n{line}\n> y\n".encode())
 
 
-async def test_a_recording_has_lines_of_both_directions() -> None:
-    transport = MemoryTransport(room=3)
-    kept: list[Record] = []
-    recording = RecordingTransport(transport, kept.extend)
-    transport.feed(b"a\nb")
-    await recording.receive()
-    assert recording.send_nowait(b"one\n") == 3
-    transport.make_room(None)
-    await recording.send(b"\ntwo\n")
-    transport.feed(b"c\n")
-    await recording.receive()
-    transport.feed_eof("over")
-    await recording.receive()
-    await recording.receive()
-    records = [record for record in kept if not isinstance(record, Passed)]
-    assert records == [Received(b"a"), Sent(b"one"), Sent(b"two"), Received(b"bc"), Ended("over")]
-    await recording.aclose()
-    assert transport.closed
-
-
-async def test_a_recording_goes_on_when_the_connection_begins_again() -> None:
-    class Again:
-        """A transport whose stream ends once in the middle of a line."""
-
-        def __init__(self) -> None:
-            self.parts = [b"one\ncut", b"", b"", b"two\n", b""]
-
-        async def receive(self) -> bytes:
-            return self.parts.pop(0)
-
-        def ending(self) -> str:
-            return "over"
-
-    kept: list[Record] = []
-    recording = RecordingTransport(Again(), kept.extend)  # type: ignore[arg-type]  # the rest is not called
-    for _ in range(5):
-        await recording.receive()
-    records = [record for record in kept if not isinstance(record, Passed)]
-    assert records == [Received(b"one"), Ended("over"), Received(b"two"), Ended("over")]
+def test_a_recording_has_lines_of_both_directions_and_goes_on_after_an_end() -> None:
+    recorder = Recorder(10.0)
+    told = [(10.0, RECEIVED, b"a\nb"), (10.5, SENT, b"one\n"), (10.501, SENT, b"two\nth"), (10.501, RECEIVED, b"c\n")]
+    told += [(11.0, ENDED, b"over\nnow"), (11.0, RECEIVED, b"d\n"), (11.0, SENT, b"four\n")]
+    made = [record for piece in told for record in recorder.records(*piece)]
+    assert written(made) == b"< a\n+ 0.500\n> one\n> two\n< bc\n+ 0.499\n= over now\n< d\n> four\n"

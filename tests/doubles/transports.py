@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.lowlevel
 
-from muxwire.repl.transcript import Received, Sent, Transcript
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from muxwire.repl.transcript import Record
 
 
 @final
@@ -100,6 +103,6 @@ class MemoryTransport:
         changed.set()
 
 
-def said(transcript: Transcript, kind: type[Sent | Received]) -> bytes:
-    """All that was said to tmux (`Sent`), or that tmux said (`Received`): a corpus for what reads control streams."""
-    return b"".join(record.line + b"\n" for record in transcript.records if isinstance(record, kind))
+def said(transcript: Iterable[Record], kind: bytes) -> bytes:
+    """All that was said to tmux (SENT), or that tmux said (RECEIVED): a corpus for what reads control streams."""
+    return b"".join(record.line + b"\n" for record in transcript if record.kind == kind)

@@ -204,3 +204,24 @@ class Calls:
 def test_nothing_is_called_by_what_comes(value: object) -> None:
     with pytest.raises(InvalidArgument, match="no class that may be sent here"):
         unpacked(pickle.dumps(value), lambda *_: None)
+
+
+async def test_a_program_that_does_not_read_is_not_waited_for() -> None:
+    """What it is told must not fill the owner's memory."""
+
+    class Terminals:
+        @staticmethod
+        async def trace(tell: Callable[[bytes, bytes], object]) -> None:
+            for _ in range(UNREAD_MAX // 1_000_000 + 10):
+                tell(b"<", b"x" * 1_000_000)
+            await anyio.sleep_forever()
+
+        leave_running = staticmethod(lambda *_: None)
+
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        call = packed(("", "trace", (print,), {}), lambda value: ("function", 0) if value is print else None)
+        theirs.sendall(HEAD.pack(b"c", 0, len(call)) + call)
+        with anyio.fail_after(10):
+            await serve_program(cast("Any", Terminals), ours)

@@ -8,14 +8,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from muxwire.client.client import ENDED, RECEIVED, SENT
+from muxwire.client.client import RECEIVED, SENT
 from muxwire.errors import InvalidArgument
 from muxwire.protocol.events import CommandBlock, Event
 from muxwire.repl.printer import Printer
 from muxwire.repl.recording import Player
 from muxwire.repl.session import Session, play
 from muxwire.repl.showing import Filter, Line, lines_of, plain
-from muxwire.repl.transcript import Received, Record, Sent, Transcript
+from muxwire.repl.transcript import Record, read, written
 from tests.transcripts.scenarios import SCENARIOS
 
 TRANSCRIPTS = Path(__file__).resolve().parent.parent / "transcripts"

@@ -92,7 +92,9 @@ async def test_a_paste_of_lines_runs_line_by_line(person: Person) -> None:
     await person.sees(r"^one\n-- block (.*\n)shown: everything; hidden: block output\ntwo\n-- block .*\ntmux>$")
 
 
-async def test_the_end_of_a_named_instance_is_asked_for(environ: dict[str, str], home: Path) -> None:
+@pytest.fixture
+async def named(environ: dict[str, str], home: Path) -> AsyncIterator[Person]:
+    """Somebody whose REPL is at an instance with a name."""
     async with muxwire.open_terminals(state_dir=home / "state", environ=environ) as terminals:
         argv = [sys.executable, "-m", "muxwire"]
         made = await terminals.create_tab(command=[*argv, "new", "--name", "dbg"], cwd=home)
@@ -100,12 +102,36 @@ async def test_the_end_of_a_named_instance_is_asked_for(environ: dict[str, str],
         tab = await terminals.create_tab(command=[*argv, "repl", "--name", "dbg"], size=(200, 40), cwd=home)
         person = Person(tab)
         await person.sees(r"^tmux>\s*$")
-        await person.type("display-message -p x ; kill-ser", "Enter")
-        await person.sees(r"^end the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
-        await person.type("n", "Enter")
-        await person.sees(r"^nothing was sent\ntmux>$")
-        await person.type("kill-server", "Enter")
-        await person.sees(r"^tmux> kill-server\nend the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
-        await person.type("y", "Enter")
-        await person.sees(r"%lost|%exit")
-        await person.type("C-d")
+        yield person
+
+
+async def test_the_end_of_a_named_instance_is_asked_for(named: Person) -> None:
+    await named.type("display-message -p x ; kill-ser", "Enter")
+    await named.sees(r"^end the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
+    await named.type("n", "Enter")
+    await named.sees(r"^nothing was sent\ntmux>$")
+    await named.type("kill-server", "Enter")
+    await named.sees(r"^tmux> kill-server\nend the server at \S+/dbg.sock, and every tab in it\? \[y/N\]$")
+    await named.type("y", "Enter")
+    await named.sees(r"%lost|%exit")
+    await named.type("C-d")
+
+
+async def test_what_the_owner_of_a_named_instance_says_and_that_it_has_ended(
+    named: Person, environ: dict[str, str]
+) -> None:
+    await named.type(":filter all", "Enter")
+    async with muxwire.open_terminals("dbg", environ=environ) as terminals:
+        await (await terminals.tab()).execute("echo said")
+        await named.sees(r"%output %1 .*said")
+        await named.sees(r"^-- block \d+, flags 1, %end, set-buffer ")
+    await named.type("display-message -p '#{client_pid}' ; display-message -p after", "Enter")
+    pid = re.search(r"^(\d+)\n-- block (.*\n)+after$", await named.sees(r"^after\n-- block"), re.MULTILINE)
+    assert pid is not None
+    owner = int(Path(f"/proc/{pid[1]}/stat").read_text().rpartition(")")[2].split()[1])
+    os.kill(owner, signal.SIGKILL)
+    await named.sees(
+        r"^! the tmux connection ended: the process .* has ended\n  the next command goes over a new connection$"
+    )
+    await named.type("display-message -p again", "Enter")
+    await named.sees(r"^instance dbg, tmux (.*\n)+again\n-- block")
