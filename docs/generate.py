@@ -264,8 +264,8 @@ def events() -> Iterator[str]:
     table = _table_of(muxwire.tabs.event_log, KINDS).splitlines()
     yield "\n".join("|".join(row.split("|")[:3]) + "|" for row in table)
     yield (
-        "\n`by` is `execute`, `keys` (`send_keys`) or `person`, who may be a program that types by tmux. "
-        "`line` is the screen's, with its prompt.\n"
+        "\n`by` says who typed the command: `execute`, `keys` (`send_keys`), or `person`, which may also be a program "
+        "that types through tmux. `line` is the row of the screen, with the prompt.\n"
     )
 
 

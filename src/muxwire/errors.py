@@ -89,7 +89,7 @@ class ForbiddenCommand(LocalProtocolError):
 
 
 class RemoteProtocolError(ProtocolError):
-    """tmux sent something that breaks the protocol; the connection is of no more use."""
+    """tmux sent something that breaks the protocol; the connection can no longer be used."""
 
     code = "broken_stream"
 
@@ -117,7 +117,7 @@ class ConnectionClosed(MuxwireError):
 
 
 class TmuxSilent(ConnectionClosed):
-    """tmux runs and has not answered in time; what was sent to it is done, once, if it continues."""
+    """tmux runs, but did not answer in time; what was sent to it is done once, if tmux continues."""
 
     code = "tmux_silent"
 

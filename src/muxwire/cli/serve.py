@@ -50,7 +50,7 @@ def add(verbs: Verbs) -> None:
         verbs,
         "demo",
         _demo,
-        summary="show the main job on this machine: a tab, a command, a process, a log",
+        summary="show on this machine what muxwire does: a tab, a command, a process, a log",
         example="muxwire demo",
     )
     add_parser(

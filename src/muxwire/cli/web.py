@@ -37,7 +37,7 @@ def add(verbs: Verbs) -> None:
         summary="show the tabs in a browser",
         example="muxwire web --control",
         details="It prints a link that opens one browser of this machine, once, within 10 minutes; Enter prints "
-        "another. For a phone, lead a tunnel here: see the page on security.",
+        "another. For a phone, lead a tunnel here: see the page on sharing.",
     )
     add_verb(
         verbs,
