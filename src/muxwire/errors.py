@@ -57,7 +57,8 @@ def unwrapped(error: Exception) -> Exception:
     """The one error of a task group that failed for one reason."""
     while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
-    return error
+    # What Python raises for pthread_create(3): EAGAIN, by its limits on processes.
+    return OSError(errno.EAGAIN, str(error)) if str(error) == "can't start new thread" else error
 
 
 class MuxwireError(Exception):

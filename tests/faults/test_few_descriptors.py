@@ -72,8 +72,9 @@ async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> Non
     (OSError(errno.EMFILE, os.strerror(errno.EMFILE)), "Too many open files", "ulimit -n"),
     (OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "/run/x"), "quota", "remove files"),
     (MemoryError(), "out of memory", "ulimit -v"),
+    (RuntimeError("can't start new thread"), "can't start new thread", "ulimit -u"),
 ])  # fmt: skip
-def test_what_has_run_out_is_no_defect(error: OSError | MemoryError, cause: str, remedy: str) -> None:
+def test_what_has_run_out_is_no_defect(error: Exception, cause: str, remedy: str) -> None:
     text = explained(TOOLS[0], ExceptionGroup("", [error])).text
     assert "defect" not in text
     assert cause in text
