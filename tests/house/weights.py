@@ -22,7 +22,7 @@ MOST = {
     "logs": 1262,
     "mcp": 1275,
     "operations": 658,
-    "owner": 892,
+    "owner": 858,
     "pane": 1376,
     "protocol": 447,
     "repl": 454,
@@ -36,7 +36,7 @@ MOST = {
     "verbs": 450,
     "vt": 903,
     "web": 372,
-    "tests": 22056,
+    "tests": 22027,
     "bench": 1930,
 }  # fmt: skip
 

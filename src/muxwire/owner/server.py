@@ -20,7 +20,6 @@ from muxwire.host.folders import folders_for
 from muxwire.owner.agents import read_serve, serve_agent
 from muxwire.owner.frames import serve_verb
 from muxwire.owner.hello import read_hello, receive_hello
-from muxwire.owner.life import LINGER_SECONDS, Action, Event, State, after
 from muxwire.owner.programs import serve_program
 from muxwire.tabs.seat import Seat
 from muxwire_reach import ACCEPTED, REFUSED, peer_user
@@ -34,6 +33,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("muxwire")
 # How many clients may wait to be accepted: an owner that starts anew takes a second.
 _BACKLOG = 128
+# How long an owner without a tmux and without a client waits for the next one: verbs of one script follow each other.
+LINGER_SECONDS = 2.0
 # After an accept that failed, because too many files are open.
 _AGAIN_SECONDS = 0.1
 
@@ -84,14 +85,19 @@ async def answering(terminals: Terminals) -> AsyncIterator[None]:
 
 @final
 class Owner:
-    """One process for one instance: its terminals, and the clients that share them."""
+    """One process for one instance: its terminals, and the clients that share them.
+
+    It lives as long as its tmux does, or a client is here, and LINGER_SECONDS more; a signal ends it at once, and a
+    client of a newer version, if it is the only one, has that version go on in this process. In each case a tmux that
+    runs is left, with all that runs there, and calls that are under way end with an error.
+    """
 
     def __init__(
         self, terminals: Terminals, path: Path, listener: socket.socket, asked: str = "", *, lives: bool = True
     ) -> None:
         """`asked`: the version of the client for which this program has been started anew in a running process.
 
-        `lives`: the process is an owner's, and its life is that of `life.py`.
+        `lives`: the process is an owner's, and ends with it.
         """
         self.terminals = terminals
         self.renewed_by = ""  # the Python of a newer version, which is to run in this process
@@ -100,7 +106,6 @@ class Owner:
         self._path = path
         self._inode = path.stat().st_ino
         self._listener = listener
-        self._state = State.EMPTY
         self._clients = 0
         self._serving = anyio.CancelScope()
         self._lingering: asyncio.TimerHandle | None = None
@@ -110,8 +115,7 @@ class Owner:
         loop = asyncio.get_running_loop()
         self.terminals.on_change(self._look)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, self._happened, Event.TERMINATED)
-        self._do(Action.LINGER)
+            loop.add_signal_handler(number, self._end)
         self._look()
         with self._serving:
             await self.answer()
@@ -131,30 +135,24 @@ class Owner:
     # Its life.
 
     def _look(self) -> None:
-        self._happened(Event.STARTED if self.terminals.runs else Event.STOPPED)
-
-    def _happened(self, event: Event) -> None:
-        if not self._lives:
-            return
-        before = self._state
-        self._state, actions = after(before, event)
-        if self._state is not before and self._lingering is not None:
+        """End in a while, if nobody needs this process; not, if somebody does again."""
+        if self._lingering is not None:
             self._lingering.cancel()
-        for action in actions:
-            self._do(action)
+            self._lingering = None
+        if self._lives and not (self._clients or self.terminals.runs or self._serving.cancel_called):
+            self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end)
 
-    def _do(self, action: Action) -> None:
-        match action:
-            case Action.LINGER:
-                loop = asyncio.get_running_loop()
-                self._lingering = loop.call_later(LINGER_SECONDS, self._happened, Event.LINGERED)
-            case Action.UNLINK:
-                with suppress(OSError):
-                    self._remove_files()
-                self._listener.close()
-            case Action.LEAVE | Action.RENEW:
-                self.terminals.leave_running()
-                self._serving.cancel()
+    def _end(self) -> None:
+        """Leave the name to the next owner, whose socket is not this one's to remove."""
+        with suppress(OSError):
+            self._remove_files()
+        self._listener.close()
+        self._leave()
+
+    def _leave(self) -> None:
+        self.terminals.leave_running()
+        self._serving.cancel()
+        self._look()
 
     def _remove_files(self) -> None:
         """Leave nothing of ours in the run directory but a log that says something.
@@ -174,8 +172,7 @@ class Owner:
 
     async def _accept(self, connection: socket.socket) -> None:
         self._clients += 1
-        if self._clients == 1:
-            self._happened(Event.CAME)
+        self._look()
         try:
             with connection:
                 await self._serve(connection)
@@ -185,9 +182,7 @@ class Owner:
             _LOG.exception("a client's call has failed", exc_info=unwrapped(error))
         finally:
             self._clients -= 1
-            if self._clients == 0:
-                self._look()  # a call may have opened a tab on another machine, or closed the last one
-                self._happened(Event.LEFT)
+            self._look()
 
     async def _serve(self, connection: socket.socket) -> None:
         if peer_user(connection) not in (os.getuid(), 0):
@@ -201,7 +196,7 @@ class Owner:
             return
         if self._lives and self._clients == 1 and hello.is_newer_than(__version__) and hello.version != self.newer:
             self.renewed_by, self.newer = hello.program, hello.version
-            self._happened(Event.OUTDATED)
+            self._leave()
             return
         here = self.terminals.folders
         if folders_for(here.instance, hello.environ).state != here.state:
