@@ -42,9 +42,7 @@ async def test_what_works_inside_a_relay_waits_for_nothing(tab: Tab, relay: str)
     assert (done.exit_code, done.running, done.note) == (0, False, ""), done
 
 
-@pytest.mark.parametrize(
-    "command", [*(relayed(relay, READS) for relay in RELAYS), f"setsid -w {READS}", f"busybox {READS}"]
-)
+@pytest.mark.parametrize("command", [*(relayed(relay, READS) for relay in RELAYS), f"busybox {READS}"])
 async def test_what_reads_is_seen_wherever_it_is(terminals: Terminals, tab: Tab, command: str) -> None:
     needs("script")
     needs("busybox")

@@ -113,7 +113,6 @@ class World:
         self.round_trip = 0.0
         self.answer_seconds = 0.7
         self.reachable = True
-        self.answered_whole = False
         self.sees_waits = True
         self.front_group, self.program = PID, shell
         self.groups = {PID}

@@ -68,7 +68,6 @@ class _Row:
     program: str
     sleeps: list[Sleep]
     session: int = 0
-    controls: bool = True
     terminal: str = _OWN
     inner: list[str] = field(default_factory=list)
 
@@ -83,7 +82,6 @@ class PaneAnswer:
     arguments: dict[int, list[str]] = field(default_factory=dict)
     masks: dict[int, list[int]] = field(default_factory=dict)
     shares: set[int] = field(default_factory=set)
-    cursor: tuple[int, int] | None = None
     inner_modes: dict[str, TtyModes | None] = field(default_factory=dict)
 
     def take(self, kind: str, fields: list[str]) -> None:
@@ -107,18 +105,10 @@ class PaneAnswer:
                 found = _process([pid, state, parent, pgrp, tpgid, "0", waits, program])
                 found.session, found.terminal = int(session), label
                 self.rows[found.pid] = found  # it may stand in the tree as well
-            case "o":
-                pid, state, parent, pgrp, session, waits, program = fields
-                found = _process([pid, state, parent, pgrp, "-1", "0", waits, program])
-                found.session, found.controls = int(session), False
-                self.rows[found.pid] = found
             case "c":
                 self.arguments[int(fields[0])] = fields[1].split("\x1f")[1:-1]
             case "g":
                 self.masks.setdefault(int(fields[0]), []).append(int(fields[2], 16))
-            case "u":
-                x, y = fields[0].split()
-                self.cursor = int(x), int(y)
             case "r":
                 self.shares.add(int(fields[0]))
             case "x":  # another program, or none, by now: where it sleeps is not known
@@ -147,7 +137,6 @@ class PaneAnswer:
             foreground=max(0, first.tpgid) if first is not None else 0,
             processes=self._processes(_OWN, leader, tells=tells),
             tells=tells,
-            cursor=self.cursor,
         )
 
     def _processes(self, terminal: str, session: int, *, tells: bool) -> tuple[Process, ...]:
@@ -157,7 +146,7 @@ class PaneAnswer:
                 parent=one.parent,
                 group=one.pgrp,
                 session=one.session or session,
-                controls=one.controls,
+                controls=True,
                 program=PurePosixPath(one.program).name,
                 sleeps=tuple(one.sleeps),
                 inner=tuple(self._inside(label, tells=tells) for label in one.inner if label != terminal),
@@ -239,7 +228,6 @@ class Question:
     """A question that has not been answered yet."""
 
     def __init__(self) -> None:
-        self.begins: list[Callable[[], None]] = []  # called before the first row is taken
         self.rows: list[list[str]] = []
         self.encoded: list[str] = []  # lines that are no rows
         self.size = 0
@@ -298,40 +286,34 @@ class Helper:
                 question.answered, question.short = True, fields[0] == "!"
                 question.done.set()
             else:
-                if not question.rows:
-                    for begins in question.begins:
-                        begins()
                 self._answering = question
                 question.rows.append(fields)
 
-    async def ask(self, verb: str, *words: str, begins: Callable[[], None] = lambda: None) -> list[list[str]] | None:
-        """The rows of an answer; None if there is none in time. `begins` is called when the first one has come."""
-        found = await self.answer(verb, *words, begins=begins)
+    async def ask(self, verb: str, *words: str) -> list[list[str]] | None:
+        """The rows of an answer; None if there is none in time."""
+        found = await self.answer(verb, *words)
         return found.rows if found is not None and not found.short else None
 
-    async def answer(
-        self, verb: str, *words: str, again: bool = True, begins: Callable[[], None] = lambda: None
-    ) -> Question | None:
+    async def answer(self, verb: str, *words: str, again: bool = True) -> Question | None:
         """Ask, and `again` where the connection was lost meanwhile: these questions change nothing.
 
         Where no process can be started there it is asked until one can, or the time for an answer is over; then the
         answer that is returned is `short`.
         """
         until = time.monotonic() + _SHORT_SECONDS
-        while (found := await self._answer(verb, *words, again=again, begins=begins)) is not None and found.short:
+        while (found := await self._answer(verb, *words, again=again)) is not None and found.short:
             if time.monotonic() >= until:
                 break
             await anyio.sleep(_SHORT_PAUSE)
         return found
 
-    async def _answer(self, verb: str, *words: str, again: bool, begins: Callable[[], None]) -> Question | None:
+    async def _answer(self, verb: str, *words: str, again: bool) -> Question | None:
         text, cut = " ".join((verb, *words)), True
         while cut:
             try:
                 question = self._question(text, is_look=verb == _LOOK)
             except ConnectionClosed:
                 return None
-            question.begins.append(begins)
             question.askers += 1
             try:
                 with anyio.move_on_after(_ANSWER_SECONDS):
@@ -459,14 +441,12 @@ class RemoteHost:
 
     # -- questions
 
-    async def refresh(
-        self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
-    ) -> bool:
+    async def refresh(self, leader: int, tty: str) -> bool:
         if not self.link.up:
             return False
         asked_at = time.monotonic()
         try:
-            rows = await self._helper.ask(_LOOK, str(leader), tty, pane, *(["w"] if wide else []), begins=begins)
+            rows = await self._helper.ask(_LOOK, str(leader), tty)
         except anyio.get_cancelled_exc_class():
             if time.monotonic() - asked_at > _ANSWERED_WITHIN + self.link.rtt:
                 self.link.answers = False
@@ -482,9 +462,6 @@ class RemoteHost:
             answer = PaneAnswer()  # the helper never writes that
         self._answers[leader], self._ttys[tty] = answer, leader
         return True
-
-    def cursor(self, leader: int) -> tuple[int, int] | None:
-        return self._answers.get(leader, _NOTHING).cursor
 
     def print_mark(self, tty: str, mark: bytes, leader: int) -> None:
         self._helper.say("r", tty, _escaped(mark), str(leader))

@@ -127,21 +127,10 @@ class Host(Protocol):
     async def done(self) -> None:
         """Return when every request so far was carried out."""
 
-    async def refresh(
-        self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
-    ) -> bool:
-        """Bring the answers for that pane up to date: its first process, the path of its terminal, its id.
+    async def refresh(self, leader: int, tty: str) -> bool:
+        """Bring the answers for that pane up to date: its first process, and the path of its terminal.
 
-        With `wide` another machine is also asked for processes of other sessions that have the terminal open, for which
-        it examines all of its processes.
-        `begins` is called when another machine's answer begins to come: only then its processes are examined. It may be
-        called again: an answer that did not come whole proves nothing. Return whether a new one is known.
-        """
-
-    def cursor(self, leader: int) -> tuple[int, int] | None:
-        """Column and row of that pane's cursor, by the newest answer; None if tmux must be asked.
-
-        Where it is known, all that the pane wrote before its processes were examined has arrived.
+        Return whether a new one is known.
         """
 
     # -- processes

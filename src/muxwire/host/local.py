@@ -108,15 +108,10 @@ class LocalHost:
     async def done(self) -> None:
         """Nothing to do: each request is carried out at once."""
 
-    async def refresh(
-        self, leader: int, tty: str, pane: str, begins: Callable[[], None], *, wide: bool = False
-    ) -> bool:
+    async def refresh(self, leader: int, tty: str) -> bool:
         """Nothing to do: each question is put to the kernel."""
-        del leader, tty, pane, begins, wide
+        del leader, tty
         return False
-
-    def cursor(self, leader: int) -> tuple[int, int] | None:
-        """Tmux is asked for it."""
 
     def program_of(self, pid: int) -> str:
         return processes.executable(pid) or processes.command_name(pid)

@@ -53,71 +53,37 @@ class Terminal:
     def __init__(self, pane: PaneState) -> None:
         self._pane = pane
         self.host, self.leader_pid, self.tty, self.session = pane.host, pane.leader_pid, pane.tty, pane.session
-        # When the newest answer of another machine came, and where the stream ended as it began.
-        self._answered_at, self._answer_end = 0.0, -1
+        self._answered_at = 0.0  # when the newest answer of another machine came
         self._look, self._looked_at = PaneLook(pane.leader_pid, None, 0), float("-inf")  # the newest of all processes
         self._rest = Rest()
-        self._only_wide = -1  # the stream's end when only a look at all processes of another machine showed a wait
-        self._near_failed = False  # whether the last look at another machine showed no wait
 
     async def refresh(self) -> None:
         """Bring what is known of its processes and its terminal up to date, before something is decided by it."""
         if self._pane.asked_at <= self._pane.pressed_at or time.monotonic() - self._answered_at >= NEW_SECONDS:
-            await self._ask(wide=self._needs_wide())
+            await self._ask()
 
-    async def _ask(self, *, wide: bool) -> None:
-        """Have the machine answer for this pane; `Host.refresh`."""
-        asked_at, begun = time.monotonic(), -1
-
-        def begins() -> None:
-            nonlocal begun
-            begun = self._pane.stream.end
-
-        if await self.host.refresh(self.leader_pid, self.tty, self._pane.pane_id, begins, wide=wide):
-            self._pane.asked_at, self._answer_end, self._answered_at = asked_at, begun, time.monotonic()
+    async def _ask(self) -> None:
+        asked_at = time.monotonic()
+        if await self.host.refresh(self.leader_pid, self.tty):
+            self._pane.asked_at, self._answered_at = asked_at, time.monotonic()
 
     async def look(self, *, wide: bool = False) -> PaneLook | None:
         """As `refresh`, and take a look at all processes, which takes some ms with many of them: returned if it was
-        taken on this machine.
+        taken.
 
-        Not if the leaders alone show what is waited for, unless it is to be `wide`. Another machine is asked of all at
-        once if its last look showed no wait: one more question would cost one more round trip.
+        Not if the leaders alone show what is waited for, unless it is to be `wide`; and not on another machine.
         """
-        if self.host.answers_now:
-            if wide or not self._decided(self.seen(near=True)):
-                self._look = await self.host.look_all(self.leader_pid, self.tty)
-                self._looked_at = time.monotonic()
-                return self._look
-            return None
-        questions = (True,) if wide or self._near_failed or self._needs_wide() else (False, True)
-        for of_all in questions:
-            await self._ask(wide=of_all)
-            if decided := self._decided(self.seen()):
-                break
-        if not wide:
-            self._only_wide = self._pane.stream.end if decided and of_all else -1
-        self._near_failed = not decided
+        if not self.host.answers_now:
+            await self._ask()
+        elif wide or not self._decided(self.seen(near=True)):
+            self._look = await self.host.look_all(self.leader_pid, self.tty)
+            self._looked_at = time.monotonic()
+            return self._look
         return None
-
-    def _needs_wide(self) -> bool:
-        """Whether nothing was written since only a look at all processes of another machine showed what is waited for.
-
-        An answer about those in front would take its place, and say that nothing waits.
-        """
-        return self._only_wide == self._pane.stream.end
 
     def _decided(self, look: PaneLook) -> bool:
         """Whether that look shows what is waited for."""
         return bool(judge(look, self.session.shell_pid, self.shown(look)).waiting)
-
-    @property
-    def answered_whole(self) -> bool:
-        """Whether another machine's newest answer is about all that was written: nothing has come since.
-
-        tmux sends on what panes write in turns, so the answer may overtake the rest of a long output.
-        """
-        silent = self._pane.stream.end == self._answer_end and not self._pane.stream.rejoining
-        return silent and self._pane.reachable and self.host.cursor(self.leader_pid) is not None
 
     async def refresh_soon(self) -> None:
         """As `refresh`, for a call whose time may be over: without an answer soon, what was known stays."""

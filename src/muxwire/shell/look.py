@@ -201,7 +201,7 @@ class PaneLook:
 
     `leader` is the first process of the pane, 0 for an inner terminal. `modes` is None if the terminal is gone or may
     not be opened, `foreground` 0 if it has no foreground group. `tells`: the kernel says where processes sleep.
-    `cursor` is its column and row, if that is known. `seen_at` is the moment before the look, on the monotonic clock.
+    `seen_at` is the moment before the look, on the monotonic clock.
     `roused`: a process of another session that has the terminal open was awake, so it is not known whether it reads.
     """
 
@@ -210,7 +210,6 @@ class PaneLook:
     foreground: int
     processes: tuple[Process, ...] = ()
     tells: bool = True
-    cursor: tuple[int, int] | None = None
     seen_at: float = 0.0
     roused: bool = False
 

@@ -224,10 +224,6 @@ class Pane(Protocol):
 class Terminal(Protocol):
     """A pane's terminal: what the kernel says of its processes, and what stands on it."""
 
-    @property
-    def answered_whole(self) -> bool:
-        """Whether another machine has examined the pane since it wrote last."""
-
     def shell_in_front(self) -> bool:
         """Whether the tab's own shell is in the foreground."""
 
@@ -334,13 +330,10 @@ async def silence(port: Port, seconds: float, enough: Callable[[], bool] = lambd
 async def caught_up(port: Port) -> bool:
     """Whether the stream has all that the pane wrote before: the kernel is ahead of it.
 
-    Where another machine has examined the pane since it wrote, one of tmux's answers has come. Another is needed
-    all the same: that one may have overtaken the rest of a long output.
-
     Raises: TmuxSilent, ConnectionClosed.
     """
     pane, end = port.pane, port.pane.stream.shown_end
-    for _ in range(CATCH_UP - pane.terminal.answered_whole):
+    for _ in range(CATCH_UP):
         await ask(port, "display-message", "-p", "")
         if pane.stream.shown_end != end:
             return False

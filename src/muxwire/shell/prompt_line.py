@@ -112,7 +112,7 @@ class PromptLine:
         seq = session.prompt_seq
         if not pane.terminal.sees_waits:
             await silence(self._port, DRAWN, lambda: session.reads != "")
-        elif not (pane.terminal.answered_whole or await caught_up(self._port)) and slept < SLEEPS_LONG:
+        elif not await caught_up(self._port) and slept < SLEEPS_LONG:
             return ""
         return pane.terminal.shell_sleeps() if session.at_prompt and session.prompt_seq == seq else ""
 

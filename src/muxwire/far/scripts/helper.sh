@@ -100,8 +100,9 @@ end_all() {
   remove_all
 }
 
+# The spool of a pane that has just ended may make one more file while rm is at its directory.
 remove_all() {
-  rm -rf "$d" "$q"
+  rm -rf "$d" "$q" || { sleep 0.2 || sleep 1; rm -rf "$d" "$q"; }
   rmdir "${d%/*}" "${q%/*}"
 }
 
@@ -165,12 +166,12 @@ call_name() {
   done
 }
 
-# Which descriptors of the process $1 are those of the terminal $2 (with $3 = 1 its controlling one): y; which are
+# Which descriptors of the process $1 are those of the terminal $2, its controlling one: y; which are
 # masters: m; whether there is a socket: o.
 files_of() {
   y=' ' m= o=
   for h in "/proc/$1/fd"/*; do
-    if [ "$h" -ef "$2" ] || { [ "$3" = 1 ] && [ "$h" -ef /dev/tty ]; }; then y="$y${h##*/} "
+    if [ "$h" -ef "$2" ] || [ "$h" -ef /dev/tty ]; then y="$y${h##*/} "
     elif [ "$h" -ef /dev/ptmx ] || [ "$h" -ef /dev/pts/ptmx ]; then m="$m ${h##*/}"
     elif [ -S "$h" ]; then o=1
     fi
@@ -233,11 +234,11 @@ limit_of() {
   esac
 }
 
-# A process $1 that sleeps in $w, where it may wait for keys of the terminal $2 ($3 as in files_of): what its call is
+# A process $1 that sleeps in $w, where it may wait for keys of the terminal $2: what its call is
 # for, and the inner terminals of which it holds the master.
 details() {
   case $w in wait_woken* | n_tty_read* | poll_schedule* | do_sys_poll* | do_poll* | do_select* | ep_poll* | do_epoll*) ;; *) return ;; esac
-  files_of "$1" "$2" "$3"
+  files_of "$1" "$2"
   q1=$1 k= z= u= j=
   read -r c a1 a2 a3 a4 a5 _ <"/proc/$1/syscall"
   [ "$a1" ] && call_name "$c"
@@ -353,7 +354,7 @@ inside() {
     i1=$v w= e=$(readlink "/proc/$1/exe")
     IFS= read -r w <"/proc/$1/wchan"
     printf '%s\tp\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$d1" "$1" "$2" "$3" "$4" "$5" "$7" "$w" "$e"
-    [ "$4" = "$7" ] && { details "$1" "/dev/pts/$d1" 1; still "$1" "$i1"; }
+    [ "$4" = "$7" ] && { details "$1" "/dev/pts/$d1"; still "$1" "$i1"; }
   done
   unset IFS
   [ "$d2" -lt 4 ] && for g in $inner; do
@@ -363,27 +364,6 @@ inside() {
 
 # `inside` in a shell of its own, since it calls itself; one that cannot start a process ends before its last command.
 apart() { (inside "$@"; [ -z "$lost" ]) || lost=!; }
-
-# The processes of no terminal that have $1 open, and may wait for keys of it.
-outside() {
-  table 'S [0-9]* [0-9]* [0-9]* 0'
-  o1=$1 IFS=$eol
-  for r1 in $r; do
-    unset IFS
-    set -- $r1
-    [ "$6$2" = 0S ] && [ $(($8 & 2097152)) = 0 ] || continue
-    image_of "$1"
-    i1=$v w=
-    IFS= read -r w <"/proc/$1/wchan"
-    case $w in wait_woken* | n_tty_read* | poll_sch* | do_sys_poll* | do_poll* | do_select* | ep_poll* | do_epoll*) ;; *) continue ;; esac
-    files_of "$1" "$o1" 0
-    [ "$y" = ' ' ] && continue
-    printf '%s\to\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$2" "$3" "$4" "$5" "$w" "$(readlink "/proc/$1/exe")"
-    details "$1" "$o1" 0
-    still "$1" "$i1"
-  done
-  unset IFS
-}
 
 # One process $1, where $2 is the foreground group: what /proc/PID/stat says behind the name, and where it sleeps.
 row() {
@@ -396,7 +376,7 @@ row() {
   printf '%s\ts\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$n" "$1" "$3" "$4" "$5" "$8" "$9" "$w" "$e"
   [ "$5" = "$2" ] || return
   g1=$1
-  details "$1" "$tty" 1
+  details "$1" "$tty"
   for h in "/proc/$g1/task"/*; do
     [ "$h" = "/proc/$g1/task/$g1" ] && continue
     w= s=
@@ -414,10 +394,9 @@ masks() {
   done <"/proc/$1/status"
 }
 
-# What runs in the pane $3 of $1, whose terminal is $2: its processes as a tree, for a session has no list of its own, and
-# with $4 those of other sessions. And the cursor, last: until tmux answers a new client it has read what the pane wrote before, and has sent it on.
+# What runs in the pane of $1, whose terminal is $2: its processes as a tree, for a session has no list of its own.
 probe() {
-  leader=$1 tty=$2 pane=$3 wide=$4 inner=
+  leader=$1 tty=$2 inner=
   modes_of "$2"
   printf '%s\tm\t%s\n' "$n" "$a"
   IFS= read -r s <"/proc/$1/stat" || return
@@ -436,7 +415,6 @@ probe() {
       r="$r${r:+${c:+ }}${c% }"
     done
   done
-  [ "$wide" ] && outside "$tty"
   for g in $inner; do
     [ "$g" = - ] || apart "$g" 1
   done
@@ -446,8 +424,6 @@ probe() {
   IFS= read -r s <"/proc/$f/stat"
   set -- ${s##*") "}
   [ $((${7:-0} & 64)) = 0 ] || { masks "$f"; masks "$2"; }
-  # Without t, for which the subshell would start one more process.
-  c=$("$muxwire_tmux" -S "$d/s" display-message -p -t "$pane" '#{cursor_x} #{cursor_y}' </dev/null) && printf '%s\tu\t%s\n' "$n" "$c"
 }
 
 # What the spool of the pane $1 holds from offset $2 on, up to a quarter of a MiB of it. Which file that is in, no other
