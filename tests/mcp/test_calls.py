@@ -242,13 +242,6 @@ async def test_an_unknown_tool_is_a_protocol_error(session: Session) -> None:
     assert caught.value.error.message == "Unknown tool: execute"
 
 
-async def test_calls_overlap(session: Session) -> None:
-    async with anyio.create_task_group() as calls:
-        for _ in range(20):
-            calls.start_soon(lambda: session.call("execute_command", window_id="@1", command="together 20"))
-    assert session.events == ["opened"]  # by twenty first calls at once
-
-
 async def test_read_only_and_toolsets() -> None:
     def names(**filters: Any) -> set[str]:
         return {tool.name for tool in select(TOOLS, **filters)}

@@ -103,19 +103,6 @@ async def test_a_session_by_raw_json_rpc(folder: Path) -> None:
         assert (await client.done("read_logs_from_tab", window_id=window))["returned_lines"] > 0
 
 
-async def test_a_cancelled_command_is_interrupted_and_its_tab_usable(folder: Path) -> None:
-    async with serving(folder) as client:
-        window = (await client.done("create_tab"))["window_id"]
-        mark = folder / "began"
-        arguments = {"window_id": window, "command": f"touch {mark}; sleep 60", "timeout_ms": 60_000}
-        cancelled = await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
-        while not mark.exists():
-            await anyio.sleep(0.01)
-        await client.notify("notifications/cancelled", {"requestId": cancelled})
-        result = await client.done("execute_command", window_id=window, command="echo free")
-        assert result["output"] == "free\n"
-
-
 @alone
 async def test_a_server_that_is_only_asked_starts_nothing(folder: Path) -> None:
     async with serving(folder) as client:
@@ -172,45 +159,3 @@ async def test_no_process_outlives_the_server(folder: Path, ending: str) -> None
         await gone(pids)
         assert status == (-signal.SIGKILL if ending == "SIGKILL" else 0)
     assert "Traceback" not in (folder / "stderr").read_text()
-
-
-# What makes the end take long, as commands and keys in tabs of their own.
-STUBBORN = """python3 -c '
-import signal, time
-for one in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT): signal.signal(one, signal.SIG_IGN)
-print("ignores all", flush=True)
-time.sleep(1000)'"""
-
-
-@pytest.mark.parametrize("ending", ["eof", "SIGTERM"])
-@pytest.mark.parametrize("state", ["jobs", "programs", "silent", "silent while a command runs"])
-@alone
-async def test_an_end_is_quiet_and_leaves_nothing(folder: Path, ending: str, state: str) -> None:
-    """Exit code 0 and a line on stderr at most, in the time that clients grant; what runs is ended, by the watchdog."""
-    async with serving(folder, anew=True) as client:
-        window = (await client.done("create_tab"))["window_id"]
-        told = await client.done("execute_command", window_id=window, command="cut -d' ' -f4 /proc/$PPID/stat")
-        tmux = int(told["output"])
-        match state:
-            case "jobs":
-                await client.done(
-                    "execute_command", window_id=window, command="sleep 1000 & nohup sleep 1001 >/dev/null 2>&1 &"
-                )
-            case "programs":
-                for command in (STUBBORN, "python3 -q", "cat"):
-                    keys = {"keys": [command, "Enter"], "wait_ms": 2000}
-                    await client.done("send_keys", window_id=(await client.done("create_tab"))["window_id"], **keys)
-        if state.endswith("runs"):
-            arguments = {"window_id": window, "command": "echo up; sleep 999", "timeout_ms": 600_000}
-            await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
-            await client.done("wait_for", window_ids=[window], until="up")
-        table = process_table()
-        sessions = {row.session for pid, row in table.items() if tmux in (pid, row.parent)}
-        pids = {client.child.pid, *(pid for pid, row in table.items() if row.session in sessions)}
-        if state.startswith("silent"):
-            os.kill(tmux, signal.SIGSTOP)
-        ENDINGS[ending](client)
-        status = await anyio.to_thread.run_sync(client.child.wait, abandon_on_cancel=True)
-        await gone(pids)
-        assert status == 0
-    assert len((folder / "stderr").read_text().splitlines()) <= 1

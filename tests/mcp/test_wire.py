@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import signal
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -22,7 +21,6 @@ from muxwire.mcp.connection import serve_connection
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.server import offered
-from muxwire.mcp.stdio import ENDING_SIGNALS
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
 
@@ -224,24 +222,6 @@ async def test_a_running_call_does_not_keep_a_server_whose_stdin_ended() -> None
     assert client.events == ["opened", "began", "interrupted", "closed"]
 
 
-async def test_who_cancels_a_connection_ends_it_alone_and_in_order() -> None:
-    """Nothing that is the process's was touched: another connection goes on."""
-    before = [signal.getsignal(number) for number in ENDING_SIGNALS], os.fstat(0).st_ino, os.fstat(1).st_ino
-    async with serving() as other, serving() as client:
-        await other.initialize()
-        await client.initialize()
-        now = [signal.getsignal(number) for number in ENDING_SIGNALS], os.fstat(0).st_ino, os.fstat(1).st_ino
-        assert now == before
-        await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
-        await client.until("began")
-        client.scope.cancel()
-        answer = await client.receive()
-        assert answer["error"]["message"] == "Connection closed"
-        await client.returned.wait()
-        assert not (await other.call("list_tabs"))["isError"]
-    assert client.events == ["opened", "began", "interrupted", "closed"]
-
-
 async def test_a_client_that_stops_reading_is_noticed_at_once() -> None:
     async with serving() as client:
         await client.initialize()
@@ -345,30 +325,6 @@ async def subscribed(client: Served, era: str) -> None:
     said = json.loads(await client.line())
     assert said["method"] == "notifications/subscriptions/acknowledged"
     assert said["params"]["notifications"] == {"resourceSubscriptions": [LOG]}
-
-
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-async def test_a_reader_of_updates_that_never_reads_is_bounded(era: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told no more once the pipe is full; what it missed is one update when it reads again."""
-    monkeypatch.setattr(muxwire.mcp.resources, "INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(wire, "HIGH_WATER_BYTES", 4096)
-    async with serving() as client:
-        await subscribed(client, era)
-        assert client.opener.terminals is not None
-        events = client.opener.terminals.events
-        for at in range(20_000):
-            events.output("@1", at, at + 1)
-            await anyio.lowlevel.checkpoint()
-            await anyio.lowlevel.checkpoint()
-        await anyio.wait_all_tasks_blocked()
-        told = 0
-        with anyio.move_on_after(0.5):
-            while True:
-                assert json.loads(await client.line())["method"] == "notifications/resources/updated"
-                told += 1
-        assert 100 < told < 2_000  # a pipe of 64 KiB and 4 KiB of ours hold less than a thousand
-        events.output("@1", 20_000, 20_001)
-        assert json.loads(await client.line())["params"]["uri"] == LOG
 
 
 async def test_hanging_up_does_not_wait_for_a_stream_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
