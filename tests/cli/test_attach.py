@@ -68,23 +68,6 @@ def test_a_terminal_of_the_same_server_would_show_itself(place: Place, tabs: tup
     assert b"call it in another terminal" in done.stdout
 
 
-def test_a_small_terminal_changes_no_result(place: Place, tabs: tuple[str, str]) -> None:
-    long = "x" * 500
-    with person(place, "alpha") as screen:
-        screen.shows("alpha*", status=True)
-        for columns, rows in ((40, 8), (20, 5), (120, 20)):
-            screen.resize(columns, rows)
-            assert place.ok("run", "-t", "alpha", f"echo {long}; seq 100") == f"{long}\n" + "".join(
-                f"{number}\n" for number in range(1, 101)
-            )
-        assert place.document("snapshot", "--json", "-t", "beta")["cols"] == 120  # nobody looks at that one
-    with person(place, "alpha", "--ignore-size") as screen:
-        screen.shows("alpha*", status=True)
-        # tmux tells programs of a new size within a quarter of a second.
-        told = "until [ \"$(stty size)\" = '30 120' ]; do sleep 0.05; done; stty size"
-        assert place.ok("run", "-t", "alpha", told) == "30 120\n"
-
-
 def test_what_a_person_types_meanwhile_is_not_mangled(place: Place, tabs: tuple[str, str]) -> None:
     fifo = place.home / "meanwhile"
     os.mkfifo(fifo)
@@ -131,17 +114,6 @@ def test_what_cannot_be_attached_is_said(place: Place, tabs: tuple[str, str]) ->
     ):
         with person(place, *words) as screen:
             screen.shows(message, "left with")
-
-
-def test_a_person_is_told_that_no_tab_is_open_and_sees_the_next_one(place: Place) -> None:
-    only = place.ok("new", "-n", "only").strip()
-    with person(place, "only") as screen:
-        screen.shows("only*", status=True)
-        place.ok("kill", "--force", only)
-        screen.shows("No tab is open. The next one is shown here. C-b d leaves.")
-        place.ok("new", "-n", "next")
-        screen.shows("next*", status=True)
-        place.ok("kill", "--force", "next")
 
 
 @pytest.mark.parametrize(

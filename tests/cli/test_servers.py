@@ -106,22 +106,6 @@ def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
     assert place.ok("run", "echo afresh") == "afresh\n"
 
 
-def test_a_stopped_server_says_so_and_can_be_ended(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert place.ok("run", "echo on") == "on\n"
-    pid = listening_pid(place.socket())
-    assert pid
-    monkeypatch.setattr(server_start, "START_SECONDS", SOON)
-    os.kill(pid, signal.SIGSTOP)
-    done = place.run("run", "true", alone=True)
-    assert f"process {pid}) is stopped\n  `kill -CONT {pid}` continues it".encode() in done.stderr
-    os.kill(pid, signal.SIGCONT)
-    monkeypatch.undo()
-    assert place.ok("run", "echo on") == "on\n"
-    os.kill(pid, signal.SIGSTOP)
-    assert place.run("kill", "--all", "--force").returncode == 0
-    ends(pid)
-
-
 def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> None:
     place.socket().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     subprocess.run(["tmux", "-S", place.socket(), "-f", "/dev/null", "new-session", "-d"], check=True)
@@ -143,21 +127,3 @@ def test_a_name_that_was_never_used_leaves_nothing(place: Place, verb: tuple[str
     place.run(verb[0], "--name", "ghost", *verb[1:])
     place.ended("ghost")
     assert left(place, "ghost") == []
-
-
-def test_a_server_that_listens_elsewhere_is_named_and_can_be_ended(place: Place) -> None:
-    """Another runtime directory, as in a login without a desktop."""
-    assert place.ok("run", "echo on") == "on\n"
-    pid = listening_pid(place.socket())
-    assert pid
-    other = place.home / "other"
-    other.mkdir(mode=0o700)
-    environ = {"XDG_RUNTIME_DIR": str(other)}
-    for verb in (("ls",), ("logs",), ("run", "true"), ("kill", "--all")):
-        done = place.run(*verb, environ=environ)
-        assert done.returncode
-        assert f"its socket at {place.socket()}, not at".encode() in done.stderr
-        assert f"process {pid}\n  set XDG_RUNTIME_DIR={place.home}/run;".encode() in done.stderr
-    assert place.ok("run", "echo still on") == "still on\n"
-    assert place.run("kill", "--all", "--force", environ=environ).returncode == 0
-    ends(pid)

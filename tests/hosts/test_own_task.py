@@ -52,20 +52,6 @@ async def test_each_cell_of_a_notebook_is_a_task() -> None:
         assert not socket.exists()
 
 
-async def test_what_was_started_in_one_task_is_closed_in_another() -> None:
-    with anyio.fail_after(LONG), tempfile.TemporaryDirectory(prefix="mw") as made:
-        folder = Path(made)
-        starting = muxwire.start(state_dir=folder / "state", environ=environ(folder))
-        terminals = await asyncio.create_task(starting)
-        socket = terminals.folders.socket_path
-        await asyncio.create_task(use_tabs(terminals))
-        assert socket.exists()
-        await asyncio.create_task(terminals.aclose())
-        assert not socket.exists()
-        await terminals.aclose()  # once more is nothing
-        assert not [task for task in asyncio.all_tasks() if task.get_name() == "muxwire instance"]
-
-
 async def test_an_instance_that_was_started_and_forgotten_ends_with_the_loop() -> None:
     with tempfile.TemporaryDirectory(prefix="mw") as made:
         folder = Path(made)
@@ -85,19 +71,6 @@ def test_under_trio_a_block_is_needed() -> None:
             await muxwire.start()
 
     anyio.run(wrong, backend="trio")
-
-
-async def test_an_error_of_the_caller_goes_through() -> None:
-    events: list[str] = []
-
-    async def fail() -> None:
-        async with in_own_task(block(events)) as value:
-            assert value == "value"
-            raise ValueError("mine")
-
-    with anyio.fail_after(LONG), pytest.raises(ValueError, match="mine"):
-        await fail()
-    assert events == ["entered", "left"]
 
 
 async def test_an_entry_that_is_cancelled_leaves_nothing_behind() -> None:

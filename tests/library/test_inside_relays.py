@@ -8,15 +8,12 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING
 
-import anyio
 import pytest
 
 from muxwire import TabUnavailable
 from muxwire.pane import terminal
 from muxwire.shell import examine, ready as listening
-from tests.library.opened import known_prompt, seen, tab_for
-from tests.processes import stopped
-from tests.users import needs
+from tests.library.opened import known_prompt, tab_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,63 +60,6 @@ async def test_a_secret_that_is_asked_for_inside_is_seen(terminals: Terminals, c
         assert (asked.state, asked.running) == ("interactive", True), asked
         assert "password" in asked.note
         await tab.stop_process()
-
-
-# As ssh does: it has the terminal raw, and polls it.
-ASKS = """
-import os, select, sys, tty
-tty.setraw(0)
-for part in ("one", "two"):
-    os.write(1, f"Take {part}? [y] ".encode())
-    while select.select([0], [], [])[0] and not os.read(0, 100).endswith(b"\\r"):
-        pass
-    os.write(1, b"\\r\\n")
-os.system("stty sane")
-sys.exit(4)
-"""
-
-
-@pytest.mark.usefixtures("carrier")
-async def test_answers_at_such_questions_are_typed_and_said_to_be_unseen(terminals: Terminals, tmp_path: Path) -> None:
-    (tmp_path / "asks.py").write_text(ASKS)
-    shutil.copy("/usr/bin/python3", tmp_path / "ssh")
-    async with a_tab(terminals) as tab:
-        await known_prompt(tab)
-        command = f"{tmp_path}/ssh -I -S {tmp_path}/asks.py"
-        told = await tab.send_keys([command, "Enter"], answers=["y", "n", "more"], wait=DEADLINE)
-        assert (told.outcome, told.exit_code, told.asked) == ("ended", 4, ("Take one? [y] ", "\nTake two? [y] ")), told
-        assert "1 of 3 answers were not typed" in told.note, told
-        assert "2 of 3 answers were typed at an unfinished line" in told.note, told
-
-
-async def test_keys_are_not_answered_while_a_program_polls_and_works(terminals: Terminals) -> None:
-    needs("node")
-    async with a_tab(terminals, NODE_REPL_HISTORY="") as tab:
-        asked = await tab.execute("node", timeout=DEADLINE)
-        assert asked.state == "interactive", asked
-        line = "await new Promise((done) => setTimeout(() => done('it is ' + 'over'), 2500))"
-        sent = await tab.send_keys([line, "Enter"], wait=DEADLINE)
-        assert sent.outcome == "met", sent
-        assert "it is over" in sent.output, sent
-        await tab.send_keys(["C-d"])
-
-
-@pytest.mark.parametrize("silent", [0.4, 2.0])
-async def test_a_tmux_that_is_silent_proves_nothing(terminals: Terminals, silent: float) -> None:
-    """The shell is back at its prompt, and tmux has not read its marks."""
-    async with a_tab(terminals) as tab:
-        await known_prompt(tab)
-        (answer,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
-        async with anyio.create_task_group() as tasks:
-
-            async def stop() -> None:
-                await seen(tab, b"half")
-                with stopped(int(answer)):
-                    await anyio.sleep(silent)
-
-            tasks.start_soon(stop)
-            done = await tab.execute("printf half; sleep 0.3; echo way; (exit 3)", timeout=DEADLINE)
-        assert (done.output, done.exit_code, done.state) == ("halfway\n", 3, "prompt"), done
 
 
 async def test_nothing_is_typed_while_a_program_of_another_session_reads(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import shutil
@@ -37,16 +36,6 @@ while True:
     data = os.read(0, 65536)
     sys.stdout.write('GOT ' + data.hex() + '\r\n'); sys.stdout.flush()
     if b'\x04' in data: break
-"""
-# The same without a word, until so many bytes are here; then their hash.
-COUNTER = r"""
-import hashlib, os, sys, tty
-tty.setraw(0)
-left, sha = int(sys.argv[1]), hashlib.sha256()
-print('READY\r')
-while left > 0:
-    data = os.read(0, 65536); left -= len(data); sha.update(data)
-print('HASH', sha.hexdigest(), left, '\r')
 """
 
 
@@ -115,18 +104,6 @@ def test_a_text_and_enter_are_two_things_for_a_program_that_reads_them_at_once()
     ]
     [typed] = strokes(["y", "Enter"], KeyModes(), paste=False)
     assert typed.data == b"y\r"
-
-
-def test_names_of_keys_stay_keys_among_texts_that_are_pasted() -> None:
-    found = strokes(["two words", "Enter", "C-c", "three words"], KeyModes(), paste=True)
-    assert [(stroke.data, stroke.bracketed) for stroke in found] == [
-        (b"two words", True),
-        (b"\r", False),
-        (b"\x03", False),
-        (b"three words", True),
-    ]
-    found = strokes(["Enter"], KeyModes(), paste=True, literal=True)
-    assert [(stroke.data, stroke.bracketed) for stroke in found] == [(b"Enter", True)]
 
 
 @pytest.mark.parametrize(
@@ -252,31 +229,6 @@ async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
     await tab.close(force=True)
 
 
-async def test_a_long_text_loses_no_byte(terminals: Terminals) -> None:
-    text = "".join(f"{number:06d} é ~$#\\\"'{{}};\n" for number in range(30_000))
-    data = text.encode().replace(b"\n", b"\r")
-    for paste in (False, True):
-        tab = await python(terminals, COUNTER, str(len(data)))
-        sent = await tab.send_keys([text], paste=paste)
-        assert sent.sent == len(data)
-        found = await shown(tab, "HASH ([0-9a-f]+) (-?[0-9]+)", sent.next_byte)
-        assert (found[1], found[2]) == (hashlib.sha256(data).hexdigest(), "0")
-        await tab.close(force=True)
-
-
-async def test_a_line_that_a_terminal_would_cut_is_refused(terminals: Terminals, tmp_path: Path) -> None:
-    tab = await terminals.create_tab()
-    begun = await tab.start_process(f"echo READY; cat > {tmp_path}/got")
-    await shown(tab, "READY\r\n", begun.from_byte)
-    with pytest.raises(InvalidArgument, match="reads by lines"):
-        await tab.send_keys(["x" * (LINE_MAX + 1), "Enter"])
-    await tab.send_keys(["x" * LINE_MAX, "Enter", "y" * LINE_MAX + "\n" + "z" * LINE_MAX, "Enter", "C-d"])
-    while not tab.pane.session.at_prompt:
-        await tab.pane.stream.changed()
-    assert (tmp_path / "got").read_text() == "".join(letter * LINE_MAX + "\n" for letter in "xyz")
-    await tab.close(force=True)
-
-
 LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
 
 
@@ -311,18 +263,6 @@ async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, 
     while not tab.pane.session.at_prompt:
         await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == text
-    await tab.close(force=True)
-
-
-@pytest.mark.parametrize("mode", [("copy-mode",), ("copy-mode", "-u"), ("clock-mode",)], ids=" ".join)
-async def test_a_mode_that_a_person_left_swallows_nothing(terminals: Terminals, mode: tuple[str, ...]) -> None:
-    tab = await python(terminals, READER, r"\x1b[?2004h")
-    await (await terminals.server()).client.command(*mode, "-t", tab.pane_id)
-    sent = await tab.send_keys(["q", "pasted text", "Enter"])
-    got = await shown(tab, r"GOT ((?s:.*))0d\r\n", sent.next_byte)
-    data = bytes.fromhex("".join(re.findall(r"[0-9a-f]{2,}", got[0])))
-    assert data == b"q\x1b[200~pasted text\x1b[201~\r"
-    assert "scrolls in this pane" in sent.note
     await tab.close(force=True)
 
 

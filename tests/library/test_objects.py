@@ -10,8 +10,6 @@ import pytest
 import muxwire
 import muxwire.sync
 from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
-from muxwire.library.terminals import PUBLIC as OF_TERMINALS
-from muxwire.tabs.tab import PUBLIC as OF_TAB
 
 
 async def test_a_tab_is_taken_wherever_a_name_is(terminals: Terminals, tab: Tab) -> None:
@@ -89,36 +87,6 @@ async def test_a_tab_of_another_instance_names_none_here(terminals: Terminals, t
     async with muxwire.open_terminals(environ=terminals.host.environ, state_dir=terminals.folders.state) as others:
         with pytest.raises(InvalidArgument, match="another instance"):
             await others.read_logs(tab)
-
-
-async def test_a_tab_reads_and_waits_for_itself(tab: Tab) -> None:
-    with pytest.raises(NoSuchTarget, match="no command was run"):
-        await tab.command_result()
-    begun = await tab.execute("read x; echo got $x", async_=True)
-    await tab.send_keys(["one", "Enter"])
-    assert (await tab.wait_for(until="got one", timeout=20)).outcome == "met"
-    done = await tab.command_result(wait=20)
-    assert (done.command_id, done.output, done.exit_code) == (begun.command_id, "one\ngot one\n", 0)
-    assert (await tab.command_result(begun.command_id)).exit_code == 0
-    assert (await tab.read_logs(grep="^got")).content == "got one\n"
-    assert (await tab.read_logs(command_id=begun.command_id)).content == "one\ngot one\n"
-    assert "got one" in (await tab.stream_logs()).chunk
-    with pytest.raises(NoSuchTarget):
-        await tab.command_result("nonsense")
-
-
-async def test_dir_and_repr_show_what_helps(terminals: Terminals, tab: Tab) -> None:
-    assert "server" not in dir(tab)
-    assert set(dir(tab)) == set(OF_TAB)
-    assert set(dir(terminals)) == set(OF_TERMINALS)
-    assert all(hasattr(tab, name) for name in OF_TAB)
-    assert all(hasattr(terminals, name) for name in OF_TERMINALS)
-    assert set(dir(muxwire)) == {*muxwire.__all__, "operations"}
-    await tab.execute("cd /tmp")
-    assert repr(tab) == f"<muxwire.Tab {tab.key} {tab.name!r}: prompt, in /tmp>"
-    assert f"{tab.key} {tab.name!r}" in repr(terminals)
-    await tab.close()
-    assert repr(tab) == f"<muxwire.Tab {tab.key} {tab.name!r}: closed: the tab was closed>"
 
 
 async def test_a_tab_has_no_name_that_means_another(terminals: Terminals, tab: Tab) -> None:

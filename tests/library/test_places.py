@@ -134,29 +134,6 @@ async def test_a_shell_that_is_gone_between_two_commands_refuses_the_next(
         await is_back(tab, str(tmp_path / "place"))
 
 
-async def test_a_caller_who_knows_that_it_is_gone_is_not_refused(terminals: Terminals) -> None:
-    async with tab_for(LONG, terminals) as tab:
-        for known in ("result", "keys", "stop", "exit", "logout"):
-            outer = await tab.execute(PLACES["relay"], timeout=LONG)
-            assert (await tab.execute("true", timeout=LONG)).exit_code == 0
-            if known == "result":
-                current = tab.pane.session.current
-                assert current is not None
-                lose(current.shell_pgrp)
-                await terminals.command_result(outer.command_id, wait=LONG)
-            elif known == "keys":
-                await tab.send_keys(["C-d"])
-                await terminals.command_result(outer.command_id, wait=LONG)
-            elif known == "stop":
-                assert (await tab.stop_process()).success
-            else:
-                left = await tab.execute("exit 3" if known == "exit" else "echo bye; exit", timeout=LONG)
-                assert left.exit_code == (3 if known == "exit" else 0), left
-                assert left.note.startswith("it ended the shell it ran in; the tab is back in its own shell"), left
-                no_marks(left)
-            assert (await tab.execute("echo $PLACE", timeout=LONG)).output == "\n", known
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash"])
 @pytest.mark.parametrize("kind", ["relay", "nested", "fish-behind-a-relay"])
 async def test_a_line_that_its_shell_did_not_read_any_more_runs_in_no_other(

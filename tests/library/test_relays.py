@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from muxwire import Tab, Terminals
 from tests.library.opened import seen
-from tests.users import needs
 
 DEADLINE = 60.0
 SHELLS = {
@@ -167,29 +166,6 @@ async def test_variables_and_a_directory_reach_a_shell_behind_ssh(tab: Tab, ssh:
     apart = await tab.execute('echo "$A"; pwd; exit 3', env={"A": "it's"}, cwd="/usr")
     assert (apart.output, apart.exit_code) == ("it's\n/usr\n", 3), apart
     assert "/usr" not in (await tab.execute('echo "<$A>"; pwd')).output
-
-
-SCREENS = {"vim -n -u NONE": b"\x1b[?1049h", "less /etc/profile": b"\x1b[?1049h", "top": b"\x1b[?25l"}
-
-
-@pytest.mark.parametrize("program", SCREENS)
-async def test_a_screen_behind_ssh_gets_no_probe(tab: Tab, ssh: str, program: str) -> None:
-    needs(program.split(maxsplit=1)[0])
-    # top draws every three seconds, so it is never silent for as long: it is left when its time is over.
-    limit = 5 if program == "top" else DEADLINE
-    shown = await tab.execute(f"{ssh} 'TERM=screen {program}'", timeout=limit, on_timeout="leave")
-    assert (shown.running, shown.state, shown.timed_out) == (True, "running", program == "top"), shown
-    await seen(tab, SCREENS[program], 0)
-    with pytest.raises(TabUnavailable, match="full-screen program") as refused:
-        await tab.execute("echo no", timeout=5)
-    assert refused.value.state == "interactive"
-    assert tab.pane.stream.ring.find(b"7770;H", 0) < 0
-
-
-async def test_a_repl_behind_ssh_says_that_no_shell_answered(tab: Tab, ssh: str) -> None:
-    await tab.execute(f"{ssh} 'PYTHON_BASIC_REPL=1 python3 -q'", timeout=DEADLINE)
-    with pytest.raises(TabUnavailable, match="no shell answered"):
-        await tab.execute("echo no", timeout=DEADLINE)
 
 
 async def test_a_question_behind_ssh_is_not_taken_for_a_prompt(terminals: Terminals, tab: Tab, ssh: str) -> None:

@@ -78,23 +78,6 @@ async def test_env_and_cwd_and_time_out_as_for_a_command(terminals: Terminals) -
     await made.close(force=True)
 
 
-@pytest.mark.parametrize(
-    ("language", "code"),
-    [
-        ("javascript", "import fs from 'node:fs'; console.log(process.argv[2], String(await Promise.resolve(6 * 7)))"),
-        ("typescript", "const n: number = 6 * 7; console.log(process.argv[2] as string, String(n))"),
-    ],
-)
-async def test_node_runs_modules(terminals: Terminals, language: str, code: str) -> None:
-    made = await terminals.create_tab(shell=shutil.which("bash"))
-    result = await made.execute_script(language, code, args=["a b"])  # type: ignore[arg-type]
-    if result.exit_code == 127:
-        assert "node" in result.output  # it says what to install
-    else:
-        assert (result.output, result.exit_code) == ("a b 42\n", 0)
-    await made.close(force=True)
-
-
 async def test_a_missing_interpreter_is_named(terminals: Terminals, folder: Path) -> None:
     (folder / "bare").mkdir()
     (folder / "bare" / "sh").symlink_to(shutil.which("sh") or "/bin/sh")

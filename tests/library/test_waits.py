@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import functools
 import re
-import resource
 import shutil
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.tabs.waits import OVERLAP, SLICE, Wanted
 from muxwire.verbs.catalogue import Wait
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from types import FrameType
 
     from muxwire.library.terminals import Terminals
     from muxwire.results import WaitOutcome
@@ -260,21 +254,6 @@ async def test_a_prompt_comes_with_the_exit_code(terminals: Terminals, shell: st
     assert (await terminals.wait_for([tab.window_id], until="never", timeout=0)).exit_code is None
 
 
-async def test_the_tab_is_named_as_the_caller_did(terminals: Terminals) -> None:
-    one, two = [await terminals.create_tab(name=name) for name in ("first-one", "second-one")]
-    await two.execute("echo here")
-    names = ["first-one", "hub:second-one"]
-    found = await terminals.wait_for(names, until="here", timeout=DEADLINE)
-    assert (found.outcome, found.which) == ("met", "hub:second-one")
-    await terminals.tab(one.key)
-    await terminals.tab(two.key)
-    for selector, tab in ((".", two), ("=", one)):  # which tab these mean changes from call to call
-        found = await terminals.wait_for([selector], prompt=True, timeout=DEADLINE)
-        assert found.which == tab.key
-    for tab in (one, two):
-        await tab.close(force=True)
-
-
 async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -> None:
     tab = await terminals.create_tab()
     result = await tab.execute("echo out'put'")
@@ -291,69 +270,6 @@ async def test_our_own_typed_line_and_marks_are_not_seen(terminals: Terminals) -
     done = await terminals.wait_for([tab.window_id], until="finished", timeout=DEADLINE)
     assert done.outcome == "met"
     await tab.close(force=True)
-
-
-async def test_seven_bytes_that_meet_a_wait_take_few_calls(terminals: Terminals) -> None:
-    """However many marks lie before them: what was examined is not examined again."""
-    tab = await terminals.create_tab(shell=shutil.which("bash"))
-    for _ in range(20):
-        await tab.execute("true")
-    await tab.execute("stty -echo; while read -r word; do echo $word; done", async_=True)
-    folder, calls = str(Path(muxwire.__file__).parent), 0
-
-    def count(frame: FrameType, event: str, _: object) -> None:
-        nonlocal calls
-        calls += event == "call" and frame.f_code.co_filename.startswith(folder)
-
-    with anyio.fail_after(DEADLINE):
-        for word in ("first!", "second"):  # the first may import something
-            start = tab.next_byte
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(functools.partial(terminals.wait_for, [tab.window_id], until=word, from_byte=start))
-                await anyio.wait_all_tasks_blocked()
-                tab.runner.keyboard.press(word.encode() + b"\n")
-                await anyio.lowlevel.checkpoint()
-                calls = 0
-                sys.setprofile(count)
-            sys.setprofile(None)
-    assert calls <= 500
-
-
-async def test_a_wait_for_several_tabs_wakes_nobody_until_its_end(terminals: Terminals) -> None:
-    """Neither the event loop nor any thread of the process: the kernel counts how often they went to sleep."""
-    printers = [await open_printer(terminals) for _ in range(3)]
-    shell = await terminals.create_tab()
-    await shell.execute("true")
-    names = [shell.window_id, *(printer.tab.window_id for printer in printers)]
-    await terminals.wait_for(names, idle=0.3)
-    wakes = 0
-    selector = asyncio.get_running_loop()._selector  # type: ignore[attr-defined]
-    select = selector.select
-
-    def counted(timeout: float | None = None) -> object:
-        nonlocal wakes
-        wakes += timeout is None or timeout > 0  # else there is something to do, and the loop does not sleep
-        return select(timeout)
-
-    async def wait_and_watch(seconds: float) -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(functools.partial(terminals.watch_events, kinds=["bell"], timeout=seconds - 0.1))
-            waited = await terminals.wait_for(names, until="never", prompt=False, bell=True, exit=True, timeout=seconds)
-        assert waited.outcome == "timed_out"
-
-    await wait_and_watch(0.2)  # what is imported only now is read from the disk, and the kernel counts that as sleep
-    selector.select = counted
-    slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
-    try:
-        await wait_and_watch(2.0)
-    finally:
-        selector.select = select
-    slept = resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw - slept
-    # Once for each of the two time-outs, and what a busy machine or the kernel adds; a look every 100 ms would be 20.
-    assert wakes <= 6
-    assert slept <= 12
-    for tab in (shell, *(printer.tab for printer in printers)):
-        await tab.close(force=True)
 
 
 async def test_an_offset_beyond_the_end_is_refused(printer: Printer) -> None:

@@ -16,7 +16,7 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
-from tests.library.opened import closed, seen
+from tests.library.opened import seen
 from tests.processes import gone
 from tests.users import SYSTEM_PATH
 
@@ -162,45 +162,6 @@ async def check_old_logs(
         await terminals.tab("1/@1")
     with pytest.raises(NoSuchTarget):
         await terminals.read_logs("3/@1")
-
-
-AT_ONCE = 8
-
-
-async def test_a_program_that_ends_at_once_keeps_its_last_byte_and_status(alone: muxwire.Terminals) -> None:
-    expected = "".join(f"{number}\n" for number in range(1, 20001))
-    tabs: list[muxwire.Tab] = []
-
-    async def open_one() -> None:
-        tabs.append(await alone.create_tab(command=["seq", "1", "20000"]))
-
-    async with anyio.create_task_group() as tasks:
-        for _ in range(AT_ONCE):
-            tasks.start_soon(open_one)
-    ends = [await alone.create_tab(command=[name]) for name in ("true", "false") for _ in range(10)]
-    for tab in tabs + ends:
-        await closed(tab)
-    for tab in tabs:
-        assert (await alone.read_logs(tab.window_id, lines=30000)).content == expected
-    assert [tab.pane.session.exit_status for tab in tabs] == [0] * AT_ONCE
-    assert [tab.pane.session.exit_status for tab in ends] == [0] * 10 + [1] * 10
-    server = await alone.server()
-    assert len(await server.client.command("list-windows", "-a")) == 1
-
-
-async def test_the_end_of_the_shell_closes_the_tab(alone: muxwire.Terminals) -> None:
-    tab = await alone.create_tab(shell="bash")
-    result = await tab.execute("echo last; exit 3")
-    assert (result.output, result.exit_code, result.state) == ("last\nexit\n", 3, "dead")  # bash says `exit`
-    await closed(tab)
-    with pytest.raises(NoSuchTarget, match="tab @1 is closed: its program ended with status 3") as caught:
-        await alone.tab(tab.window_id)
-    assert "create_tab" in caught.value.remedy
-    with pytest.raises(TabUnavailable):
-        await tab.execute("echo more")
-    assert "last\n" in (await alone.read_logs(tab.window_id)).content
-    assert [(row.closed, row.state) for row in (await alone.list_tabs()).tabs] == [(True, "dead")]
-    await alone.close_tab(tab.window_id)
 
 
 async def test_closing_a_tab_ends_its_processes_and_asks_before_it_ends_a_command(alone: muxwire.Terminals) -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from pathlib import Path
-
 import anyio
 import anyio.from_thread
 import pytest
@@ -60,20 +56,3 @@ async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Term
     last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
     assert last.closed
     assert last.eof
-
-
-async def test_a_log_outlives_the_instance_that_wrote_it(
-    open_alone: Callable[..., AbstractAsyncContextManager[muxwire.Terminals]], folder: Path
-) -> None:
-    async with open_alone() as first:
-        tab = await first.create_tab(command=["seq", "3"])
-        await closed(tab)
-        path = str(tab.log_path)
-    async with open_alone() as second:
-        tail = await second.read_logs(path)
-        piece = await second.stream_logs(path, from_byte=3)
-        for stranger in ("/etc/hostname", str(folder / "state" / "none.log"), path + "/../../../../../x.log"):
-            with pytest.raises(muxwire.NoSuchTarget):
-                await second.read_logs(stranger)
-    assert (tail.content, tail.truncated) == ("1\n2\n3\n", False)
-    assert (piece.chunk, piece.eof, piece.closed) == ("2\r\n3\r\n", True, True)

@@ -8,10 +8,6 @@ import pytest
 import muxwire
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
 from tests.library.attached import person
-from tests.library.opened import closed
-
-# Of these, two thirds failed while a tab could be closed before it was placed.
-QUICK = 20
 
 
 async def sessions(terminals: muxwire.Terminals) -> dict[str, tuple[int, int]]:
@@ -139,11 +135,3 @@ async def test_the_history_limit_holds_for_new_tabs(alone: muxwire.Terminals) ->
     assert await scrollback(first) == (held, 2000 if newer else 20)
     with pytest.raises(muxwire.InvalidArgument):
         await alone.set_history_limit(1_000_001)
-
-
-async def test_a_program_that_ends_at_once_has_been_in_its_session(alone: muxwire.Terminals) -> None:
-    """Its tab is closed once it has its size and its place: a window that is gone can be linked to no session."""
-    for number in range(QUICK):
-        tab = await alone.create_tab(command=["true"], session=f"work{number}", size=(60, 12))
-        await closed(tab)
-        assert tab.end_reason == "its program ended with status 0"

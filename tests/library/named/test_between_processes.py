@@ -37,23 +37,3 @@ async def test_what_a_person_typed_at_a_prompt_that_was_drawn_before_leaves_no_l
             shown = [line for line in lines if line.endswith(f"echo {number}")]
             assert len(shown) == 1, lines
             assert not any(word in "\n".join(lines) for word in ("eval", "_mux", "half")), lines
-
-
-@pytest.mark.parametrize("attached", [True, False])
-@pytest.mark.parametrize("name", ["one", ""])
-async def test_a_tab_goes_by_the_name_that_a_person_gave_its_window(
-    instance: Instance, name: str, attached: bool
-) -> None:
-    odd = r"back\slash #{pane_id} #[fg=red] é终 'q' " + 50 * "long "
-    async with instance.open() as terminals:
-        tab, other = [await terminals.create_tab(name=one, shell="bash") for one in (name, odd)]
-        if attached:
-            instance.tmux("rename-window", "-t", tab.pane_id, "build it")
-            while tab.name != "build it":
-                await anyio.lowlevel.checkpoint()
-    if not attached:
-        instance.tmux("rename-window", "-t", tab.pane_id, "build it")
-    for _ in range(2):
-        async with instance.open() as terminals:
-            assert (await terminals.tab("build it")).key == tab.key
-            assert (await terminals.tab(other.key)).name == odd

@@ -6,15 +6,13 @@ import json
 import os
 import signal
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import anyio
 import pytest
 
 import muxwire
-from muxwire.client.watchdog import process_table
-from muxwire.host.locks import InstanceLock, holder, owners_killed
+from muxwire.host.locks import InstanceLock, holder
 from muxwire.host.processes import started
 from muxwire.tabs import tab as tabs_tab
 from tests.library.opened import begun
@@ -58,18 +56,6 @@ async def test_tabs_are_found_again(instance: Instance, monkeypatch: pytest.Monk
     async with instance.open() as third:
         assert (await third.list_tabs()).tabs == ()
         assert "called" in (await third.read_logs(window)).content
-
-
-async def test_a_tab_of_another_version_is_found(instance: Instance) -> None:
-    """Its record may know more than ours, and less of what has a default."""
-    async with instance.open() as first:
-        tab = await first.create_tab(name="older")
-        path = tab.runner.folder / "tab"
-        record = json.loads(path.read_text())
-        del record["is_split"]
-        path.write_text(json.dumps(record | {"invented_later": 1}))
-    async with instance.open() as second:
-        assert (await (await second.tab("older")).execute("echo found")).output == "found\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM], ids=lambda number: number.name)
@@ -149,19 +135,6 @@ async def test_the_death_of_tmux(instance: Instance) -> None:
         assert (again.chunk, again.next_byte) == (old.chunk, old.next_byte)
 
 
-async def test_the_server_dies_while_we_use_it(instance: Instance) -> None:
-    async with instance.open() as terminals:
-        tab = await terminals.create_tab()
-        command = await tab.execute("echo one; sleep 60", async_=True)
-        await begun(tab)
-        os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
-        result = await terminals.command_result(command.command_id, wait=DEADLINE)
-        assert (result.state, result.exit_code) == ("dead", None)
-        tab = await terminals.create_tab()
-        assert tab.generation == 2
-        assert terminals.role == "owner"
-
-
 async def test_everything_is_private(instance: Instance) -> None:
     owner, _ = await instance.owner("echo secret")
     owner.kill()
@@ -201,38 +174,8 @@ async def test_a_stale_lock_is_taken(instance: Instance) -> None:
     assert started(os.getpid()) != ""
 
 
-def test_owners_that_were_killed_are_counted(tmp_path: Path) -> None:
-    """One that ends says so in the file of its lock; what a killed one wrote there stays."""
-    path, counts = tmp_path / "lock", list[int]()
-    for is_killed in (False, True, True, False, False):
-        lock = InstanceLock(path)
-        assert lock.take()
-        if not is_killed:
-            lock.leave()
-        lock.release()
-        counts.append(owners_killed(path))
-    assert counts == [0, 0, 1, 2, 2]
-
-
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a b", "-x", "x" * 33, "a\n"])
 async def test_a_name_that_is_none(name: str) -> None:
     with pytest.raises(muxwire.InvalidArgument):
         async with muxwire.open_terminals(name):
             pass
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
-async def test_nothing_runs_on_when_nobody_is_attached_to_a_server_that_is_killed(
-    instance: Instance, shell: str
-) -> None:
-    """The program at the pane's pipe ends it."""
-    async with instance.open() as terminals:
-        tab = await terminals.create_tab(shell=shell)
-        result = await tab.execute("while :; do sleep 0.01; done", timeout=0.3, on_timeout="leave")
-        assert result.running
-        session = tab.pane.leader_pid
-        pids = [pid for pid, row in process_table().items() if row.session == str(session)]
-        assert len(pids) > 1
-    os.kill(int(instance.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
-    while any(row.session == str(session) for row in process_table().values()):
-        await anyio.sleep(0.02)

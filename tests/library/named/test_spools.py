@@ -96,25 +96,6 @@ async def kill_owners(
                 assert await assert_no_line_is_missing(await terminals.tab(window)) > 10
 
 
-async def test_a_client_that_was_killed_alone(instance: Instance) -> None:
-    """Our tmux -C dies and we live: what tmux held for it is in the spool."""
-    stop = instance.socket.parent.parent / "stop"
-    async with instance.open() as terminals:
-        tab = await terminals.create_tab()
-        result = await tab.execute(numbered(1000, stop), async_=True)
-        assert tab.pane.session.current is not None
-        while not tab.pane.session.current.started:  # what we have typed may die with the client too
-            await tab.pane.stream.changed()
-        server = await terminals.server()
-        os.kill(server.process.pid, signal.SIGKILL)
-        await server.client.wait_closed()
-        await terminals.server()
-        tab = await terminals.tab(tab.window_id)
-        stop.touch()
-        assert (await terminals.command_result(result.command_id, wait=DEADLINE, max_chars=100)).exit_code == 7
-        await assert_no_line_is_missing(tab)
-
-
 def watchdogs(parent: int) -> set[int]:
     found = set()
     for pid, row in process_table().items():
@@ -123,26 +104,6 @@ def watchdogs(parent: int) -> set[int]:
                 {pid} if row.parent == parent and b"watchdog" in Path(f"/proc/{pid}/cmdline").read_bytes() else set()
             )
     return found
-
-
-async def test_the_watchdog_is_killed_before(instance: Instance) -> None:
-    """The one that takes its place ends the client."""
-    stop = instance.socket.parent.parent / "stop"
-    owner, started = await instance.owner(numbered(0, stop))
-    (window, command) = started[0]
-    killed = watchdogs(owner.pid)
-    for pid in killed:
-        os.kill(pid, signal.SIGKILL)
-    while not watchdogs(owner.pid) - killed:
-        await anyio.sleep(0.01)
-    await anyio.sleep(random.random() / 2)  # so that the kill comes anywhere
-    owner.kill()
-    owner.wait()
-    stop.touch()
-    async with instance.open() as terminals:
-        assert (await terminals.command_result(command, wait=DEADLINE, max_chars=100)).exit_code == 7
-        tab = await terminals.tab(window)
-        await assert_no_line_is_missing(tab)
 
 
 async def test_the_watchdog_is_killed_too(instance: Instance) -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, ExitStack, contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import anyio
@@ -128,37 +126,3 @@ async def test_another_state_directory_is_refused(instance: Instance) -> None:
     async with own_terminals(instance.name, environ=instance.environ, state_dir=link / "state") as terminals:
         last = await (await terminals.tab(tab.key)).execute("echo last")
         assert last.output == "last\n", last
-
-
-async def test_another_runtime_directory_is_refused_while_the_server_lives(instance: Instance) -> None:
-    """Its server would have no owner, or the logs of both would be the same files."""
-    run = instance.socket.parent.parent
-    other, link = run.with_name("other"), run.with_name("same")
-    other.mkdir(mode=0o700)
-    link.symlink_to(run)
-
-    def opened(place: Path) -> AbstractAsyncContextManager[muxwire.Terminals]:
-        environ = instance.environ | {"XDG_RUNTIME_DIR": str(place)}
-        return own_terminals(instance.name, environ=environ, state_dir=instance.state)
-
-    server: list[int] = []
-
-    async def refused() -> None:
-        with pytest.raises(InstanceUnavailable, match=f"in use with its socket at {instance.socket}") as found:
-            async with opened(other) as elsewhere:
-                await elsewhere.create_tab(shell="bash")
-        assert f"XDG_RUNTIME_DIR={run};" in found.value.remedy
-        assert str(found.value).endswith(f"process {server[0]}")
-
-    async with instance.open() as terminals:
-        tab = await terminals.create_tab(shell="bash")
-        server.append(int(instance.tmux("display-message", "-p", "#{pid}")))
-        await refused()
-    await refused()
-    async with opened(link) as terminals:
-        last = await (await terminals.tab(tab.key)).execute("echo last")
-        assert (last.output, last.timed_out) == ("last\n", False), last  # what was written is still to be had
-        os.kill(server[0], signal.SIGKILL)
-        await (await terminals.server()).client.wait_closed()
-    async with opened(other) as elsewhere:
-        assert (await (await elsewhere.create_tab(shell="bash")).execute("echo mine")).output == "mine\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import anyio
 import pytest
 
 import muxwire
@@ -131,20 +130,6 @@ async def test_a_pane_keeps_its_name_wherever_it_is_moved(terminals: muxwire.Ter
     assert (await child.execute("echo $x")).output == "kept\n"
     assert child.next_byte > begun  # one log, one count, through all of it
     assert not child.pane.session.closed
-    assert not tab.pane.session.closed
-
-
-async def test_a_person_who_moves_panes_is_followed(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:
-    """As from another client: nobody tells us but tmux's notifications."""
-    child = await split(terminals, tab)
-    [window] = await ask("break-pane", "-d", "-P", "-F", "#{window_id}", "-s", tab.pane_id)
-    while tab.window_id != window:
-        await anyio.sleep(0)
-        await ask("display-message", "-p", "")
-    assert await terminals.tab(window) is tab
-    assert child.key == child.window_id != window
-    await ask("kill-pane", "-t", child.pane_id)
-    await closed(child)
     assert not tab.pane.session.closed
 
 
