@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import socket
@@ -121,34 +120,3 @@ def test_a_server_whose_socket_was_removed_keeps_its_directory(
     deadline = time.monotonic() + SECONDS
     while "directories left" not in left(where):
         assert time.monotonic() < deadline
-
-
-def test_a_client_whose_driver_is_gone(where: Folders, environ: dict[str, str]) -> None:
-    sock = where.socket_path
-    subprocess.run(["tmux", "-S", sock, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
-    try:
-        # Its input never ends, and the shell that started it has.
-        script = f"sleep 1000 | tmux -S {sock} -C attach >/dev/null 2>&1 &"
-        with subprocess.Popen(["/bin/sh", "-c", script], env=environ, start_new_session=True) as shell:
-            shell.wait()
-        deadline = time.monotonic() + SECONDS
-        while "clients left" not in left(where):
-            assert time.monotonic() < deadline, "the client is not seen"
-        assert "`tmux -C` without a driver" in next(leftovers.clean(where))
-        while "clients left" in left(where):
-            assert time.monotonic() < deadline
-    finally:
-        subprocess.run(["tmux", "-S", sock, "kill-server"], check=True, env=environ)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(shell.pid, signal.SIGKILL)
-
-
-def test_the_server_of_a_named_instance_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
-    # It has the arguments of the client that started it, and is nobody's child either.
-    argv = ["tmux", "-S", str(where.socket_path), "-f", "/dev/null", "-C", "new-session", "-A", "-s", "hub", "cat"]
-    subprocess.run(argv, check=True, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    try:
-        assert "clients left" not in left(where)
-        assert doctor(environ, "--clean").stdout == "0 removed\n"
-    finally:
-        do(f"tmux -S {where.socket_path} kill-server", environ)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from muxwire.host.folders import SOCKET_PATH_LIMIT, Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_process
 from muxwire.library.doctor import machine
-from tests.doctor.person import do, doctor, install_tmux, levels, only
+from tests.doctor.person import do, doctor, install_tmux, only
 
 
 @pytest.mark.parametrize(
@@ -78,20 +77,6 @@ def test_a_socket_path_that_is_too_long(environ: dict[str, str], home: Path) -> 
         assert machine.socket_path(replace(folders_for("main", environ), runtime=runtime)).level == level
 
 
-def test_a_disk_that_is_nearly_full(environ: dict[str, str], home: Path) -> None:
-    small = home / "state"
-    small.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], capture_output=True, check=False)
-    if mounted.returncode:
-        pytest.skip("no right to mount a small disk")
-    try:
-        assert levels(machine.room(folders_for("main", environ)))["room for logs"] == "warning"
-        (small / "fill").write_bytes(b"x" * (1 << 20))
-        assert levels(machine.room(folders_for("main", environ)))["room for logs"] == "broken"
-    finally:
-        subprocess.run(["umount", small], check=True)
-
-
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
@@ -106,16 +91,6 @@ def test_a_locale_that_loses_characters(variables: dict[str, str], message: str)
     assert (found.level, message in found.message) == ("warning", True), found
     name, _, value = found.remedy.partition(",")[0].removeprefix("export ").partition("=")
     assert machine.locale(variables | {name: value}).level == "ok"
-
-
-@pytest.mark.parametrize(("count", "sign"), [(128, "warning"), (40, "BROKEN ")])
-def test_few_open_files(environ: dict[str, str], count: int, sign: str) -> None:
-    done = doctor(environ, limit=f"ulimit -n {count}; ")
-    assert f"{sign}  open files: {count} at most" in done.stdout
-    assert done.returncode == (1 if sign.startswith("BROKEN") else 0)
-    (remedy,) = [line.strip() for line in done.stdout.splitlines() if "-> ulimit" in line]
-    if "as root" in remedy:  # the hard limit went down with the soft one
-        assert remedy.startswith("-> ulimit -n 1024")
 
 
 def test_a_server_that_nobody_reaches_from_here(where: Folders, home: Path) -> None:

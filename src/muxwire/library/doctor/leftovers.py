@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING
 from muxwire.client.watchdog import process_table
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder
-from muxwire.host.processes import read_proc
 from muxwire.instance.orphans import EPHEMERAL, is_served, served
 from muxwire.library.doctor.finding import Finding, ok, warning
 
@@ -30,11 +28,6 @@ if TYPE_CHECKING:
 CLEAN = "muxwire doctor --clean"
 # A line of a report names so many.
 _NAMED = 3
-# What a tmux client calls itself (setproctitle in client_main, client.c).
-_CLIENT = b"tmux: client\n"
-# Seconds that a client without a parent must live on: a server starts by way of a copy of its client, which ends at
-# once (daemon in proc.c), and a driver's end takes its client with it.
-_LIVES_ON = 0.2
 
 
 def leftovers(places: Folders) -> Iterator[Finding]:
@@ -43,8 +36,6 @@ def leftovers(places: Folders) -> Iterator[Finding]:
     yield _finding("sockets", "without a server", [path.name for path in _dead_sockets(places)])
     yield _finding("servers left", "without the process that should have ended them", [path.stem for path in orphans])
     yield _finding("directories left", "of instances that are gone", [path.name for path in folders])
-    # tmux waits for them, and freezes every pane that they listen to.
-    yield _finding("clients left", "`tmux -C` without a driver, which may freeze panes", _clients_left(places))
 
 
 def _finding(check: str, message: str, left: Sequence[object]) -> Finding:
@@ -56,10 +47,6 @@ def _finding(check: str, message: str, left: Sequence[object]) -> Finding:
 
 def clean(places: Folders) -> Iterator[str]:
     """Remove what instances that are gone have left; yield each thing that was. OSError."""
-    for pid in _clients_left(places):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-            yield f"process {pid}, `tmux -C` without a driver"
     ended = set()
     for path in _orphans(places):
         if server := LocalHost({}).listening_pid(path):  # else it has ended meanwhile
@@ -113,32 +100,3 @@ def _folders_left(places: Folders, ended: Collection[int] = ()) -> list[Path]:
 
 def _in_use(places: Folders, instance: str, words: Collection[bytes]) -> bool:
     return _is_owned(places, instance) or is_served(replace(places, instance=instance), words)
-
-
-def _clients_left(places: Folders) -> list[int]:
-    """`tmux -C` clients whose driver is gone."""
-    left = _clients_now(places)
-    if not left:
-        return []
-    time.sleep(_LIVES_ON)
-    return [pid for pid in _clients_now(places) if pid in left]
-
-
-def _clients_now(places: Folders) -> list[int]:
-    table = process_table()
-    return [pid for pid in table if _is_reaper(table[pid].parent) and _is_client(pid, places.runtime)]
-
-
-def _is_reaper(pid: int) -> bool:
-    """Whether a process is the one that takes in the children of those that have ended."""
-    return pid == 1 or read_proc(pid, "comm") == b"systemd\n"
-
-
-def _is_client(pid: int, runtime: Path) -> bool:
-    words = read_proc(pid, "cmdline").split(b"\0")
-    return (
-        # A server has the arguments of the client that started it; they differ in the name that each gives itself.
-        read_proc(pid, "comm") == _CLIENT
-        and b"-C" in words
-        and any(word.startswith(bytes(runtime) + b"/") and word.endswith(b".sock") for word in words)
-    )

@@ -1,11 +1,9 @@
-"""What muxwire needs of the machine: tmux, the directories, room on the disks, the locale, open files."""
+"""What muxwire needs of the machine: tmux, the directories, the locale, an owner's socket."""
 
 from __future__ import annotations
 
 import os
 import re
-import resource
-import shutil
 import socket
 import stat
 import subprocess
@@ -31,16 +29,10 @@ _VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
 
 # An ephemeral instance is called `e<pid>-<6 hex>`; process ids have up to seven digits.
 _LONGEST_USUAL_NAME = len("e4194304-abcdef")
-# The logs of a busy hour; and the bodies of commands, of which each tab has one at a time.
-_STATE_BYTES = 200_000_000
-_MEMORY_BYTES = 10_000_000
 _GROUP_AND_OTHERS = 0o077
 # pam_systemd(8).
 _RUNTIME_HOMES = Path("/run/user")
-_MB = 1_000_000
 
-# An instance needs about twenty, and each tab one or two more (the log, the probe of its terminal).
-_FEW_FILES, _NO_FILES = 256, 64
 # For a Python that sets the locale and ends.
 _LOCALE_SECONDS = 20
 _TRY_LOCALE = "import locale; locale.setlocale(locale.LC_ALL, '')"
@@ -162,23 +154,6 @@ def socket_path(places: Folders) -> Finding:
     return ok("socket path", f"a name may have {room} bytes")
 
 
-def room(places: Folders) -> Iterator[Finding]:
-    yield _room("room for logs", places.state, _STATE_BYTES, "make room, or point MUXWIRE_STATE_DIR at another disk")
-    yield _room("room for commands", places.memory, _MEMORY_BYTES, "make room, or point XDG_RUNTIME_DIR elsewhere")
-
-
-def _room(check: str, path: Path, wanted: int, remedy: str) -> Finding:
-    where = next((parent for parent in (path, *path.parents) if parent.exists()), path)
-    try:
-        usage = shutil.disk_usage(where)
-    except OSError as error:
-        return broken(check, f"{where}: {error.strerror}", remedy)
-    message = f"{usage.free / _MB:,.0f} MB free at {where}"
-    if usage.free == 0:
-        return broken(check, message, remedy)
-    return warning(check, message, remedy) if usage.free < wanted else ok(check, message)
-
-
 def locale(environ: Mapping[str, str]) -> Finding:
     """Whether programs in the panes print UTF-8: tmux passes it on whatever they do, but they follow the locale."""
     # locale(7): the first that is set counts.
@@ -196,13 +171,3 @@ def locale(environ: Mapping[str, str]) -> Finding:
     if done.returncode:
         return warning("locale", f"{name}={value} is not installed on this machine", f"{remedy}, or install it")
     return ok("locale", f"{name}={value}")
-
-
-def open_files() -> Finding:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft == resource.RLIM_INFINITY or soft >= _FEW_FILES:
-        return ok("open files", "unlimited" if soft == resource.RLIM_INFINITY else str(soft))
-    message = f"{soft} at most: each tab needs some, in tmux and in muxwire"
-    wanted = "1024" if hard == resource.RLIM_INFINITY or hard > soft else "1024 (as root: the hard limit is too low)"
-    level = broken if soft < _NO_FILES else warning
-    return level("open files", message, f"ulimit -n {wanted}")
