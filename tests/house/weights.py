@@ -18,7 +18,7 @@ MOST = {
     "client": 1050,
     "host": 1226,
     "instance": 885,
-    "library": 1313,
+    "library": 1256,
     "logs": 1262,
     "mcp": 1275,
     "operations": 658,
@@ -36,7 +36,7 @@ MOST = {
     "verbs": 450,
     "vt": 903,
     "web": 372,
-    "tests": 21296,
+    "tests": 21255,
     "bench": 1930,
 }  # fmt: skip
 

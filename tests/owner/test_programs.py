@@ -150,7 +150,7 @@ async def test_a_program_that_ends_leaves_its_command_running(user: User) -> Non
                     functools.partial(tab.execute, "read answer; echo $answer", on_start=lambda _: begun.set())
                 )
                 await begun.wait()
-                terminals.link.close()  # type: ignore[attr-defined]  # as if the program were killed
+                await terminals.link.close()  # type: ignore[attr-defined]  # as if the program were killed
                 tasks.cancel_scope.cancel()
         async with opened(user) as terminals:
             again = await terminals.tab(tab.key)

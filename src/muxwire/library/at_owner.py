@@ -22,6 +22,8 @@ from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
+from anyio.abc import UNIXSocketStream
+from anyio.streams.buffered import BufferedByteReceiveStream
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted
 from muxwire.library.sent import HEAD, SEEN, packed, unpacked
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import Role
     from muxwire.verbs.types import Way
 
-_PIECE = 1 << 18
 _ENDED = "the process that owns the instance has ended"
 
 
@@ -62,9 +63,7 @@ def reach(name: str, words: list[str], environ: Mapping[str, str], *, makes: boo
         if begun.returncode:
             raise OwnerUnreachable(begun.stderr.strip().rpartition("\n")[2]) from None
         made = connected(name, "library", words, makes=None, environ=environ)
-    there = socket.socket(fileno=made.detach())
-    there.setblocking(False)
-    return there
+    return socket.socket(fileno=made.detach())
 
 
 @asynccontextmanager
@@ -76,7 +75,7 @@ async def at_owner(
     async with anyio.create_task_group() as tasks:
         link = Link(tasks, again)
         terminals = OwnersTerminals(folders, link)
-        link.begin(connection)
+        await link.begin(connection)
         try:
             if hosts:
                 await terminals.give_hosts(dict(hosts))
@@ -84,7 +83,7 @@ async def at_owner(
         except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
             failure = error
         finally:
-            link.close()
+            await link.close()
             tasks.cancel_scope.cancel()
     if failure is not None:
         raise failure
@@ -97,57 +96,47 @@ class Link:
     def __init__(self, tasks: TaskGroup, again: Callable[[], socket.socket]) -> None:
         self._tasks = tasks
         self._again = again
-        self._connection: socket.socket | None = None
+        self._connection: UNIXSocketStream | None = None
         self._connecting, self._sending = anyio.Lock(), anyio.Lock()
         self._numbers = itertools.count()
         self._calls: dict[int, MemoryObjectSendStream[tuple[bytes, Any]]] = {}
         self.tabs: WeakValueDictionary[str, OwnersTab] = WeakValueDictionary()
         self._over = False
 
-    def begin(self, connection: socket.socket) -> None:
-        self._connection = connection
-        self._tasks.start_soon(self._receive, connection)
+    async def begin(self, connection: socket.socket) -> None:
+        self._connection = await UNIXSocketStream.from_socket(connection)
+        self._tasks.start_soon(self._receive, self._connection)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         self._over = True
-        self._lose()
+        await self._lose(self._connection)
 
-    def _lose(self) -> None:
-        """The connection has ended, and so have the calls that wait."""
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    async def _lose(self, connection: UNIXSocketStream | None) -> None:
+        """That connection has ended, and so have the calls that wait."""
+        if connection is None or connection is not self._connection:
+            return
+        self._connection = None
         for call in self._calls.values():
             call.send_nowait((b"", None))
+        await connection.aclose()
 
-    async def _receive(self, connection: socket.socket) -> None:
-        have = bytearray()
-        with suppress(OSError):
+    async def _receive(self, connection: UNIXSocketStream) -> None:
+        stream = BufferedByteReceiveStream(connection)
+        with suppress(anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:
-                while len(have) >= HEAD.size and len(have) >= (end := HEAD.size + HEAD.unpack_from(have)[2]):
-                    kind, number, _ = HEAD.unpack_from(have)
-                    if number in self._calls:
-                        self._calls[number].send_nowait((kind, bytes(have[HEAD.size : end])))
-                    del have[:end]
-                await anyio.wait_readable(connection)
-                if not (data := connection.recv(_PIECE)):
-                    break
-                have += data
-        if connection is self._connection:
-            self._lose()
+                kind, number, size = HEAD.unpack(await stream.receive_exactly(HEAD.size))
+                body = await stream.receive_exactly(size)
+                if number in self._calls:
+                    self._calls[number].send_nowait((kind, body))
+        await self._lose(connection)
 
     async def _send(self, kind: bytes, number: int, body: bytes = b"") -> None:
         async with self._sending:
-            rest = memoryview(HEAD.pack(kind, number, len(body)) + body)
-            while rest and self._connection is not None:
-                with suppress(BlockingIOError):
-                    try:
-                        rest = rest[self._connection.send(rest) :]
-                        continue
-                    except (BrokenPipeError, ConnectionResetError):
-                        self._lose()
-                        return
-                await anyio.wait_writable(self._connection)
+            if (connection := self._connection) is not None:
+                try:
+                    await connection.send(HEAD.pack(kind, number, len(body)) + body)
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    await self._lose(connection)
 
     async def call(self, tab: str, method: str, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what it returns
         """Have a method called in the owner, and return what it returned or raise what it raised.
@@ -161,7 +150,7 @@ class Link:
                 raise ConnectionClosed("the instance was closed", remedy="open terminals once more")
             if self._connection is None:
                 try:
-                    self.begin(await anyio.to_thread.run_sync(self._again))
+                    await self.begin(await anyio.to_thread.run_sync(self._again))
                 except OwnerUnreachable as error:
                     raise ConnectionClosed(f"{_ENDED}, and no other is reached: {error}") from None
         number = next(self._numbers)
@@ -169,7 +158,8 @@ class Link:
         with to_call, answers:
             self._calls[number] = to_call
             try:
-                await self._send(b"c", number, body)
+                with anyio.CancelScope(shield=True):  # what is sent in part, or not at all, could not be given up
+                    await self._send(b"c", number, body)
                 return await self._answer(number, answers, functions)
             except anyio.get_cancelled_exc_class():
                 with anyio.CancelScope(shield=True), suppress(Exception):
@@ -284,7 +274,7 @@ class OwnersTerminals(Terminals):
 
     async def end(self) -> None:
         """Leave it, as it is."""
-        self.link.close()
+        await self.link.close()
 
 
 for _name in (*PUBLIC, *INTERNAL):
