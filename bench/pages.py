@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bench.picture import bars
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     # A report, or all that a run found, as JSON has it.
@@ -60,14 +60,18 @@ FIGURES = {
 
 def as_text(report: Document) -> str:
     """The table, its targets and its notes, for a terminal."""
+    below = (f"  {line}" for line in (*map(_target, report["targets"]), *report["notes"]))
+    return "\n".join([f"\n{report['title']}", *_table(report), *below])
+
+
+def _table(report: Document) -> Iterator[str]:
+    """Its lines, with columns of one width: as they are read on a terminal and on a page."""
     rows = [tuple(map(_figure, row)) for row in report["rows"]]
     columns: Sequence[str] = report["columns"]
     widths = [max(len(cell) for cell in column) for column in zip(columns, *rows, strict=True)]
-    told = [f"\n{report['title']}"]
     for row in (columns, *rows):
         first, *rest = zip(row, widths, strict=True)
-        told.append("  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]).rstrip())
-    return "\n".join([*told, *(f"  {line}" for line in (*map(_target, report["targets"]), *report["notes"]))])
+        yield "  ".join([first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]).rstrip()
 
 
 def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = INTRODUCTION) -> str:
@@ -81,9 +85,7 @@ def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = I
         parts.append(f"## {report['title']}\n")
         if report["name"] in drawn:
             parts.append(f"![{report['title']}]({drawn[report['name']]})\n")
-        parts.append("| " + " | ".join(report["columns"]) + " |")
-        parts.append("|---|" + "---:|" * (len(report["columns"]) - 1))
-        parts += ["| " + " | ".join(_escaped(_figure(cell)) for cell in row) + " |" for row in report["rows"]]
+        parts += ["```text", *_table(report), "```"]
         notes = [note if len(note) <= LONGEST_NOTE else f"{note[:LONGEST_NOTE]} ..." for note in report["notes"]]
         missed = [target for target in report["targets"] if not target["met"]]
         below = [f"- {line}" for line in (*map(_target, missed), *notes[:MOST_NOTES])]
@@ -126,10 +128,6 @@ def _figure(cell: str | float) -> str:
     if isinstance(cell, int) or abs(cell) >= 100:
         return f"{cell:,.0f}"
     return f"{cell:.2f}" if abs(cell) < 10 else f"{cell:.1f}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
 
 
 def _target(target: Document) -> str:

@@ -126,8 +126,8 @@ class Score:
                 round(sum(self.took)))  # fmt: skip
 
 
-COLUMNS = ("way", "exact", "whole among other text", "exit code right", "hung", "here-documents hung",
-           "next command works: at once + after C-c", "characters given", "median ms", "seconds in all")  # fmt: skip
+COLUMNS = ("way", "exact", "contains it", "code right", "hung", "of documents", "next works", "characters",
+           "median ms", "seconds")  # fmt: skip
 
 
 def same(text: str) -> str:
@@ -244,7 +244,7 @@ async def screens_again(screens: Iterable[recordings.Screen]) -> Report:
         (agent, f"{n['equal']} of {n['all']}", f"{n['both']} of {n['more']}", f"{n['other equal']} of {n['other all']}")
         for agent, n in counts.items()
     ]
-    columns = ("agent", "equal", "of these, more than a prompt", "equal, where tmux was asked at another moment")
+    columns = ("agent", "equal", "more than a prompt", "at another moment")
     return Report("screens", "Recorded screens", columns, tuple(rows))
 
 
@@ -278,7 +278,9 @@ moment than the log's end.
 files, which lacks the tasks' own: many fail quickly, in the same words by each way. An output is *exact* if it is what
 the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the ends of rows; so what a
 persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact. *Hung* means not seen to end within 5 s.
-The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
+The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours. *Of
+documents* are the here-documents that hung. *Next works* counts the next commands that worked at once, and after C-c.
+*Characters* are those that a model is given.
 """
 
 
