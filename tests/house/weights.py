@@ -26,7 +26,7 @@ MOST = {
     "pane": 1358,
     "protocol": 447,
     "repl": 454,
-    "shell": 3150,
+    "shell": 3152,
     "sync": 219,
     "tabs": 2613,
     "testing": 34,

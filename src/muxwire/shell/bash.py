@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # byte from `p` on is for private use (ECMA-48, 5.4). The first ESC is for what waits for a key.
 LINE_KEY = b"\x1b\x1b[q"
 PLAIN_KEY = b"\x1b[}"
+# The text's first line prints S. Not the file itself: a RETURN trap runs behind that, and writes into the output.
+_BEGIN = b'\\builtin printf "$__muxwire_a" >&0||__muxwire_a\n'
 # Deletes the line that names our file from the history of a nested shell whose HISTCONTROL does not ignore lines that
 # begin with a space. It has no newline: line numbers in the command's error messages count what comes before it.
 _FORGET = (
@@ -42,7 +44,7 @@ class Bash(Shell):
     """
 
     name = "bash"
-    typed_line = rb" \builtin eval \\builtin eval \"\$_mux\";_mux&&:"
+    typed_line = rb' \builtin eval "$_mux";_mux&&:'
     private_key = LINE_KEY
     plain_key = PLAIN_KEY
     has_accept_mark = True
@@ -79,10 +81,11 @@ class Bash(Shell):
         prints = before_start(request, BUILTIN, heads)
         body = body_to_eval(request, BUILTIN)
         end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
+        back = b"[[ -z ${__muxwire_to-} ]] || { __muxwire_to=; \\builtin printf '\\033[?1049l' >/dev/tty; }\n"
         return (
-            b"__muxwire_s=$? __muxwire_d=%b __muxwire_a='%b' __muxwire_b=" % (request.command_id, start)
-            + posix_quote(b"__muxwire_a\n" + body) + end + b"\n"
-            + b"[[ -z ${__muxwire_to-} ]] || { __muxwire_to=; \\builtin printf '\\033[?1049l' >/dev/tty; }\n"
-            + (b"{ " + prints + b"}" + UNSEEN + b"\n" if prints else b"")
-            + b'[[ $-$__muxwire_s$__muxwire_o == "$__muxwire_k" ]] || \\builtin eval "$__muxwire_j"\n'
+            b"__muxwire_s=$? __muxwire_x=${EPOCHREALTIME-} __muxwire_d=%b __muxwire_a='%b' __muxwire_b="
+            % (request.command_id, start) + posix_quote(_BEGIN + body) + end + b"\n"
+            + (back + b"{ " + prints + b"}" + UNSEEN + b"\n" if prints else b"")
+            + b'[[ $-$__muxwire_s$__muxwire_o == "$__muxwire_k" ]]'
+            b' && __muxwire_o=/dev/null PS1=${PS1%"$__muxwire_ps1"} || \\builtin eval "$__muxwire_j"\n'
         )  # fmt: skip

@@ -13,6 +13,7 @@ __muxwire_trap() {
     'case ${__muxwire_f:+x}:${FUNCNAME-}:$BASH_COMMAND in x:* | *__muxwire* | *:_mux* | *\$_mux*) ;; *) '"$1"$'\n;; esac'
 }
 __muxwire_trap='__muxwire_trap "$(\builtin trap -p DEBUG)"; \builtin eval "$__muxwire_u"'
+__muxwire_seen='[[ $_ == __muxwire_p ]] || \builtin eval "$__muxwire_trap"'
 
 if [ -n "$__muxwire_l" ]; then
   [ -r /etc/profile ] && . /etc/profile
@@ -29,7 +30,7 @@ case ${BLE_VERSION-} in
   ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
       ble-attach() { \builtin :; } ;;
 esac
-__muxwire_s=0 __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null __muxwire_l=/dev/null
+__muxwire_s=0 __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null __muxwire_d= __muxwire_z=
 __muxwire_w= __muxwire_to= __muxwire_size= __muxwire_ps1= __muxwire_ps2=$'\\[\e]7770;A;'$__muxwire_n$';2\a\\]'
 
 # Where our words could show (a trace, the user's traps), what they write goes to /dev/null: `__muxwire_o` says so for
@@ -70,7 +71,8 @@ __muxwire_room() {
   case ${PS2-} in *"$__muxwire_ps2") ;; *) PS2=${PS2-}$__muxwire_ps2 ;; esac
 }
 
-# S. `set` need not show the text. The clock (bash 5) is read here and by Q: how long the command took.
+# S, where our words could show; elsewhere the text begins by printing it. `set` need not show the text. The clock (bash 5)
+# is read here and by Q: how long the command took.
 __muxwire_a() {
   PS1=${PS1%"$__muxwire_ps1"}
   __muxwire_b= __muxwire_o=/dev/null __muxwire_x=${EPOCHREALTIME-}
@@ -78,28 +80,29 @@ __muxwire_a() {
   case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
 }
 
-# Before Q: what it says, and 0. `unset` makes a variable like any other of the clock: only what a time may have goes into
-# the mark. A command may have disabled a builtin that the mark needs, or defined a function of its name; `builtin` gets
-# past a function, unless that is called `builtin`. So the builtins are tried here, `return` by returning, and what was
-# changed is repaired and reported (N) before Q.
+# Q: E and P in one mark, and 0. Nothing is to come before the prompt but what comes after P too. The terminal is what the
+# shell reads from: a descriptor is quicker than its name. `unset` makes a variable like any other of the clock: only what
+# a time may have goes into the mark. Where all is as it was found last (`__muxwire_g`), nothing shows the words of ours
+# that follow, as long as `$-` stays, `$?` is 0 and `__muxwire_o` is empty, which are the parts of `__muxwire_k`. Then the
+# prompt gets its last bytes here, if no hook of the user's comes before it (`__muxwire_z`). Bash copies a function for
+# each call: what is rare stands in another one.
 __muxwire_e() {
-  __muxwire_s=$? __muxwire_x=:${__muxwire_x-}:${EPOCHREALTIME-} __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1))
+  __muxwire_s=$? __muxwire_x=:${__muxwire_x-}:${EPOCHREALTIME-} __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1)) __muxwire_u=
   __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s${__muxwire_x//[!0-9.,:]};$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'
   __muxwire_d=
-  \builtin printf -v __muxwire_u x && \builtin return 0
-  __muxwire_h "" 0
+  __muxwire_y || __muxwire_u=$?
+  [[ $__muxwire_u == 7 ]] && \builtin printf %s "$__muxwire_m" >&0 && __muxwire_m= &&
+    [[ ${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} == "$__muxwire_g" ]] &&
+    __muxwire_o= __muxwire_r= PS1=${PS1-}$__muxwire_z && \builtin return 0
+  __muxwire_look
 }
-
-# Q: E and P in one mark. Nothing is to come before the prompt but what comes after P too. The terminal is what the shell
-# reads from: a descriptor is quicker than its name. It is given `$_`, which is not `__muxwire_e` if a DEBUG trap has run
-# between, which is a new one: then it returns a failure. Where that is so, or anything else is not as it was found last
-# (`__muxwire_g`), look closer; else nothing shows the words of ours that follow, as long as `$-` stays, `$?` is 0 and
-# `__muxwire_o` is empty, which are the parts of `__muxwire_k`.
-__muxwire_q() {
-  \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty
-  [[ $1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS == "$__muxwire_g" ]] || __muxwire_i "$1"
-  __muxwire_o=$__muxwire_l __muxwire_r=$__muxwire_l
-  [[ $1 == __muxwire_e ]]
+# The rest of it: the mark was not printed, or something has changed. A command may have disabled a builtin that the mark
+# needs, or defined a function of its name; `builtin` gets past a function, unless that is called `builtin`. What was
+# changed is repaired, and reported (N) before Q.
+__muxwire_look() {
+  case $__muxwire_m in ?*) __muxwire_h "" 0; \builtin printf %s "$__muxwire_m" >/dev/tty ;; esac
+  __muxwire_i __muxwire_e
+  PS1=${PS1-}$__muxwire_z
 }
 
 # 7 if they are as they were.
@@ -120,14 +123,21 @@ __muxwire_h() {
 }
 
 # The end of the text: Q, unseen by the user's traps and trace, and 0. The empty line ends a backslash's continuation. It
-# is short, for bash parses it once more for each command, which takes longer than a call.
+# is short, for bash parses it once more for each command. `$_` is not `__muxwire_e` if a DEBUG trap has run between, which
+# is a new one.
 __muxwire_c='
-if __muxwire_e; then __muxwire_q "$_" || \builtin eval "$__muxwire_trap"; fi &>/dev/null'
+{ __muxwire_e; [[ $_ == __muxwire_e ]] || \builtin eval "$__muxwire_new"; } &>/dev/null'
+__muxwire_new="__muxwire_hide; $__muxwire_trap"
 
 # Q, if an error kept the text from getting to it.
 __muxwire_x() {
   __muxwire_e
-  __muxwire_q ""
+  __muxwire_hide
+}
+
+# Until the next Q has looked closer, our words are hidden.
+__muxwire_hide() {
+  __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null
 }
 
 # What the wrapper's file evaluates where `$-`, `$?` or `__muxwire_o` are not as they were when nothing showed our words
@@ -135,9 +145,10 @@ __muxwire_x() {
 # gets the bare text. `&&` keeps the shell alive under `set -e`, and an ERR trap quiet; without need it would have a
 # DEBUG trap run after S.
 __muxwire_j='__muxwire_o=/dev/null
+case $__muxwire_to in ?*) __muxwire_to=; \builtin printf "\\033[?1049l" >/dev/tty ;; esac
 case $__muxwire_q$- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
 case $__muxwire_s in 0) __muxwire_v= ;; *) __muxwire_v="; _mux && :" ;; esac
-__muxwire_b="{ __muxwire_a$__muxwire_v; } &>/dev/null${__muxwire_b#__muxwire_a}"'
+__muxwire_b="{ __muxwire_a$__muxwire_v; } &>/dev/null${__muxwire_b#*||__muxwire_a}"'
 
 # What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none. The typed
 # `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates the text, and leaves it nothing to do.
@@ -150,11 +161,14 @@ _mux='\builtin . "$__muxwire"; '"$__muxwire_v"' >&"${__muxwire_o:-1}"'
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
 
-# (Re-)install, and find out whether our words have to be hidden (`__muxwire_l`). Q calls it where something has changed,
-# so that it heals after `unset PROMPT_COMMAND`, and our last hook stays the last one.
+# (Re-)install, and find out whether our words have to be hidden. Q calls it where something has changed, so that it heals
+# after `unset PROMPT_COMMAND`, and our last hook stays the last one.
 __muxwire_i() {
-  \builtin local p='__muxwire_p && { [[ $_ == __muxwire_p ]] || \builtin eval "$__muxwire_trap"; }' hook last told
+  \builtin local p='__muxwire_p && \builtin eval "$__muxwire_seen"' alone hook last told
   hook="{ $p; } "'>&"${__muxwire_r:-1}"' last='{ __muxwire_on; } >&"${__muxwire_r:-1}"'
+  # Where no other hook is given `$?`, there is nothing to call after Q. Bash parses this once more for each prompt.
+  alone='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) '"$p"'; __muxwire_on ;; esac; } >&"${__muxwire_r:-1}"'
+  [[ ${COLUMNS-}:${LINES-}:$SHELLOPTS == "$__muxwire_size" ]] || __muxwire_room
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
     *)                                              # bash-preexec removes it; our line may be in the history by then
@@ -165,23 +179,25 @@ __muxwire_i() {
       esac ;;
   esac
   case "${PROMPT_COMMAND[*]-}" in
-    *__muxwire_p*"$last") ;;
-    "")                                             # nothing else is given `$?`: after Q there is nothing to call
-      hook='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) '"$p"'; esac; } >&"${__muxwire_r:-1}"'
-      \builtin printf -v PROMPT_COMMAND %s "$hook"$'\n'"$last" ;;
+    "$alone" | *__muxwire_p*"$last") ;;
+    "") \builtin printf -v PROMPT_COMMAND %s "$alone" ;;
     *)
       told=$(\builtin declare -p PROMPT_COMMAND 2>/dev/null) told=${told#declare -}
-      case "${PROMPT_COMMAND[*]}" in *__muxwire_p*) hook=: ;; esac
+      case "${PROMPT_COMMAND[*]}" in *"$alone"*) ;; *__muxwire_p*) hook=: ;; esac
       case "${told%% *}" in
         *r*) ;;                                     # readonly: live without P, Q still works
-        *a*) PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]//"$last"/:}" "$last") ;;
-        *) PROMPT_COMMAND=$hook$'\n'${PROMPT_COMMAND//"$last"/:}$'\n'$last ;;
+        *a*) PROMPT_COMMAND=("${PROMPT_COMMAND[@]//"$alone"/:}")
+             PROMPT_COMMAND=("$hook" "${PROMPT_COMMAND[@]//"$last"/:}" "$last") ;;
+        *) PROMPT_COMMAND=${PROMPT_COMMAND//"$alone"/:}
+           PROMPT_COMMAND=$hook$'\n'${PROMPT_COMMAND//"$last"/:}$'\n'$last ;;
       esac ;;
   esac
-  __muxwire_g= __muxwire_k= __muxwire_l=/dev/null
+  case "${PROMPT_COMMAND[*]-}" in "$alone") __muxwire_z=$__muxwire_ps1 ;; *) __muxwire_z= ;; esac
+  __muxwire_hide
   case ${1-}$-$BASH_VERSION in
     __muxwire_e*[xvTE]* | __muxwire_e*[!.0-9][123].*) ;;
-    __muxwire_e*) __muxwire_g=$1${PROMPT_COMMAND-}${HISTCONTROL-}$SHELLOPTS __muxwire_k=$-0 __muxwire_l= ;;
+    __muxwire_e*)
+      __muxwire_g=${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} __muxwire_k=$-0 __muxwire_o= __muxwire_r= ;;
   esac
   case $- in *x*) __muxwire_w=x; \builtin set +x ;; esac
 }
@@ -202,7 +218,7 @@ esac
 # aside comes back, at the cursor with what was typed meanwhile: a macro's rest is read before that. Behind a key that
 # waits for more, the key's first ESC was taken for text.
 __muxwire_half= __muxwire_at=0 __muxwire_bound=
-__muxwire_line=' \builtin eval \\builtin eval \"\$_mux\";_mux&&:'
+__muxwire_line=' \builtin eval "$_mux";_mux&&:'
 __muxwire_take() {
   case $-:$READLINE_LINE$__muxwire_half$__muxwire_bound${__muxwire_ps0-} in
     *x*:* | *:?*) __muxwire_aside ;;
@@ -217,7 +233,7 @@ __muxwire_aside() {
   esac
   __muxwire_half=${__muxwire_half:0:__muxwire_at}$READLINE_LINE${__muxwire_half:__muxwire_at}
   __muxwire_at=$((__muxwire_at + READLINE_POINT))
-  case $PS0 in *\$__muxwire_to*) __muxwire_to=$'\e[?1049h' ;; esac
+  case $PS0 in *\$__muxwire_to*) __muxwire_to=$'\e[?1049h' __muxwire_o=/dev/null ;; esac
   case ${__muxwire_half:+x}:$__muxwire_bound in
     x:)                                             # what the command mode of vi has goes one column to the left
       for map in emacs-standard vi-insert; do \builtin bind -m "$map" '"\e[y": "\e[~\e[x"'; done
@@ -253,7 +269,7 @@ __muxwire_k() {
     \builtin bind -m "$map" "\"\\e[}\": \"\\e[{$insert$quoted\\C-m\""
     \builtin bind -m "$map" '"\e[y": "\e[~"'
     \builtin bind -m "$map" '"\e[u": vi-movement-mode'
-    \builtin bind -m "$map" -x '"\e[s": { __muxwire_take "$_"; } >&"${__muxwire_o:-1}"'
+    \builtin bind -m "$map" -x '"\e[s": { __muxwire_take; } >&"${__muxwire_o:-1}"'
     \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null'
     \builtin bind -m "$map" -x '"\e[r": { __muxwire_back "$_"; READLINE_POINT=$((READLINE_POINT + 1)); } &>/dev/null'
     for key in '\e[q' '\e\e[q' '\e\e\e[q' '\C-x\e[q' '\C-x\e\e[q'; do
@@ -268,6 +284,6 @@ __muxwire_k() {
 __muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f __muxwire_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
-\builtin readonly -f _mux __muxwire_p __muxwire_on __muxwire_room __muxwire_a __muxwire_e __muxwire_q __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_take __muxwire_aside __muxwire_back
+\builtin readonly -f _mux __muxwire_p __muxwire_on __muxwire_room __muxwire_a __muxwire_e __muxwire_look __muxwire_hide __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_take __muxwire_aside __muxwire_back
 __muxwire_f=
 fi
