@@ -399,6 +399,7 @@ def _served(
     host, version = connection.host, greeting.version
     server = TmuxServer(host, there, None, client, version, greeting.generation, store, sessions, access)
     server.logs = folders.logs(greeting.generation)
+    server.records, server.lists_records = server.logs.parent / "tabs", True
     return server
 
 

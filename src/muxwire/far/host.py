@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import errno
-import math
 import secrets
 import time
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol, final
 import anyio
 
 from muxwire.errors import NO_PROCESS_THERE, ConnectionClosed, HostUnavailable, InvalidArgument
-from muxwire.host.host import Link
+from muxwire.host.host import Host, Link
 from muxwire.host.processes import FORKED, is_script
 from muxwire.host.shells import shell_named
 from muxwire.protocol.commands import command, command_list, joined
@@ -394,7 +393,7 @@ _PATHS_KEPT = 64
 
 
 @final
-class RemoteHost:
+class RemoteHost(Host):
     """Another machine, as a `Host`; `connect` gives it the connection and the helper's pane."""
 
     def __init__(self, name: str) -> None:
@@ -412,6 +411,7 @@ class RemoteHost:
     def connect(self, facts: Facts, line: Line, pane: str) -> None:
         """There is a connection: what is asked goes there. Questions to an earlier one are asked again."""
         self._facts, self._line = facts, line
+        self.environ = {"HOME": facts.home, "SHELL": facts.shell}  # the little of it that is known here
         self._helper.connect(line, pane)
 
     @property
@@ -420,11 +420,7 @@ class RemoteHost:
         assert self._facts is not None
         return self._facts
 
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """The little of it that is known here: the user's home and shell."""
-        return {"HOME": self.facts.home, "SHELL": self.facts.shell}
-
+    link: Link
     is_local = False
     answers_now = False
     detects_pid_reuse = False
@@ -539,9 +535,6 @@ class RemoteHost:
         del tty, near
         return self._answers.get(leader, _NOTHING).look(leader, tells=self.sees_waits)
 
-    async def look_all(self, leader: int, tty: str) -> PaneLook:
-        return self.look(leader, tty)
-
     def foreground_pgrp(self, leader: int) -> int | None:
         found = self.foreground(leader)
         return found.pgrp if found is not None else None
@@ -567,9 +560,6 @@ class RemoteHost:
         rows = self._of(pid).rows.values()
         return PurePosixPath(next((one.program for one in rows if one.parent == pid), "")).name
 
-    def surroundings(self, *_: object) -> None:
-        return None
-
     def arguments(self, pid: int) -> list[str]:
         return self._of(pid).arguments.get(pid, [])
 
@@ -588,20 +578,8 @@ class RemoteHost:
         found = self._process(pid)
         return found is not None and any(one.state == "T" for one in found.sleeps[:1])
 
-    def session_since(self, leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
-        """Its clock is another one: not known."""
-        del leader, since, until
-        return []
-
-    def begun_apart(self, *_: object) -> dict[int, str]:
-        return {}
-
     def started(self, pid: int) -> str:
         return str(pid)  # no process there is remembered longer than this one runs
-
-    def files_limit(self, pid: int) -> float:
-        del pid
-        return float("inf")
 
     def shares_folder(self, pid: int, folder: Path) -> bool:
         del folder
@@ -645,17 +623,8 @@ class RemoteHost:
 
     # -- files and programs
 
-    def make_folder(self, path: Path) -> None:
-        """Nothing: the pane itself makes it, before its shell (`_START`)."""
-
     def remove_folder(self, path: Path) -> None:
         self._helper.say("d", path.name)
-
-    async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
-        """Nothing: with the server the whole directory goes."""
-
-    def install(self, folder: Path) -> None:
-        """Nothing: the script brought them along."""
 
     def command_files(self, folder: Path) -> CommandFiles:
         return _RemoteFiles(self, folder)
@@ -677,8 +646,6 @@ class RemoteHost:
             self._line.submit_prepared(self.file_lines(path, content))
         except ConnectionClosed as error:
             raise OSError(errno.ENOTCONN, str(error), str(path)) from error
-
-    replace_file = write_file
 
     def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
         path = self._absolute(str(cwd), relative_to)
@@ -710,19 +677,11 @@ class RemoteHost:
             raise InvalidArgument("a script with a NUL byte cannot be sent to another machine", remedy="leave it out")
         return path, kept, partial(self.write_file, path, code)
 
-    def is_folder(self, path: str) -> bool:
-        del path
-        return True  # the program that goes there reports it
-
     def own_folder(self) -> str:
         return self.facts.start
 
     def which(self, program: str) -> str | None:
         return self._programs.get(program, (None,))[0]
-
-    def running_program(self, pid: int, installed: str | None) -> str | None:
-        del pid
-        return installed
 
     def shell_for(self, program: str) -> Shell | None:
         files = dict(self._programs.values())
@@ -731,10 +690,6 @@ class RemoteHost:
 
     def default_shell(self) -> str:
         return self.facts.shell
-
-    def listening_pid(self, socket: Path) -> int | None:
-        del socket
-        return 0
 
     def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         return "/", ("/bin/sh", "-c", _START, "sh", str(folder), self.facts.umask, cwd, *argv)

@@ -80,11 +80,14 @@ class CommandFiles(Protocol):
 
 
 class Host(Protocol):
-    """The machine of the panes."""
+    """The machine of the panes.
 
-    @property
-    def environ(self) -> Mapping[str, str]:
-        """The environment in which tmux and the shells are started."""
+    What a method does here is for another machine that does not say so much: nothing is known, or nothing is to be
+    done. `LocalHost` has all of them itself.
+    """
+
+    link: Link | None  # the connection to it; None for this machine
+    environ: Mapping[str, str]  # in which tmux and the shells are started
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -97,10 +100,6 @@ class Host(Protocol):
     @property
     def prefix(self) -> str:
         """What stands before the ids of the tabs there: `HOST/`, "" for this machine."""
-
-    @property
-    def link(self) -> Link | None:
-        """The connection to it; None for this machine."""
 
     @property
     def is_local(self) -> bool:
@@ -144,6 +143,7 @@ class Host(Protocol):
 
     async def look_all(self, leader: int, tty: str) -> PaneLook:
         """As `look` without `near`; other tasks of the event loop run meanwhile."""
+        return self.look(leader, tty)
 
     def foreground_pgrp(self, leader: int) -> int | None:
         """The foreground process group of the terminal of a session's leader; None if the process is gone."""
@@ -173,6 +173,7 @@ class Host(Protocol):
 
     def surroundings(self, pid: int) -> tuple[str, dict[str, str]] | None:
         """The directory of a process, and the environment that what it runs was started with; None if not known."""
+        return None
 
     def runs_script(self, pid: int) -> bool:
         """Whether a shell was started with a script or with `-c`."""
@@ -191,12 +192,15 @@ class Host(Protocol):
 
     def session_since(self, leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
         """Number and name of each process of a pane that began between the two; empty where it cannot be known."""
+        return []
 
     def begun_apart(self, leader: int, tty: str, since: float) -> dict[int, str]:
         """What a pane's processes began since then that has a session of its own: when each started (`started`)."""
+        return {}
 
     def files_limit(self, pid: int) -> float:
         """How many files a process may have open; infinity where the kernel does not tell."""
+        return math.inf
 
     def shares_folder(self, pid: int, folder: Path) -> bool:
         """Whether a process finds our private directory where we do, and may read in it."""
@@ -236,27 +240,24 @@ class Host(Protocol):
 
     def make_folder(self, path: Path) -> None:
         """Make a directory that only this user can enter; InstanceUnavailable if it is a link or another user's."""
+        return
 
     def remove_folder(self, path: Path) -> None:
         """Remove a directory and all in it; what is gone already is no error."""
 
     async def remove_folders(self, home: Path, *, spare: Collection[str]) -> None:
         """Remove the directories of tabs that are no more, which are named after labels; those of `spare` stay."""
+        return
 
     def install(self, folder: Path) -> None:
         """Write the shells' integration files into `folder`; OSError, with its path."""
+        return
 
     def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         """The pane's first directory and what it runs, so that `argv` runs in `cwd`, and `folder` exists by then."""
 
     def command_files(self, folder: Path) -> CommandFiles:
         """The files of a tab's directory `folder`, which exists."""
-
-    def write_file(self, path: Path, content: bytes) -> None:
-        """Write a file that only we can read; a link in its place is refused. OSError, with its path."""
-
-    def replace_file(self, path: Path, content: bytes) -> None:
-        """Replace a private file that others may be reading: they see the old one or the new one, whole. OSError."""
 
     def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
         """Return `cwd` as an absolute directory; InvalidArgument if there is none."""
@@ -273,6 +274,7 @@ class Host(Protocol):
 
     def is_folder(self, path: str) -> bool:
         """Whether there is a directory at that path."""
+        return True
 
     def own_folder(self) -> str:
         """The directory in which a tab begins that was given none."""
@@ -280,14 +282,8 @@ class Host(Protocol):
     def which(self, program: str) -> str | None:
         """The path of an executable on PATH; None if there is none."""
 
-    def running_program(self, pid: int, installed: str | None) -> str | None:
-        """A path for what a process runs; `installed` if that is the same file, or if that cannot be known."""
-
     def shell_for(self, program: str) -> Shell | None:
         """The shell that an executable is, perhaps by a link; None if we do not know it."""
 
     def default_shell(self) -> str:
         """`$SHELL` if we know it and it can be run, else bash, else sh."""
-
-    def listening_pid(self, socket: Path) -> int | None:
-        """The process that listens at a socket; None if there is none, 0 if the kernel does not tell which."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Collection, Mapping
 
-    from muxwire.host.host import CommandFiles
+    from muxwire.host.host import CommandFiles, Link
     from muxwire.shell.look import PaneLook
 
 
@@ -80,7 +80,7 @@ class LocalHost:
     is_local = True
     answers_now = True
     prefix = ""
-    link = None
+    link: Link | None = None
 
     @property
     def detects_pid_reuse(self) -> bool:

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from anyio.abc import TaskGroup
 
     from muxwire.host.folders import Folders
-    from muxwire.host.host import Host
+    from muxwire.host.local import LocalHost
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
@@ -106,7 +106,7 @@ class Adopted:
     def __init__(
         self,
         folders: Folders,
-        host: Host,
+        host: LocalHost,
         access: Access,
         book: TabBook,
         on_notification: Callable[[Event], None],

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from muxwire.client.transport import TmuxProcess
     from muxwire.host.folders import Folders
-    from muxwire.host.host import Host
+    from muxwire.host.local import LocalHost
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tmux.server import Access
@@ -40,7 +40,7 @@ _LOG = logging.getLogger("muxwire")
 @asynccontextmanager
 async def open_server(
     folders: Folders,
-    host: Host,
+    host: LocalHost,
     *,
     history_limit: int,
     on_notification: Callable[[Event], None],
@@ -84,7 +84,7 @@ async def open_server(
 
 
 async def _served(
-    host: Host,
+    host: LocalHost,
     folders: Folders,
     process: TmuxProcess,
     client: ControlClient,

@@ -81,7 +81,7 @@ def _recorded(server: TmuxServer, packed: str) -> TabRecord | None:
 
 async def reattach(server: TmuxServer, book: TabBook) -> None:
     """Reattach every tab that runs on a server to which we have just attached; remove the directories of ended tabs."""
-    if not server.host.is_local:
+    if server.rejoin is not None:
         await _reattach_there(server, book)
         return
     await sign_client(server)

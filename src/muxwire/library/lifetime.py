@@ -16,7 +16,7 @@ from muxwire.errors import (
     MuxwireError,
 )
 from muxwire.host.host import answer_seconds
-from muxwire.instance.connect import open_server
+from muxwire.host.local import LocalHost
 from muxwire.instance.faces import introduce
 from muxwire.instance.notifications import Notifications
 from muxwire.instance.orphans import end_orphans
@@ -63,12 +63,12 @@ class ServerLifetime:
         host: Host,
         tasks: TaskGroup,
         access: Access,
+        opener: Opener,
         *,
-        opener: Opener | None = None,
         parent: TabBook | None = None,
     ) -> None:
-        """`opener` opens a server on another machine; `parent` is the book of the instance that it belongs to."""
-        self._opener = opener or partial(open_server, folders, host)
+        """`opener` opens the server; on another machine `parent` is the book of the instance that it belongs to."""
+        self._opener = opener
         self.folders = folders
         self.host = host
         self.access = access
@@ -79,6 +79,7 @@ class ServerLifetime:
         self.notifications = Notifications(self.book)
         self.adopted: Adopted | None = None
         if self.access.role == "adopted":
+            assert isinstance(host, LocalHost)
             from muxwire.instance.adopted import Adopted  # late: few have to do with a person's server
 
             self.adopted = Adopted(folders, host, self.access, self.book, self.notifications.notify)
@@ -107,7 +108,7 @@ class ServerLifetime:
     def on_machine(self, folders: Folders, host: Host, opener: Opener, *, lasting: bool) -> ServerLifetime:
         """The lifetime of the server on another machine, which ends with us unless it is `lasting`."""
         access = Access(persistent=lasting)
-        there = ServerLifetime(folders, host, self._tasks, access, opener=opener, parent=self.book)
+        there = ServerLifetime(folders, host, self._tasks, access, opener, parent=self.book)
         there.book.on_unreadable = there._on_unreadable
         there.history_limit, there._settle = self.history_limit, self._settle  # one process has all of the instance
         there._client, there._directory = self._client, self._directory

@@ -20,6 +20,7 @@ from muxwire.host.descriptors import make_room
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import InstanceLock, holder, named_server
+from muxwire.instance.connect import open_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
 from muxwire.library.at_owner import at_owner, reach
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
 
-    from muxwire.host.host import Host
 
 # A name is part of paths, and the socket's has room for a hundred bytes.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}\Z")
@@ -230,20 +230,20 @@ async def _by_name(
         yield terminals
 
 
-def _runs(folders: Folders, host: Host) -> bool:
+def _runs(folders: Folders, host: LocalHost) -> bool:
     """Whether there is a server of that name: at this socket, or at another one (which `Access.settle` refuses)."""
     return server_pid(folders, host) is not None or folders.differs(named_server(folders.server)[1])
 
 
 @asynccontextmanager
 async def _opened(
-    folders: Folders, host: Host, access: Access, idle: float, hosts: Mapping[str, Way]
+    folders: Folders, host: LocalHost, access: Access, idle: float, hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
     failure: Exception | None = None
     make_room()
     async with anyio.create_task_group() as tasks:
-        life = ServerLifetime(folders, host, tasks, access)
+        life = ServerLifetime(folders, host, tasks, access, partial(open_server, folders, host))
         life.book.idle_timeout = idle
         terminals = Terminals(life, hosts)
         try:

@@ -58,7 +58,7 @@ def find_tmux(host: Host) -> str:
     return _there(host.which("tmux"), host)
 
 
-def program_for(pid: int | None, host: Host) -> str:
+def program_for(pid: int | None, host: LocalHost) -> str:
     """The tmux to talk to that server with, or to start one with; TmuxUnavailable if there is none."""
     found = host.which("tmux")
     return _there(host.running_program(pid, found) if pid else found, host)
@@ -70,7 +70,7 @@ def _there(found: str | None, host: Host) -> str:
     return found
 
 
-def server_runs(host: Host, path: Path) -> bool:
+def server_runs(host: LocalHost, path: Path) -> bool:
     """Whether a server listens at a socket: the file of a server that is gone stays where it was."""
     return host.listening_pid(path) is not None
 
@@ -121,7 +121,7 @@ _BACK_SECONDS = 2.0
 _LOOK_SECONDS = 0.005
 
 
-def note_server(folders: Folders, pid: int, host: Host) -> None:
+def note_server(folders: Folders, pid: int, host: LocalHost) -> None:
     """Keep the id of the server's process. On a full disk it is not kept, and a lost socket stays lost."""
     noted, socket = named_server(folders.server)
     if noted != pid or not socket:
@@ -130,7 +130,7 @@ def note_server(folders: Folders, pid: int, host: Host) -> None:
             host.replace_file(folders.server, json.dumps(server).encode())
 
 
-def server_pid(folders: Folders, host: Host) -> int | None:
+def server_pid(folders: Folders, host: LocalHost) -> int | None:
     """As `Host.listening_pid` of the instance's socket, which the server makes anew if it was removed."""
     found = host.listening_pid(folders.socket_path)
     if found is not None:

@@ -102,6 +102,9 @@ class TmuxServer:
         self.log_store = log_store
         self.sessions = sessions
         self.access = access
+        # The directory of the tabs' records: with what their shells read, or, of another machine, beside the logs.
+        self.records = folders.shells.parent
+        self.lists_records = access.persistent  # whether other processes find the tabs by what tmux says of them
         # Attaches the client, if it is not yet: at a person's server a session is attached to at its first use.
         self.attach: Callable[[], Awaitable[None]] = _is_attached
         # On another machine: fetches the output of a pane whose beginning another connection may have received.
@@ -132,31 +135,20 @@ class TmuxServer:
             self._process.watchdog.release_session(pid)
 
     def record(self, label: str) -> Path:
-        """Where the record of a tab is: with what its shell reads; for a tab on another machine, beside its logs."""
-        return self.folders.tab(label) if self.host.is_local else self.records / label
+        """Where the record of a tab is."""
+        return self.records / label
 
     def make_record_folder(self, label: str) -> Path:
-        """The directory of `record`; for a pane on this machine `Host.make_folder` has made it already."""
+        """The directory of `record`, which is there now."""
         folder = self.record(label)
-        if not self.host.is_local:
-            private_folder(folder)
+        private_folder(folder)
         return folder
-
-    @property
-    def lists_records(self) -> bool:
-        """Whether a later process finds its tabs by what tmux says of them."""
-        return self.access.persistent or not self.host.is_local
 
     def mend_folders(self) -> None:
         """Make what shells read anew, if it was removed, as at the end of the user's last login."""
         if self.host.is_local and not self.folders.shells.is_dir():
             self.folders.prepare()
             self.host.install(self.folders.shells)
-
-    @property
-    def records(self) -> Path:
-        """The records of another machine's tabs."""
-        return self.logs.parent / "tabs"
 
     def open_log(self, path: Path) -> PaneLog:
         """The log at that path, to be written."""

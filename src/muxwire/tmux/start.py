@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from muxwire.client.client import ControlClient
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
+    from muxwire.host.local import LocalHost
     from muxwire.tmux.server import Access
 
 HUB = "hub"
@@ -124,7 +125,7 @@ class Greeting:
 class ServerStart:
     """One attempt to attach to the server of an instance, which is started if it does not run."""
 
-    def __init__(self, folders: Folders, host: Host, access: Access) -> None:
+    def __init__(self, folders: Folders, host: LocalHost, access: Access) -> None:
         """See whether it runs; TmuxUnavailable if there is no tmux to talk to it with."""
         self._folders = folders
         self._host = host
@@ -255,7 +256,7 @@ def configuration(folders: Folders, history_limit: int) -> str:
     return config + status_config(hub=HUB, keeper=KEEPER_NAME) + _READ_ALL.format(generation=generation)
 
 
-def silent_server(host: Host, pid: int, ends_it: str) -> TmuxSilent:
+def silent_server(host: LocalHost, pid: int, ends_it: str) -> TmuxSilent:
     who = f"the tmux server (process {pid})"
     if host.is_stopped(pid):
         return TmuxSilent(f"{who} is stopped", remedy=_continues(pid))
