@@ -20,7 +20,7 @@ MOST = {
     "instance": 885,
     "library": 1257,
     "logs": 1262,
-    "mcp": 1275,
+    "mcp": 1250,
     "operations": 658,
     "owner": 858,
     "pane": 1358,

@@ -288,7 +288,7 @@ async def _stream(
     uris = list(dict.fromkeys(asked.resource_subscriptions or ()))
     lists = bool(asked.resources_list_changed)
     meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: request_id}
-    terminals, wanted = await connection.updates.wanted(uris, lists + len(ends))
+    terminals, wanted = await connection.updates.wanted(uris)
     tasks: dict[str, Any] = {"taskIds": list(ends)} if ends else {}
     honored = types.SubscriptionFilter(
         resources_list_changed=lists or None, resource_subscriptions=list(wanted) or None, **tasks
@@ -298,20 +298,19 @@ async def _stream(
     async def send(notification: types.ServerNotification) -> None:
         await session.send_notification(notification, related_request_id=request_id)
 
-    with connection.updates.listening(len(wanted) + lists + len(ends)):
-        async with anyio.create_task_group() as streams:
-            for uri, changes in wanted.items():
-                params = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
-                streams.start_soon(
-                    push, terminals, changes, partial(send, types.ResourceUpdatedNotification(params=params))
-                )
-            if lists:
-                changed = types.ResourceListChangedNotification(params=types.NotificationParams(_meta=meta))
-                streams.start_soon(push, terminals, EventFilter.checked((), LIST_CHANGES), partial(send, changed))
-            await send(types.SubscriptionsAcknowledgedNotification(params=said))
-            for ended in ends.values():
-                streams.start_soon(_send_end, send, ended, meta)
-            await anyio.sleep_forever()
+    async with anyio.create_task_group() as streams:
+        for uri, changes in wanted.items():
+            params = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
+            streams.start_soon(
+                push, terminals, changes, partial(send, types.ResourceUpdatedNotification(params=params))
+            )
+        if lists:
+            changed = types.ResourceListChangedNotification(params=types.NotificationParams(_meta=meta))
+            streams.start_soon(push, terminals, EventFilter.checked((), LIST_CHANGES), partial(send, changed))
+        await send(types.SubscriptionsAcknowledgedNotification(params=said))
+        for ended in ends.values():
+            streams.start_soon(_send_end, send, ended, meta)
+        await anyio.sleep_forever()
     raise AssertionError("a listen stream ends by being cancelled")
 
 

@@ -27,8 +27,6 @@ log = logging.getLogger(__name__)
 # The answer to this request is a stream without an end: a client that hangs up does not wait for it.
 ENDLESS: Final = "subscriptions/listen"
 
-_NO_ID = "The id of a request must be a string or an integer"
-
 
 @final
 class Lines(ObjectReceiveStream[SessionMessage]):
@@ -67,7 +65,7 @@ class Lines(ObjectReceiveStream[SessionMessage]):
         match message:
             # The SDK's model ignores an id of a wrong type, takes the request for a notification, and answers nothing.
             case types.JSONRPCNotification() if "id" in json.loads(line):
-                answer = _refusal(types.INVALID_REQUEST, _NO_ID)
+                answer = _refusal(types.INVALID_REQUEST, "The id of a request must be a string or an integer")
             case types.JSONRPCRequest(
                 method="server/discover", params={"_meta": {types.PROTOCOL_VERSION_META_KEY: str() as version}}
             ):

@@ -20,7 +20,7 @@ import anyio.to_thread
 
 from muxwire.errors import NoSuchTarget
 from muxwire.host.patterns import Pattern, matching
-from muxwire.mcp.registry import Hints, Text, tool
+from muxwire.mcp.registry import RUNS_ANYTHING, Hints, Text, tool
 from muxwire.verbs.describe import Help, Least, Verb
 from muxwire.verbs.types import Milliseconds
 from muxwire.verbs.words import spelled
@@ -44,7 +44,6 @@ _SHOWN = 30_000
 # What matching the lines of one answer may take.
 _FILTER_SECONDS = 1.0
 
-_RUNS_ANYTHING = Hints(destructive=True, open_world=True)
 # What notes of results name in place of muxwire's own tools. Claude Code has no tool that types.
 _CODEX_WORDS: Mapping[str, str] = {
     "send_keys": "write_stdin",
@@ -157,7 +156,7 @@ class WriteStdin(Verb):
     max_output_tokens: _MostTokens = _TOKENS
 
 
-@tool(ExecCommand, returns=Text, hints=_RUNS_ANYTHING, words=_CODEX_WORDS)
+@tool(ExecCommand, returns=Text, hints=RUNS_ANYTHING, words=_CODEX_WORDS)
 async def exec_command(call: Call, given: ExecCommand) -> Text:
     begun, shells = time.monotonic(), _shells(call)
     command = shlex.join([given.shell, "-lc" if given.login else "-c", given.cmd]) if given.shell else given.cmd
@@ -177,7 +176,7 @@ async def exec_command(call: Call, given: ExecCommand) -> Text:
     return await _chunk(shells, tab, result, begun)
 
 
-@tool(WriteStdin, returns=Text, hints=_RUNS_ANYTHING, words=_CODEX_WORDS)
+@tool(WriteStdin, returns=Text, hints=RUNS_ANYTHING, words=_CODEX_WORDS)
 async def write_stdin(call: Call, given: WriteStdin) -> Text:
     begun, shells = time.monotonic(), _shells(call)
     tab, command_id = shells.find(given.session_id)
@@ -262,7 +261,7 @@ class KillShell(Verb):
     shell_id: Annotated[str, Help("the command", "the ID of the background command")]
 
 
-@tool(Bash, returns=Text, hints=_RUNS_ANYTHING, words=_CLAUDE_WORDS)
+@tool(Bash, returns=Text, hints=RUNS_ANYTHING, words=_CLAUDE_WORDS)
 async def bash(call: Call, given: Bash) -> Text:
     shells, background = _shells(call), given.run_in_background
     async with shells.tab(call.terminals, apart=background) as tab:

@@ -118,8 +118,6 @@ Send = Callable[[float, str], Awaitable[None]]
 class Progress:
     """Progress of one call; silent, and free, unless the client asked with a progress token."""
 
-    __slots__ = ("_last_line", "_send", "_size")
-
     def __init__(self, send: Send | None) -> None:
         self._send = send
         self._size = -1
@@ -273,6 +271,10 @@ class Hints:
     read_only: bool = False
     destructive: bool = False
     open_world: bool = False
+
+
+# What runs a command of any kind.
+RUNS_ANYTHING = Hints(destructive=True, open_world=True)
 
 
 @final

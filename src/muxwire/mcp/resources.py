@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast, final
 from urllib.parse import quote, unquote
 
 import anyio
 from mcp import MCPError
-from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 
 from muxwire.errors import MuxwireError, NoSuchTarget
 from muxwire.mcp.pages import SKILL, SKILL_TYPE, skill
@@ -20,7 +20,7 @@ from muxwire.tabs.event_log import EventFilter
 from muxwire.values import to_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from anyio.abc import TaskGroup
 
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 # A person does not mind a delay of half a second; a model is notified far less often than a build prints.
 INTERVAL_SECONDS = 0.5
-# Each costs a comparison for every event; a client that wants more than this has lost count.
-MAX_SUBSCRIPTIONS = 256
 # Stands for the list of resources among the URIs that are subscribed to. No URI is empty.
 _LIST = ""
 
@@ -64,7 +62,6 @@ class Updates:
         self._terminals = terminals
         self._tasks = tasks
         self._subscribed: dict[str, anyio.CancelScope] = {}
-        self._listening = 0
 
     async def subscribe(self, uri: str, tell: Tell) -> None:
         """Push updates of a resource until `unsubscribe`; MCPError if there is no such resource."""
@@ -91,7 +88,6 @@ class Updates:
             self._start(_LIST, push_list)
 
     def _start(self, name: str, pushing: Callable[[], Awaitable[None]]) -> None:
-        self._check(1)
         scope = self._subscribed[name] = anyio.CancelScope()
 
         async def run() -> None:
@@ -100,37 +96,17 @@ class Updates:
 
         self._tasks.start_soon(run)
 
-    def _check(self, more: int) -> None:
-        if len(self._subscribed) + self._listening + more > MAX_SUBSCRIPTIONS:
-            raise MCPError(INVALID_REQUEST, f"More than {MAX_SUBSCRIPTIONS} subscriptions")
-
-    async def wanted(self, uris: Sequence[str], more: int) -> tuple[Terminals, dict[str, EventFilter]]:
-        """Return which events a listen stream of `uris` and `more` other subjects waits for, by URI. MCPError.
+    async def wanted(self, uris: Sequence[str]) -> tuple[Terminals, dict[str, EventFilter]]:
+        """Return which events a listen stream of `uris` waits for, by URI.
 
         What is there no more, or never was, is left out: it could never fire.
         """
-        self._check(len(uris) + more)
         terminals = await self._terminals.get()
-        return terminals, await _existing(uris, terminals)
-
-    @contextmanager
-    def listening(self, count: int) -> Iterator[None]:
-        """Count the subjects of a listen stream among the subscriptions, for the time of the block."""
-        self._listening += count
-        try:
-            yield
-        finally:
-            self._listening -= count
-
-
-async def _existing(uris: Sequence[str], terminals: Terminals) -> dict[str, EventFilter]:
-    found: dict[str, EventFilter] = {}
-    for uri in uris:
-        try:
-            found[uri] = await Subject.of(uri).changes(terminals)
-        except MCPError:
-            continue
-    return found
+        found: dict[str, EventFilter] = {}
+        for uri in uris:
+            with suppress(MCPError):
+                found[uri] = await Subject.of(uri).changes(terminals)
+        return terminals, found
 
 
 View = Literal["tabs", "log", "screen", "commands"]

@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from muxwire.errors import NoSuchTarget
 from muxwire.mcp.pages import TERMINAL_PAGE
-from muxwire.mcp.registry import Call, Hints, tool
+from muxwire.mcp.registry import RUNS_ANYTHING, Call, Hints, tool
 from muxwire.operations import KillPane
 from muxwire.operations.lists import kinds_in_words, read_operations
 from muxwire.operations.operation import OperationsResult
@@ -72,7 +72,7 @@ class Success:
 @tool(
     CreateTab,
     returns=TabInfo,
-    hints=Hints(destructive=True, open_world=True),  # `command` may be anything
+    hints=RUNS_ANYTHING,  # `command` may be anything
 )
 async def create_tab(call: Call, given: CreateTab) -> TabInfo:
     tab = call.told.tab = await call.terminals.create_tab(**given.words)
@@ -134,8 +134,6 @@ async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> None:
 
 # Tools that run one command or script and return exactly what it wrote.
 
-RUNS_ANYTHING = Hints(destructive=True, open_world=True)
-
 
 @tool(ExecuteCommand, returns=ExecutionResult, hints=RUNS_ANYTHING, finds_room=True)
 async def execute_command(call: Call, given: ExecuteCommand) -> ExecutionResult:
@@ -162,7 +160,7 @@ def _asked(given: ExecuteCommand | ExecuteScript | CommandResult | ReadLogs) -> 
 # Tools for programs that stay: servers, watchers, REPLs.
 
 
-@tool(StartProcess, returns=ProcessStart, hints=Hints(destructive=True, open_world=True), finds_room=True)
+@tool(StartProcess, returns=ProcessStart, hints=RUNS_ANYTHING, finds_room=True)
 async def start_process(call: Call, given: StartProcess) -> ProcessStart:
     tab = await call.tab(given.target, within=given.ready_timeout)
     return await call.progress.during(tab.start_process(**given.words))
@@ -219,7 +217,7 @@ async def snapshot(call: Call, given: TakeSnapshot) -> Snapshot:
     return taken if given.cells else replace(taken, cells=None, scrollback_cells=None)
 
 
-@tool(SendKeys, returns=KeysSent, hints=Hints(destructive=True, open_world=True))
+@tool(SendKeys, returns=KeysSent, hints=RUNS_ANYTHING)
 async def send_keys(call: Call, given: SendKeys) -> KeysSent:
     tab = await call.tab(given.target, within=given.wait or inf)
     return await call.progress.during(tab.send_keys(**given.words))
@@ -269,7 +267,7 @@ async def _killed(call: Call, operations: Sequence[Operation]) -> list[Tab]:
 @tool(
     RunTmuxOperations,
     returns=OperationsResult,
-    hints=Hints(destructive=True, open_world=True),
+    hints=RUNS_ANYTHING,
     toolset="ops",
     told={"operations": kinds_in_words},
 )
