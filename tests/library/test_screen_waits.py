@@ -122,3 +122,39 @@ async def test_a_command_line_that_is_shown_is_no_output(tab: Tab) -> None:
     await tab.stop_process()
     started = await tab.start_process(f"true 'is up'; {draws}", ready="is up", ready_timeout=DEADLINE)
     assert started.ready is True
+
+
+# As Ink draws: up over the rows of its frame, all of them once more, and what is to stay above them. A spinner turns.
+INK = r"""
+import os, select, time, tty
+tty.setraw(0)
+box, height, turns = '', 0, 0
+while True:
+    new = []
+    for key in os.read(0, 1000).decode() if select.select([0], [], [], 0.02)[0] else '':
+        box += key
+        if key == '\r':
+            new += ['> ' + box[:-1], *['* Done'] * (box == 'go\r')]
+            new += [*map(str, range(60)), '* Done'] if box == 'much\r' else []
+            box = ''
+    turns += 1
+    frame = ['%s Working' % '-\\|/'[turns % 4], '> ' + box, 'Done: so far 0']
+    up = '\x1b[2K' + '\x1b[1A\x1b[2K' * (height - 1) + '\x1b[G' if height else ''
+    height = len(frame)
+    os.write(1, (up + '\r\n'.join([*new, *frame])).encode())
+"""
+
+
+async def test_a_program_that_draws_its_rows_all_the_time_meets_a_wait_by_what_is_new(terminals: Terminals) -> None:
+    tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", INK])
+    await tab.wait_for(until="Working", timeout=DEADLINE)
+
+    async def sent(line: str, *, wait: float = DEADLINE) -> str | None:
+        return (await tab.send_keys([line, "Enter"], until="Done", wait=wait)).outcome
+
+    for _ in range(2):
+        assert await sent("nothing", wait=0.5) == "timed_out"
+        assert await sent("is it Done", wait=0.5) == "timed_out"  # its echo moves from the box up to the lines above
+        assert await sent("go") == "met"
+        assert await sent("much") == "met"  # what stood there has scrolled off meanwhile
+    await tab.close(force=True)

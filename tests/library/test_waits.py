@@ -13,7 +13,8 @@ import anyio.lowlevel
 import pytest
 
 from muxwire.errors import InvalidArgument
-from muxwire.tabs.waits import OVERLAP, SLICE, Wanted
+from muxwire.tabs.searches import OVERLAP, SLICE
+from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import Wait
 
 if TYPE_CHECKING:

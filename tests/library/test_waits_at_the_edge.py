@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from muxwire.tabs.waits import SLICE
+from muxwire.tabs.searches import SLICE
 from tests.library.opened import closed, known_prompt, tab_for
 from tests.processes import stopped
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from muxwire.vt.drawn import NewMatches, Picture, picture, rows_of, shift, shows_typed, stands
+from muxwire.vt.drawn import NewMatches, Picture, picture, rows_of, shows_typed, stands
 
 ROWS, COLUMNS = 6, 20
 
@@ -27,6 +27,8 @@ NEW = [
     ("the same row once more", "", [seen("> "), seen("> a", "> ")], "> ", True),
     ("the same row, scrolled", "", [seen(*"abcde", "hit"), seen(*"bcde", "hit", "x", above=1)], "hit", False),
     ("scrolled, and once more", "", [seen(*"abcde", "hit"), seen(*"bcde", "hit", "hit", above=1)], "hit", True),
+    ("erased at the top", "", [seen("hit", "> "), seen("hit", "> ", above=2)], "hit", False),
+    ("an old row that looks like an echo", "up\n", [seen("is up"), seen("is up", "> up")], "up", False),
     ("scrolled away whole", "", [seen("hit", *"bcdef"), seen("hit", *"uvwxy", above=9)], "hit", True),
     ("the same place of another text", "", [seen("load 10%"), seen("load 20%")], "load", False),
     ("what is new in an old row", "", [seen("load 10%"), seen("load 20%")], "20%", True),
@@ -41,6 +43,7 @@ NEW = [
     ("the echo in a box that breaks it", "please say hello\n", [seen(), seen("| > please say |", "| hello |")], "hello",
      False),
     ("an answer that begins as the line ends", "say hello\n", [seen("> "), seen("> done", "hello")], "hello", True),
+    ("drawn once more, a row further down", "", [seen("hit", "> "), seen("x", "hit", "> ")], "hit", False),
     ("two typed lines", "one\ntwo\n", [seen(), seen("> one", "> two")], "two", False),
 ]  # fmt: skip
 
@@ -79,13 +82,6 @@ def test_rows_of_a_screen_are_its_text() -> None:
     assert rows_of([letter * 10 for letter in "abcdef"], 44).split("\n") == [
         "aaaaaaaaaa", "bbbbbbbbbb", "cccccccccc", "[2 rows]", "ffffffffff",
     ]  # fmt: skip
-
-
-def test_the_shift_is_what_most_rows_say() -> None:
-    assert shift(seen(*"abcd"), seen(*"cdxy")) == 2
-    assert shift(seen(*"abcd"), seen(*"xabc")) == -1
-    assert shift(seen(*"abcd"), seen(*"wxyz", above=3)) == 3
-    assert shift(seen(*"abcd"), seen(*"wxyz")) == 0
 
 
 BOX = seen("╭────────╮", "│ >      │", "╰────────╯")

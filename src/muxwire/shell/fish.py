@@ -38,7 +38,6 @@ class Fish(Shell):
     private_key = PRIVATE_KEY
     anew_keys = b"\x15\n"  # C-c as a signal makes it draw nothing; these mean the same to it and to the kernel
     has_accept_mark = True
-    redraws = True
     replaces_all = True
     files_needed = 12
 

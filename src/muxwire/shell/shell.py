@@ -93,7 +93,6 @@ class Shell(ABC):
     `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes the tty has;
     `replaces_all`: its private key takes the place of all lines that are being edited; in others C-c throws away those
     of an unfinished command;
-    `redraws`: it draws the line once more when it takes it, so that only C shows where the echo ends;
     `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
     """
 
@@ -105,7 +104,6 @@ class Shell(ABC):
     plain_key: ClassVar[bytes] = b""
     anew_keys: ClassVar[bytes] = CTRL_C
     replaces_all: ClassVar[bool] = False
-    redraws: ClassVar[bool] = False
     files_needed: ClassVar[int] = 0
 
     def launch(

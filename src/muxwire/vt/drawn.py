@@ -1,12 +1,14 @@
 """What is new on a screen: which matches of a pattern were not there when a wait began, and are no echo.
 
-A wait sees the screen as a row of pictures. What stood on the first one is old, and stays old while it stands where it
-stood, rows that scrolled counted. What was away on one picture is new when it comes back.
+A wait sees the screen as a row of pictures. A match is new where a picture has more of the same text than the one
+before had, without what has scrolled off. So what a program draws once more is old, wherever it stands now, and what
+was away on one picture is new when it comes back.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Span = tuple[int, int]
-# A row, a column, and the text of a match there.
-_Place = tuple[int, int, str]
 
 # What stands beside the text of an input box: blanks, and the lines of its frame.
 _FRAME = " \u00a0|│┃║▏▕"
@@ -100,104 +100,85 @@ def _beginning(line: str, columns: int) -> str:
 
 @final
 class NewMatches:
-    """Follows one pattern over pictures; `typed`: what was typed just before, whose echo is no answer."""
+    """Follows one pattern over pictures: which of its matches are more than there were before.
 
-    def __init__(self, typed: str = "") -> None:
+    `typed`: what was typed just before, whose echo is no answer; a line of it is shown in so many `places` at most.
+    """
+
+    def __init__(self, typed: str = "", *, places: int = 1) -> None:
         self._typed = [line for line in typed.splitlines() if line.strip()]
-        self._seen: dict[bool, tuple[Picture, set[_Place]]] = {}  # the newest of the main screen, and of the other
-        self._last: Picture | None = None
+        self._places = places
+        # Of the main screen and of the other one: the newest picture, and of each match on it that is no echo the row,
+        # the text, and whether it stands where it may be an echo.
+        self._seen: dict[bool, tuple[Picture, list[tuple[int, tuple[str, bool]]]]] = {}
+        self._alternate = False  # which of them was seen last
 
     @property
     def has_begun(self) -> bool:
-        return self._last is not None
+        return bool(self._seen)
 
     def begin(self, seen: Picture, spans: Sequence[Span]) -> None:
         """All of these, in `seen.text`, stood there before."""
-        self._keep(seen, {place for _, place in _places(seen, spans)})
+        self.next(seen, spans)
 
     def next(self, seen: Picture, spans: Sequence[Span]) -> list[Span]:
         """Return those that are new, the first one first."""
-        before, old = self._before(seen)
-        places = list(_places(seen, spans))
-        if before is None:  # a program has left its own screen: what is there again is not new
-            self._keep(seen, {place for _, place in places})
-            return []
-        down = shift(before, seen) if old else 0
-        still = {place for _, place in places if (place[0] + down, place[1], place[2]) in old}
-        self._keep(seen, still)
-        echo = echoed(seen, spans, self._typed)
-        return [span for span, place in places if place not in still and span not in echo]
-
-    def _before(self, seen: Picture) -> tuple[Picture | None, set[_Place]]:
-        """The picture to compare with, and what is old on it."""
-        assert self._last is not None
-        if self._last.alternate == seen.alternate:
-            return self._seen[seen.alternate]
-        return (seen, set()) if seen.alternate else self._seen.get(False, (None, set()))
-
-    def _keep(self, seen: Picture, old: set[_Place]) -> None:
-        self._last = seen
-        self._seen[seen.alternate] = seen, old
-
-
-def _places(seen: Picture, spans: Sequence[Span]) -> Iterator[tuple[Span, _Place]]:
-    begins = _begins(seen)
-    text = seen.text
-    for first, after in spans:
-        index = bisect_right(begins, first) - 1
-        yield (first, after), (seen.starts[index], first - begins[index], text[first:after])
-
-
-def _begins(seen: Picture) -> list[int]:
-    """Where each line begins in the text."""
-    begins, at = [], 0
-    for line in seen.lines:
-        begins.append(at)
-        at += len(line) + 1
-    return begins
-
-
-def shift(before: Picture, after: Picture) -> int:
-    """By how many rows the content of one picture has moved up on the next: that by which most rows are the same.
-
-    If no row is the same: as many rows as have scrolled off.
-    """
-    known = before.above >= 0 and after.above >= before.above and not after.alternate
-    scrolled = after.above - before.above if known else 0
-    if scrolled >= before.rows:
-        return scrolled
-    old = dict(zip(before.starts, before.lines, strict=True))
-    now = [(row, line) for row, line in zip(after.starts, after.lines, strict=True) if line.strip()]
-
-    def likeness(down: int) -> tuple[int, int]:
-        return sum(old.get(row + down) == line for row, line in now), -abs(down - scrolled)
-
-    best = max(range(-before.rows + 1, before.rows), key=likeness)
-    return best if likeness(best)[0] else scrolled
-
-
-def echoed(seen: Picture, spans: Sequence[Span], typed: Sequence[str]) -> set[Span]:
-    """Which matches are part of a typed line where it is shown: its first place on the screen only.
-
-    What is shown further below is an answer. A program may have broken the line in its own way: then the row above
-    ends with what was typed before.
-    """
-    echo: set[Span] = set()
-    begins = _begins(seen)
-    text = seen.text
-    for line in typed:
-        shown_at: tuple[int, int] | None = None
+        # A program that leaves its own screen shows what was there before; where that was not seen, nothing is new.
+        entered = seen.alternate and not self._alternate and self.has_begun
+        unknown = not entered and seen.alternate not in self._seen
+        before, old = (seen, []) if entered or unknown else self._seen[seen.alternate]
+        away = scrolled(before, seen)
+        left = Counter(kind for row, kind in old if row >= away)
+        echoed_at: dict[int, set[int]] = {}
+        stands, new = [], []
         for first, after in spans:
-            index = bisect_right(begins, first) - 1
-            column, row = first - begins[index], seen.lines[index]
-            for at in _occurrences(text[first:after], line):
-                place = index, column - at
-                if column >= at and row[column - at : column] == line[:at] and shown_at in (None, place):
-                    shown_at = place
-                    echo.add((first, after))
-                elif index and _goes_on(seen.lines[index - 1], row[:column], line[:at]):
-                    echo.add((first, after))
-    return echo
+            line, place = typed_line(seen.text, first, after, self._typed)
+            kind = seen.text[first:after], line >= 0
+            left[kind] -= 1
+            if left[kind] < 0 and not unknown:
+                if line >= 0 and len(echoed_at.setdefault(line, set()) | {place}) <= self._places:
+                    echoed_at[line].add(place)
+                    continue
+                new.append((first, after))
+            stands.append((seen.starts[seen.text.count("\n", 0, first)], kind))
+        self._seen[seen.alternate], self._alternate = (seen, stands), seen.alternate
+        return new
+
+
+def scrolled(before: Picture, after: Picture) -> int:
+    """How many rows of one picture have scrolled off on the next.
+
+    tmux counts those of a screen that was erased as well, so a row that moved up has to say the same.
+    """
+    count = after.above - before.above
+    if before.above < 0 or after.alternate:
+        return 0
+    was = dict(zip(before.starts, before.lines, strict=True))
+    rows = zip(after.starts, after.lines, strict=True)
+    moved = any(line.strip() and was.get(row + count) == line for row, line in rows)
+    return count if moved or count >= before.rows else 0
+
+
+def is_echo(before: str, match: str, typed: str) -> bool:
+    """Whether a match, with what stands before it, shows a part of a typed line from its beginning on."""
+    return typed_line(before + match, len(before), len(before + match), typed.splitlines())[0] >= 0
+
+
+def typed_line(text: str, first: int, after: int, typed: Sequence[str]) -> tuple[int, int]:
+    """Of which typed line a match in `text` shows a part, and where that line begins; -1 and -1 if of none.
+
+    A program may have broken the line in its own way: then the row above ends with what was typed before, and the
+    place is not known.
+    """
+    begin = text.rfind("\n", 0, first) + 1
+    before, above = text[begin:first], text[:begin].splitlines()[-1:]
+    for number, line in enumerate(typed):
+        for at in reversed([*_occurrences(text[first:after], line)]):
+            if before.endswith(line[:at]):
+                return number, first - at
+            if above and _goes_on(above[0], before, line[:at]):
+                return number, -1
+    return -1, -1
 
 
 def shows_typed(before: Picture, seen: Picture, typed: str) -> bool:
