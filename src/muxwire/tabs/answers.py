@@ -154,11 +154,12 @@ async def _outcome(
                 return await _over(tab, sent, command) or "met"
             # What is seen to wait may be the shell, at a prompt before a line that was typed ahead.
             if watch is None and not _unread(tab, sent, command):
+                seq = tab.pane.session.prompt_seq
                 found_out = await _waits(tab, sent, begun)
-                if found_out and _unread(tab, sent, command):
-                    continue
-                if found_out:
+                if found_out and tab.pane.session.prompt_seq == seq:
                     return found_out
+                if found_out:
+                    continue
             if stream.end != examined:
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.
