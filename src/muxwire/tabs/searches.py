@@ -153,7 +153,7 @@ class TextSearch:
             known = known_from(data, self._settled - base, 0)
             at_end = stop == self._stream.end
             found = await self._examine(data[known:], base + known, stop, last=at_end, final=final and at_end)
-            if found or at_end:
+            if found or at_end or self.pending:
                 return found
             await anyio.lowlevel.checkpoint()
 
@@ -178,9 +178,10 @@ class TextSearch:
             is_new = not self._is_edited(text, first, after, end) and (final or self._is_new(end))
             if is_new:
                 return Found(text[first:after], end)
-            self.pending = is_new is None
-            if self.pending:
-                break
+            if is_new is None:  # all of this once more when that picture is here
+                self.pending = True
+                self._settled, self._stripper, self._text = start, stripper, behind
+                return None
             at = after
             match = await search(self._pattern, text, after, at_line_end=False)
         if at <= len(self._text):
