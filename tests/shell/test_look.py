@@ -84,6 +84,7 @@ def inside(modes: TtyModes, *sleeps: Sleep) -> PaneLook:
 
 
 EMPTY = PaneLook(0, LINES, 0)
+EDITS = PaneLook(SHELL, RAW, SHELL, (Process(SHELL, 1, SHELL, SHELL, program="bash", sleeps=(POLL,)),))
 UNSEEN = Judgement("", hidden=True)
 
 ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
@@ -92,7 +93,7 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "a read of a raw terminal": (pane(RAW, program(READ)), BLANK, "raw"),
     "a read of what lies there": (pane(replace(LINES, unread=True), program(READ)), TEXT, ""),
     "a shell's editor that has not come to its keys": (
-        pane(replace(RAW, unread=True), in_its_group(READ), foreground=SHELL), TEXT, ""),
+        replace(EDITS, modes=replace(RAW, unread=True)), TEXT, ""),
     "a read of another file": (pane(LINES, program(READ_FILE)), TEXT, ""),
     "a read of an unknown file": (pane(LINES, program(READ_UNKNOWN)), BLANK, ""),
     "a read of an unknown file, after text": (pane(LINES, program(READ_UNKNOWN)), TEXT, "line"),
@@ -162,9 +163,10 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
     "the background": (pane(LINES, program(READ), foreground=SHELL), TEXT, ""),
     "no foreground": (pane(LINES, program(READ), foreground=0), TEXT, ""),
     "no terminal": (pane(None, program(READ)), TEXT, ""),
-    "the shell's editor": (pane(RAW, foreground=SHELL), BLANK, "editor"),
+    "the shell's editor": (EDITS, BLANK, "editor"),
+    "a shell that computes in a raw terminal": (pane(RAW, foreground=SHELL), BLANK, ""),
     "whiptail in $(...)": (pane(RAW, in_its_group(POLL_MORE), foreground=SHELL), SCREEN, "raw"),
-    "one that works in $(...)": (pane(RAW, in_its_group(NANOSLEEP), foreground=SHELL), SCREEN, "editor"),
+    "one that works in $(...)": (pane(RAW, in_its_group(NANOSLEEP), foreground=SHELL), SCREEN, ""),
     "dialog --gauge in $(...)": (pane(RAW, in_its_group(POLL_BRIEF), foreground=SHELL), SCREEN, "editor"),
     "su -c, setsid": (pane(LINES, program(NANOSLEEP, name="su"), stranger(READ)), BLANK, "line"),
     "pinentry": (pane(RAW, program(NANOSLEEP, name="gpg"), stranger(POLL_BRIEF, name="pinentry")), SCREEN, "password"),

@@ -39,7 +39,6 @@ class FakeKernel:
 
     waiting: Waiting = ""
     front: bool = True
-    sleeps: bool = True
     sees_waits: bool = True
     program: str = "zsh"
     replaced: str = ""
@@ -58,9 +57,6 @@ class FakeKernel:
 
     def replaced_by(self) -> Shell | None:
         return shell_for(self.replaced) if self.replaced else None
-
-    def reads(self) -> bool:
-        return self.sleeps
 
 
 def entered(driven: Driven) -> None:
@@ -134,7 +130,6 @@ def reached(name: str, shell: str = "zsh") -> Driven:
         ("zsh", "running", FakeKernel("password"), "interactive"),
         ("zsh", "running", FakeKernel("raw"), "interactive"),
         ("fish", "running", FakeKernel("editor"), "interactive"),
-        ("fish", "running", FakeKernel("editor", sleeps=False), "running"),
         ("zsh", "nested", FakeKernel("line"), "interactive"),
         ("zsh", "theirs", FakeKernel(""), "busy"),
         ("zsh", "theirs", FakeKernel("line"), "interactive"),

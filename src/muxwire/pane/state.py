@@ -419,6 +419,6 @@ class PaneState:
             heard=heard,
             unanswered="" if self.reachable else self.host.prefix[:-1],
             asks=state == "starting" and self.terminal.waits_for_input() in ("line", "password"),
-            edits=state == "busy" and self.terminal.waits_for_input() == "editor" and self.terminal.reads(),
+            edits=state == "busy" and self.terminal.waits_for_input() == "editor",
         )
         return refusal(self.session, seen, time.monotonic())

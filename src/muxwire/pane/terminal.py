@@ -116,9 +116,7 @@ class Terminal:
             return Judgement()
         near, shell = self.seen(near=True), self.session.shell_pid
         found = judge(near, shell, self.shown(near))
-        # A raw terminal whose shell runs something and does not read: what it runs, as in `$(fzf)`, may.
-        runs_inside = found.waiting == "editor" and running is not None and running.started and not reads(near)
-        if found.waiting and not runs_inside:
+        if found.waiting:
             return found
         if near.foreground == shell and running is None:
             return found  # the shell itself computes: no other process is in front
@@ -132,8 +130,7 @@ class Terminal:
     def waits_near(self) -> Waiting:
         """What is waited for, by the leaders of the session and of the foreground group alone: a tenth of the work."""
         near = self.seen(near=True)
-        found = judge(near, self.session.shell_pid, self.shown(near)).waiting
-        return found if found != "editor" or reads(near) else ""
+        return judge(near, self.session.shell_pid, self.shown(near)).waiting
 
     def waits_for_input(self) -> Waiting:
         return self.judgement().waiting
@@ -259,11 +256,8 @@ class Terminal:
         return self.replacing_shell() if theirs else None
 
     def silent_for(self, now: float) -> float:
-        """Seconds since anything was written; or typed, if it is for what runs."""
-        since, running = self._pane.stream.last_output, self.session.running
-        if running is not None and running.answered:
-            since = max(since, self._pane.pressed_at)
-        return now - since
+        """Seconds since anything was written or typed."""
+        return now - max(self._pane.stream.last_output, self._pane.pressed_at)
 
     def quiet(self, seconds: float = QUIET) -> bool:
         """Whether it was silent for so many seconds (`silent_for`)."""

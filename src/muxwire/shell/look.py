@@ -295,8 +295,8 @@ def front(look: PaneLook, *, supervised: bool) -> Foreground | None:
 def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
     """What is waited for in a terminal; `shell` is the process group of the tab's own shell, 0 if it has none.
 
-    `editor` only says that the shell is in front and has the terminal raw: `reads` has the proof that it reads. What
-    it runs in its own group, as in `$(fzf)`, may have made it raw, and may wait.
+    `editor`: the shell is in front, has the terminal raw and reads. What it runs in its own group, as in `$(fzf)`, may
+    have made it raw, and may wait.
     """
     modes = look.modes
     if modes is None or modes.unread or look.foreground <= 0:
@@ -304,7 +304,7 @@ def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
     if look.foreground == shell and not modes.icanon:
         inside = (one for one in look.group(shell) if one.pid != shell) if look.tells else ()
         found_inside = (_of_process(one, modes, shown, shell, tells=True) for one in inside)
-        return next((one for one in found_inside if one.waiting), Judgement("editor"))
+        return next((one for one in found_inside if one.waiting), Judgement("editor" if reads(look) else ""))
     hidden = False
     if shown.still and any(map(_works, _candidates(look))):
         shown = replace(shown, still=False)

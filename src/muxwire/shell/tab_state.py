@@ -58,9 +58,6 @@ class Kernel(Protocol):
     def replaced_by(self) -> Shell | None:
         """The shell that has taken the place of the tab's own by a line that was typed, as `exec zsh`."""
 
-    def reads(self) -> bool:
-        """Whether the foreground sleeps until something is typed."""
-
 
 def listens(session: ShellSession, kernel: Kernel, now: float) -> bool:
     """Whether the shell waits at its prompt; where it does not say that a line was accepted, the kernel does."""
@@ -216,7 +213,7 @@ RULES: Final[tuple[Rule, ...]] = (
     ("prompt", lambda s, k, _: _unannounced(s, k)),
     ("interactive", lambda _, k, __: k.waits_for_input() in ("line", "password", "raw")),
     # `read` of fish and ksh, `read -n 1` of bash: the shell itself edits, or waits for a key, in mid-command.
-    ("interactive", lambda s, k, _: s.running is not None and k.waits_for_input() == "editor" and k.reads()),
+    ("interactive", lambda s, k, _: s.running is not None and k.waits_for_input() == "editor"),
     ("running", lambda s, _, __: s.running is not None),
     ("busy", lambda s, _, __: s.preexec_time is not None or s.at_prompt),
     ("incomplete", lambda _, k, __: k.waits_for_input() == "editor"),
@@ -247,7 +244,7 @@ class Answers:
         self.sees_waits = kernel.sees_waits
         self.waits_for_input = _once(waits or kernel.waits_for_input)
         self.shell_in_front, self.front_shell = _once(kernel.shell_in_front), _once(kernel.front_shell)
-        self.replaced_by, self.reads = kernel.replaced_by, kernel.reads
+        self.replaced_by = kernel.replaced_by
 
 
 def tab_state(
