@@ -40,10 +40,6 @@ read -rsp "Passphrase for deploy@$1: " x; echo
 """
 
 
-# So much a program writes as fast as it can.
-FLOOD_BYTES = 5_000_000
-
-
 # What the page's header says of the terminal, and how wide that is.
 STATE = "document.getElementById('state').innerText"
 STATE_WIDTH = "document.getElementById('state').getBoundingClientRect().width"
@@ -187,26 +183,6 @@ async def sees_what_is_typed(talk: Conversation) -> None:
     await page.until(f"{size} < {before}")
     await page.resize(WIDTH, HEIGHT)
 
-    await survives_a_flood(talk)
-
-
-async def survives_a_flood(talk: Conversation) -> None:
-    """A flood does not freeze the page, which answers keys meanwhile and is drawn 20 times a second at most."""
-    page = talk.browser
-
-    async def written() -> int:
-        [tab] = (await call(talk.client, "list_tabs"))["tabs"]
-        return int(tab["next_byte"])
-
-    talk.calls.clear()
-    began, before = anyio.current_time(), await written()
-    await page.types("yes 0123456789012345678901234567890123456789\n")
-    while await written() - before < FLOOD_BYTES:
-        await anyio.sleep(0.1)
-    await page.presses("c", modifiers=2)
-    await page.shows("^C")
-    pictures = sum(one["name"] == "snapshot" for one in talk.calls)
-    assert pictures <= 20 * (anyio.current_time() - began) + 2
 
 
 async def gone(page: Browser, text: str) -> None:
@@ -247,12 +223,6 @@ async def end_of_the_story(talk: Conversation) -> None:
     await page.shows(r"turned $'\E[<65;7;1'")
     await page.types("q")
     await gone(page, "turned")
-    if PICTURES:
-        await page.types("vim -u NONE '+syntax on' '+set bg=dark nu' /usr/lib/python3*/textwrap.py\n")
-        await page.shows("Text wrapping")
-        await talk.picture("app_full_screen")
-        await page.types(":q\n")
-        await gone(page, "Text wrapping")
     await page.evaluate("document.getElementById('full').click()", inside=True)
 
     # The server goes away for a moment: the page says so, and goes on.

@@ -31,15 +31,6 @@ def caller(terminals: Terminals) -> Callable[..., Caller]:
     return lambda *words, **given: Caller(*words, environ=ENVIRON, terminals=terminals, **given)
 
 
-async def test_twenty_at_once_make_one_tab(terminals: Terminals, caller: Callable[..., Caller]) -> None:
-    callers = [caller("run", f"echo {number}") for number in range(20)]
-    async with anyio.create_task_group() as tasks:
-        for one in callers:
-            tasks.start_soon(run_verb, one)
-    assert [one.out for one in callers] == [b"%d\n" % number for number in range(20)]
-    assert len((await terminals.list_tabs()).tabs) == 1
-
-
 async def test_each_console_has_its_own(caller: Callable[..., Caller]) -> None:
     """Words, environment, stdin, files, signals and exit code."""
     made = caller("new", "--json")

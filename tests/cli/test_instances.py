@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import socket
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,6 @@ from muxwire.cli.command_line import command_line
 from muxwire.cli.console import RunsThere
 from muxwire.cli.instances import age
 from muxwire.errors import InvalidArgument
-from muxwire.host.folders import Folders, folders_for
-from muxwire.host.locks import named_process
 from muxwire.instance import faces
 from muxwire.instance.faces import Running
 from tests.cli.caller import Caller
@@ -171,44 +167,6 @@ def test_words_that_were_sent_to_an_owner_mean_that_one(
     with pytest.raises(RunsThere) if chosen is None else nullcontext():
         connect.choose_instance(caller, arguments)
         assert arguments.name == chosen
-
-
-@contextmanager
-def _user(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Give this process directories of its own, and no instance by name."""
-    monkeypatch.delenv("MUXWIRE_NAME", raising=False)
-    with short_folder() as home:
-        for name, value in (("XDG_RUNTIME_DIR", "run"), ("TMPDIR", "tmp"), ("MUXWIRE_STATE_DIR", "state")):
-            (home / value).mkdir()
-            monkeypatch.setenv(name, str(home / value))
-        yield home
-
-
-def _listens(name: str, environ: Mapping[str, str], ends: ExitStack) -> Folders:
-    """Have a server listen where that instance's tmux would; its directories."""
-    folders = folders_for(name, environ)
-    folders.runtime.mkdir(exist_ok=True)
-    server = ends.enter_context(socket.socket(socket.AF_UNIX))
-    server.bind(str(folders.socket_path))
-    server.listen()
-    return folders
-
-
-@pytest.mark.parametrize("name", ["dev", "e1-00aa00"])
-def test_an_instance_is_found_where_its_server_had_another_directory_for_temporary_files(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """The line that an agent passes on works in a shell with another TMPDIR: the server noted where it listens."""
-    with _user(monkeypatch) as home, ExitStack() as ends:
-        monkeypatch.delenv("XDG_RUNTIME_DIR")
-        (home / "other").mkdir()
-        folders = _listens(name, os.environ | {"TMPDIR": str(home / "other")}, ends)
-        folders.server.parent.mkdir(parents=True)
-        noted = named_process(os.getpid()) | {"socket": str(folders.socket_path)}
-        folders.server.write_text(json.dumps(noted))
-        caller = Caller(environ=os.environ)
-        connect.check_instance(caller, name)
-        assert folders_for(name, caller.environ).socket_path == folders.socket_path
 
 
 async def test_the_instance_of_a_program_is_listed() -> None:

@@ -11,7 +11,6 @@ import anyio
 import pytest
 
 from muxwire.adapters.harness import HarnessSession
-from tests.library.opened import drawn
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,11 +32,6 @@ async def session(terminals: Terminals) -> AsyncIterator[HarnessSession]:
         yield made
         await made.stop()
         assert not await made.is_session_alive()
-
-
-async def prompted(session: HarnessSession) -> None:
-    """Return when the prompt is drawn, which comes after the end of a command."""
-    await drawn(session.tab)
 
 
 async def shown(session: HarnessSession, text: str, times: int = 1) -> str:
@@ -66,25 +60,3 @@ async def test_lines_after_apt_are_not_its_input(session: HarnessSession, folder
         "installed one", "two", "installed three",
     ]  # fmt: skip
     done.unlink()
-
-
-async def test_a_call_ends_with_its_command(session: HarnessSession) -> None:
-    assert await session.is_session_alive()
-    assert (await session.get_incremental_output()).startswith("Current Terminal Screen:\n")
-    await session.send_keys(["sleep 0.3; echo a; cd /", "Enter"], block=True)
-    assert "\na\n" in await session.get_incremental_output()
-    await session.send_keys("pw")
-    await session.send_keys(["d", "Enter"], block=True)
-    await prompted(session)
-    assert "\n/\n" in await session.get_incremental_output()
-    assert (await session.get_incremental_output()).startswith("Current Terminal Screen:\n")
-    await session.send_keys(["read answer; echo got $answer", "Enter"], block=True)  # it waits for an answer
-    await session.send_keys(["yes", "Enter"], block=True)
-    assert "got yes" in await session.get_incremental_output()
-    with pytest.raises(TimeoutError):
-        await session.send_keys(["sleep 1000", "Enter"], block=True, max_timeout_sec=2)
-    await session.send_keys(["C-c"], min_timeout_sec=0.1)
-    await session.send_keys([""])
-    await session.send_keys(["seq 1 100", "Enter"], block=True)
-    assert "\n1\n2\n3\n" in await session.capture_pane(capture_entire=True)
-    assert "\n1\n" not in await session.capture_pane()

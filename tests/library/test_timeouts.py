@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.pane import output as execution_result
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from muxwire.shell.prompt_line import BUSY_GRACE
@@ -59,20 +58,6 @@ async def test_what_was_left_running_gives_the_rest_and_its_true_status(
     assert rest.from_byte == left.next_byte
     assert (await terminals.command_result(left.command_id)).output == ""
     assert (await any_tab.execute("echo ok")).output == "ok\n"
-
-
-async def test_who_does_not_wait_is_told_where_the_output_begins(
-    terminals: Terminals, any_tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(execution_result, "_BEGINS_WITHIN", DEADLINE)  # a shell may be slow
-    waits = f"until [ -e {tmp_path}/gate ]; do sleep 0.05; done"
-    left = await any_tab.execute(f"sh -c '{waits}; echo late'", async_=True)
-    (tmp_path / "gate").touch()
-    assert (left.running, left.output) == (True, "")
-    rest = await terminals.command_result(left.command_id, wait=DEADLINE)
-    assert rest.from_byte == left.from_byte
-    chunk = await terminals.stream_logs(any_tab.window_id, from_byte=left.from_byte, max_bytes=6)
-    assert chunk.chunk == "late\r\n"
 
 
 async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
@@ -173,16 +158,6 @@ async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(term
     await tab.send_keys(["mine", "Enter"])
     rest = await terminals.command_result(after.command_id, wait=DEADLINE / 2)
     assert (rest.output, rest.exit_code) == ("mine\nmine\n", 0)
-
-
-async def test_a_call_cancelled_before_its_turn_types_nothing(tab: Tab) -> None:
-    running = await tab.execute("sleep 1; echo mine", async_=True)
-    with anyio.move_on_after(0.1):
-        await tab.execute("touch /tmp/never-typed", timeout=60)
-    after = await tab.execute("echo ok", timeout=5)
-    assert after.output == "ok\n"
-    assert running.running
-    assert tab.pane.stream.ring.find(b"never-typed", 0) < 0
 
 
 async def test_long_output_keeps_head_and_tail_on_line_boundaries(terminals: Terminals, tab: Tab) -> None:

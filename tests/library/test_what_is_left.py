@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 import anyio
 import pytest
 
-from muxwire.host import local
 from muxwire.host.processes import HAS_PROC
-from muxwire.shell.look import PaneLook, TtyModes
 from tests.library.opened import tab_for
 
 if TYPE_CHECKING:
@@ -151,21 +149,3 @@ async def test_what_reads_the_terminal_from_another_session_ends_too(
         assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
         while await anyio.Path(f"/proc/{pid}").exists():
             await anyio.sleep(0.01)
-
-
-@pytest.mark.parametrize("changes", range(4))
-async def test_a_look_during_which_the_front_changes_is_taken_again(
-    monkeypatch: pytest.MonkeyPatch, changes: int
-) -> None:
-    """It shows no process, so that a pinentry was not seen, and a program that waits was looked at seconds later."""
-    looks = []
-
-    class Look(list[None]):
-        def __init__(self, leader: int, tty: str) -> None:
-            looks.append(tty)
-            foreground = 0 if len(looks) <= changes else leader
-            self.seen = PaneLook(leader, TtyModes(icanon=True, echo=True, isig=True), foreground)
-
-    monkeypatch.setattr("muxwire.host.look.LookInSteps", Look)
-    seen = await local.LocalHost(environ={}).look_all(7, "/dev/pts/0")
-    assert (seen.foreground, len(looks)) == ((7, changes + 1) if changes < 3 else (0, 3))

@@ -47,22 +47,3 @@ def test_every_name_in_a_text_exists() -> None:
     for prompt in prompts:
         assert set(prompt["needed"]) <= set(prompt["arguments"])
         assert set(re.findall(r"<<(\w+)>>", prompt["text"])) == set(prompt["arguments"])
-
-
-async def test_a_server_with_fewer_tools_speaks_of_no_others() -> None:
-    async with Client(build_server(Opener(print), read_only=True)) as client:
-        offered = {tool.name for tool in (await client.list_tools()).tools}
-        texts = [client.instructions or ""]
-        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["diagnose_tab"]
-        texts.append(await text_of(client, "diagnose_tab", window_id="@1"))
-        assert "list_tabs" in texts[0]
-        assert "snapshot" in texts[1]
-        for text in texts:
-            assert not [name for name in NAMES - offered if re.search(rf"\b{name}\b", text)]
-    # Without show_terminal a note still has the words for a person.
-    async with Client(build_server(Opener(print), toolsets=["screen"])) as client:
-        assert "pass on what note says\n" in (client.instructions or "")
-        assert "show_terminal" not in (client.instructions or "")
-    async with Client(build_server(Opener(print), toolsets=["core"])) as client:
-        assert [prompt.name for prompt in (await client.list_prompts()).prompts] == ["run_and_wait", "diagnose_tab"]
-        assert "snapshot" not in await text_of(client, "diagnose_tab", window_id="@1")

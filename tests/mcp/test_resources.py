@@ -67,7 +67,7 @@ class Watching:
     @asynccontextmanager
     async def subscribed(self, *uris: str, lists: bool = False) -> AsyncIterator[None]:
         if self.mode == "legacy":
-            for uri in uris:
+            for uri in (*uris, *uris):  # to subscribe once more changes nothing
                 await self.client.session.subscribe_resource(uri)
             if lists:
                 await self.client.list_resources()
@@ -171,7 +171,11 @@ async def test_updates_come_to_who_subscribed(watching: Watching) -> None:
         events.output("@1", 9, 10)  # nobody is subscribed to that any more
         events.record("command_started", "@1")
         await watching.until(TABS)
-    assert watching.told == [TABS]
+        first = watching.told.copy()
+        watching.told.clear()
+        events.record("command_finished", "@1")
+        await watching.until(TABS)
+    assert [*first, *watching.told] == [TABS, TABS]
 
 
 async def test_the_list_changes_when_tabs_come_and_go(watching: Watching) -> None:
@@ -202,3 +206,10 @@ async def test_a_storm_is_a_few_updates_and_its_end_is_one_of_them(watching: Wat
         watching.told.clear()
         await anyio.sleep(0.2)
         assert watching.told == []  # nothing came, nothing is said
+
+
+async def test_there_is_a_limit(watching: Watching, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(muxwire.mcp.resources, "MAX_SUBSCRIPTIONS", 1)
+    with pytest.raises(MCPError, match="More than 1 subscriptions"):
+        async with watching.subscribed(LOG, SCREEN):
+            pass

@@ -48,18 +48,6 @@ def test_a_program_sees_a_tab_and_types_into_it(place: Place) -> None:
         assert "\n42x\n" in text_of(shown)
 
 
-def test_a_command_is_run_when_a_tab_begins_to_ask(place: Place) -> None:
-    tab = place.ok("new", "-n", "asks").strip()
-    place.ok("wait", "-t", tab, "--prompt")
-    hook = 'echo "$MUXWIRE_TAB_NAME: $MUXWIRE_QUESTION (in $PWD)"'  # where it was called, as any command line
-    with place.start("watch", "-t", tab, "--on-ask", hook, "--json", stderr=subprocess.PIPE) as watching:
-        assert watching.stderr is not None
-        place.ok("send-keys", "-t", tab, "read -rsp 'Pass: ' x", "Enter")
-        assert watching.stderr.readline() == f"asks: Pass: (in {place.home})\n".encode()
-        place.ok("kill", "--force", tab)  # which ends the watch too
-    assert watching.returncode == 0
-
-
 def test_a_link_opens_one_browser_and_enter_prints_another(place: Place) -> None:
     place.ok("new", "-n", "shown")
     with place.start("web", "--control", stdin=subprocess.PIPE) as serving:

@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 import muxwire
@@ -195,29 +194,6 @@ async def test_the_whole_list_is_checked_before_anything_is_sent(
     assert await option(ask, "@checked") == []
 
 
-async def test_nothing_is_expanded(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, tmp_path: Path) -> None:
-    """Values with formats, quotes, separators and line ends arrive as they were given."""
-    mark = tmp_path / "ran"
-    hostile = f"a;b # {{x}} '\"$HOME ~ \\ %H\nnew {mark}"
-    result = await terminals.run_operations(
-        [
-            setting("@hostile", hostile),
-            {"kind": "show_option", "option": "@hostile", "global": True},
-            {"kind": "rename_window", "target": tab.window_id, "name": f"#(touch {mark});x"},
-            {"kind": "new_window", "ref": "w", "name": f"#(touch {mark})", "env": {"A": "#(x);$HOME"}},
-            {"kind": "execute", "target": {"ref": "w"}, "command": 'printf %s "$A"'},
-            {"kind": "send_keys", "target": {"ref": "w"}, "keys": "echo 'C-c;#{x}'", "literal": True},
-            {"kind": "wait_for", "target": {"ref": "w"}, "regex": "^C-c;#.x"},
-        ]
-    )
-    assert result.succeeded, result.steps
-    assert result.steps[1].stdout == hostile
-    assert result.steps[4].output == "#(x);$HOME"
-    assert tab.name == f"#(touch {mark});x"
-    assert (await ask("display-message", "-p", "-t", tab.pane_id, "#{window_name}"))[0].startswith("# (touch")
-    assert not mark.exists()
-
-
 async def test_the_keeper_and_other_panes_are_nobodys_to_end(terminals: muxwire.Terminals, ask: Ask) -> None:
     [keeper] = await ask("list-panes", "-t", "hub:muxwire-keeper", "-F", "#{pane_id}")
     result = await terminals.run_operations([{"kind": "kill_pane", "target": keeper}])
@@ -229,22 +205,3 @@ async def test_a_refused_option_is_refused_before_anything(terminals: muxwire.Te
     for name in ("exit-empty", "client-attached[0]", "command-alias", "@muxwire-generation", "default-command"):
         with pytest.raises(InvalidArgument, match="is refused: it may run programs"):
             await terminals.run_operations([SetOption(option=name, value="on", global_=True)])
-
-
-async def test_tmux_dies_under_the_list(open_dry: muxwire.Terminals) -> None:
-    tab = await open_dry.create_tab()
-    server = await open_dry.server()
-    result: list[Any] = []
-
-    async def run() -> None:
-        steps: list[Json] = [{"kind": "wait_for", "target": tab.window_id, "until": "never"}, setting("@x")]
-        result.append(await open_dry.run_operations(steps, on_error="continue"))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(run)
-        await anyio.wait_all_tasks_blocked()
-        while not tab.pane.session.at_prompt:
-            await tab.pane.stream.changed()
-        server.client.submit(("kill-server",))
-    assert statuses(result[0]) == ["failed", "failed"]
-    assert "ended" in result[0].steps[0].error

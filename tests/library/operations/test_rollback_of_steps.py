@@ -14,32 +14,6 @@ Json = dict[str, Any]
 FAILS: Json = {"kind": "send_keys", "target": "%999999", "keys": "bad", "enter": False}
 
 
-async def state(ask: Ask) -> list[str]:
-    """All that a rollback should bring back: windows, names, layouts, sizes, zoom, active panes, options."""
-    rows = await ask(
-        "list-panes", "-a", "-F",
-        "#{session_id} #{window_id} #{window_name} #{pane_id} #{pane_index} #{pane_width} #{pane_height} "
-        "#{pane_active} #{window_layout} #{window_zoomed_flag}",
-    )  # fmt: skip
-    for scope in (("-g",), ("-s",), ("-gw",), ()):
-        rows += await ask("show-options", *scope)
-    return [row for row in rows if not row.startswith("@muxwire")]  # which tab is the active one
-
-
-@pytest.mark.parametrize("enabled", [True, False])
-async def test_panes_that_were_made_go(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask, enabled: bool) -> None:
-    before = await state(ask)
-    result = await terminals.run_operations(
-        [{"kind": "split_pane", "ref": "child", "target": tab.pane_id}, FAILS], rollback_on_error=enabled
-    )
-    assert not result.succeeded
-    child = result.created_panes["child"]
-    assert result.rollback_errors == ()
-    assert result.rolled_back_panes == ((child,) if enabled else ())
-    assert (await state(ask) == before) is enabled
-    assert (child in await ask("list-panes", "-a", "-F", "#{pane_id}")) is not enabled
-
-
 async def test_a_list_that_succeeds_is_kept(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
     result = await terminals.run_operations(
         [{"kind": "split_pane", "ref": "child", "target": tab.pane_id}], rollback_on_error=True

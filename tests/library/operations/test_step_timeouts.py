@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,57 +64,6 @@ async def test_what_was_not_sent_is_skipped_or_goes_on(
     assert statuses(first) == ["unknown", "skipped", "skipped", "skipped"]
     assert statuses(going) == ["unknown", "unknown"]
     assert await ask("show-options", "-gqv", "@c") == []
-
-
-@pytest.mark.parametrize("step", [
-    {"kind": "split_pane", "ref": "c"},
-    {"kind": "split_evenly", "count": 2},
-    {"kind": "make_grid", "rows": 1, "cols": 2},
-])  # fmt: skip
-@pytest.mark.parametrize("rollback", [False, True])
-async def test_a_pane_that_came_late_is_known_or_goes_again(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, ask: Ask, step: Json, rollback: bool
-) -> None:
-    """A split is written and tmux stands still before it reads it; composite ones ask for a size before."""
-    if step["kind"] != "split_pane":
-        result = await _stopped_in_the_middle(terminals, tab, pid, step, rollback=rollback)
-    else:
-        with stopped(pid):
-            result = await terminals.run_operations(
-                [{**step, "target": tab.pane_id}], dispatch_timeout=SHORT, rollback_on_error=rollback
-            )
-    assert statuses(result) == ["unknown"]
-    count = 1 if rollback else 2
-    while len(terminals._book.panes(tab.window_id)) != count or len(await ask("list-panes", "-a")) != count + 1:
-        await ask("display-message", "-p", "")
-    if not rollback:
-        late = terminals._book.panes(tab.window_id)[1]
-        assert (await late.execute("echo here")).output == "here\n"
-
-
-async def _stopped_in_the_middle(
-    terminals: muxwire.Terminals, tab: muxwire.Tab, pid: int, step: Json, *, rollback: bool
-) -> Any:
-    """Stop tmux as soon as the sizes are answered, so that only the splits are left without an answer."""
-    client = (await terminals.server()).client
-    sent = client.submit
-
-    def stop_first(*commands: Any) -> Any:
-        if commands[0][0] == "split-window":
-            os.kill(pid, signal.SIGSTOP)
-        return sent(*commands)
-
-    client.submit = stop_first  # type: ignore[method-assign]
-    try:
-        return await terminals.run_operations(
-            # The question for the sizes has to be answered in that time.
-            [{**step, "target": tab.pane_id}],
-            dispatch_timeout=1.0,
-            rollback_on_error=rollback,
-        )
-    finally:
-        client.submit = sent  # type: ignore[method-assign]
-        os.kill(pid, signal.SIGCONT)
 
 
 @pytest.mark.parametrize("step", [
