@@ -184,7 +184,6 @@ async def sees_what_is_typed(talk: Conversation) -> None:
     await page.resize(WIDTH, HEIGHT)
 
 
-
 async def gone(page: Browser, text: str) -> None:
     """A program on the alternate screen, which shows that text, has ended."""
     await page.until(f"!document.getElementById('rows').innerText.includes({json.dumps(text)})")
