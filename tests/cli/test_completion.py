@@ -93,9 +93,8 @@ def test_what_is_offered() -> None:
     assert offered("completion", "") == ["bash", "zsh", "fish"]
     assert offered("help", "sna") == ["snapshot"]
     assert offered("run", "--timeout", "") == []
-    assert offered("run", "--timeout", "5", "") == [":commands"]
-    assert offered("run", "ls", "--") == [":files"]  # they belong to the command
-    assert offered("run", "--", "") == [":commands"]
+    assert offered("run", "--timeout", "5", "") == [":commands", ":files"]
+    assert offered("run", "--", "--") == [":commands", ":files"]  # they belong to the command
     assert "--regex" in offered("wait", "--until", "x", "--")
     assert offered("rec", "") == [":files"]
     assert offered("nosuchverb", "x") == []

@@ -67,35 +67,19 @@ def candidates(parser: Parser, words: list[str], console: Console) -> list[Candi
 
 def _next(parser: Parser, before: list[str], typed: str, console: Console) -> Iterator[Candidate]:
     options = {name: action for action in parser.taken for name in action.option_strings}
-    positionals = [action for action in parser.taken if not action.option_strings]
-    seen = 0  # words that are no options, nor values of one
-    waiting: argparse.Action | None = None
-    for word in before:
-        if waiting is not None:
-            waiting = None
-        elif word in options and options[word].nargs != 0:
-            waiting = options[word]
-        elif not word.startswith("-"):
-            seen += 1
-    if waiting is not None:
+    waiting = options.get(before[-1]) if before and "--" not in before else None
+    if waiting is not None and waiting.nargs != 0:
         yield from _values(waiting, before, console)
-        return
-    rest = bool(positionals) and positionals[0].nargs == argparse.REMAINDER and seen > 0
-    if typed.startswith("-") and "--" not in before and not rest:
+    elif typed.startswith("-") and "--" not in before:
         for action in dict.fromkeys(options.values()):
             if action.help != argparse.SUPPRESS:
                 yield action.option_strings[-1], (action.help or "").replace("%%", "%")
     elif parser.verbs:
         yield from ((name, verb.summary) for name, verb in parser.verbs.items())
-    elif positionals:
-        last = positionals[-1]
-        taken = positionals[seen] if seen < len(positionals) else last if last.nargs in ("+", "*") else None
-        if rest:
-            yield ":files", ""
-        elif taken is not None:
-            yield from _values(taken, before, console)
-            if taken.nargs == "?" and taken is not last:  # it may be left out
-                yield from _values(positionals[seen + 1], before, console)
+    else:  # which of the words without a name it is, is not counted
+        for action in parser.taken:
+            if not action.option_strings:
+                yield from _values(action, before, console)
 
 
 def _values(action: argparse.Action, before: list[str], console: Console) -> Iterable[Candidate]:
@@ -119,7 +103,7 @@ def _values(action: argparse.Action, before: list[str], console: Console) -> Ite
         case "DIR", _:
             return [(":dirs", "")]
         case "COMMAND", _:
-            return [(":commands", "")]
+            return [(":commands", ""), (":files", "")]
         case _:
             return []
 
