@@ -15,17 +15,13 @@ from typing import TYPE_CHECKING, Literal, final
 
 import anyio
 
-from muxwire.errors import CommandError, TabUnavailable
-from muxwire.values import to_dict
-from muxwire.vt.cells import PLAIN, Style, styled
-from muxwire.vt.widths import guessed_width
+from muxwire.errors import TabUnavailable
+from muxwire.pane.snapshots import ScreenView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from muxwire.library.terminals import Terminals
-    from muxwire.results import Snapshot
     from muxwire.tabs.tab import Tab
+    from muxwire.tmux.screens import Look
 
 VERSION = 2
 # What a player shows as one step.
@@ -34,11 +30,6 @@ _CHUNK = 64 << 10
 _LAST_SECONDS = 2.0
 # Players measure in seconds; a millionth of one is all that the clock knows.
 _TIME_DIGITS = 6
-
-_COLOURS = {styled(PLAIN, str(code)).fg: code for code in (*range(30, 38), *range(90, 98))}
-_ATTRIBUTES = {name: str(code) for code in (*range(1, 10), 53) for name in to_dict(styled(PLAIN, str(code)))}
-# From the code of a foreground colour to that of the background (ECMA-48, and 38;5 to 48;5).
-_BACKGROUND = 10
 
 Write = Callable[[bytes], Awaitable[None]]
 
@@ -50,9 +41,10 @@ class Recorder:
     def __init__(self, terminals: Terminals, tab: Tab, write: Write) -> None:
         self._terminals = terminals
         self._tab = tab
+        self._view = ScreenView(tab.pane, tab.client, tab.server.version)
         self._write = write
         self._begin = time.monotonic()
-        self._size = (0, 0)
+        self._size: tuple[int, ...] = (0, 0)
         self._next_byte = 0
         self.events = 0
 
@@ -65,16 +57,16 @@ class Recorder:
 
         Raises what `write` raises, TabUnavailable for a dead tab.
         """
-        picture = await self._tab.snapshot(cells=True)
+        look = await self._view.look()
         self._begin = time.monotonic()
-        self._size = picture.cols, picture.rows
-        head: dict[str, object] = {"version": VERSION, "width": picture.cols, "height": picture.rows}
+        self._size = columns, rows = look.said[:2]
+        head: dict[str, object] = {"version": VERSION, "width": columns, "height": rows}
         head |= {"timestamp": int(time.time()), "title": title or self._tab.name}
         if idle_limit is not None:
             head["idle_time_limit"] = idle_limit
         await self._write(json.dumps(head).encode() + b"\n")
-        await self._event("o", painted(picture))
-        self._next_byte = picture.next_byte
+        await self._event("o", painted(look))
+        self._next_byte = look.end
         try:
             with anyio.move_on_after(duration):
                 await self._follow()
@@ -83,7 +75,7 @@ class Recorder:
             # a last picture shows what is not in the recording yet.
             if self._tab.next_byte > self._next_byte and not self._tab.pane.session.dead:
                 with anyio.move_on_after(_LAST_SECONDS, shield=True):
-                    await self._event("o", painted(await self._tab.snapshot(cells=True)))
+                    await self._event("o", painted(await self._view.look()))
 
     async def _follow(self) -> None:
         while True:
@@ -99,72 +91,31 @@ class Recorder:
 
     async def _check_size(self) -> None:
         """If the tab has another size now, write that, and the screen as it is since."""
-        try:
-            (answer,) = await self._tab.client.command(
-                "display-message", "-p", "-t", self._tab.pane_id, "#{pane_width} #{pane_height}"
-            )
-            columns, rows = map(int, answer.split())
-            if (columns, rows) == self._size:
-                return
-            picture = await self._tab.snapshot(cells=True)
-        except (CommandError, TabUnavailable, ValueError):  # it has ended meanwhile
+        if self._tab.size == self._size:
             return
-        self._size = picture.cols, picture.rows
-        await self._event("r", f"{picture.cols}x{picture.rows}")
-        await self._event("o", painted(picture))
-        self._next_byte = max(self._next_byte, picture.next_byte)
+        try:
+            look = await self._view.look()
+        except TabUnavailable:  # it has ended meanwhile
+            return
+        self._size = columns, rows = look.said[:2]
+        await self._event("r", f"{columns}x{rows}")
+        await self._event("o", painted(look))
+        self._next_byte = max(self._next_byte, look.end)
 
     async def _event(self, code: Literal["o", "r"], data: str) -> None:
         self.events += 1
         await self._write(json.dumps([self.seconds, code, data], ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
-def painted(picture: Snapshot) -> str:
-    """What draws this picture on an empty terminal, and on one that shows something else."""
-    parts = ["\x1b[0m", "\x1b[?1049h" if picture.alternate_screen else "\x1b[?1049l", "\x1b[H\x1b[2J"]
-    rows = [_row_styles(picture, y) for y in range(len(picture.lines))]
-    for y, line in enumerate(picture.lines):
-        parts += [f"\x1b[{y + 1};1H", *_row(line, rows[y], picture.cols)]
-    parts.append(f"\x1b[{picture.cursor.y + 1};{picture.cursor.x + 1}H")
-    parts.append("\x1b[?25h" if picture.cursor.visible else "\x1b[?25l")
-    if picture.title:
-        parts.append(f"\x1b]2;{''.join(sign for sign in picture.title if sign.isprintable())}\x07")
-    return "".join(parts)
-
-
-def _row_styles(picture: Snapshot, y: int) -> dict[int, Style]:
-    runs = (run for run in picture.cells or () if run.y == y)
-    return {x: run.style for run in runs for x in range(run.x, run.x + run.length)}
-
-
-def _row(line: str, styles: dict[int, Style], columns: int) -> Iterator[str]:
-    # Blanks that have a colour are drawn too.
-    blanks = min(columns, max(styles, default=-1) + 1) - sum(map(guessed_width, line))
-    x, current = 0, PLAIN
-    for sign in line + " " * blanks:
-        width = guessed_width(sign)
-        style = styles.get(x, PLAIN) if width else current
-        if style != current:
-            yield sgr(style)
-            current = style
-        yield sign
-        x += width
-    if current != PLAIN:
-        yield sgr(PLAIN)
-
-
-def sgr(style: Style) -> str:
-    """The sequence that makes a terminal write in that style, whatever it wrote in before."""
-    codes = ["0", *(code for name, code in _ATTRIBUTES.items() if getattr(style, name))]
-    codes += [_colour(style.fg, 0)] if style.fg else []
-    codes += [_colour(style.bg, _BACKGROUND)] if style.bg else []
-    return f"\x1b[{';'.join(codes)}m"
-
-
-def _colour(name: str, offset: int) -> str:
-    if name in _COLOURS:
-        return str(_COLOURS[name] + offset)
-    if name.startswith("#"):
-        red, green, blue = bytes.fromhex(name[1:])
-        return f"{38 + offset};2;{red};{green};{blue}"
-    return f"{38 + offset};5;{name.removeprefix('colour')}"
+def painted(look: Look) -> str:
+    """What draws this screen on an empty terminal, and on one that shows something else."""
+    columns, _, x, y, alternate, visible, _ = look.said
+    return "".join(
+        (
+            # tmux prints the line drawing set as the second one (SO, SI).
+            f"\x1b[0m\x1b)0\x0f\x1b[?1049{'h' if alternate else 'l'}\x1b[H\x1b[2J",
+            b"\r\n".join(look.rows).decode("utf-8", "replace"),
+            f"\x1b[0m\x1b[{y + 1};{min(x, columns - 1) + 1}H\x1b[?25{'h' if visible else 'l'}",
+            f"\x1b]2;{''.join(sign for sign in look.title if sign.isprintable())}\x07",
+        )
+    )

@@ -88,13 +88,7 @@ class ScreenView:
 
     async def picture(self) -> Picture:
         """The text now: tmux is asked once only, so it may show more than has arrived here; TabUnavailable."""
-        async with self._turn:
-            try:
-                look = await self._look(None, cells=False, unwrap=True, tries=1)
-            except CommandError:
-                if self._pane.session.dead:
-                    raise TabUnavailable("the tab's program has ended", state="dead", remedy=_PLAYED) from None
-                raise
+        look = await self._of_living(None, cells=False, unwrap=True, tries=1)
         return _as_picture(look.snapshot(self._called, None, cells=False, unwrap=True), look.said[6])
 
     async def picture_at(self, offset: int) -> Picture | None:
@@ -114,25 +108,32 @@ class ScreenView:
             pane=self._called, scrollback=scrollback, cells=cells, unwrap=unwrap,
         )  # fmt: skip
 
-    async def _living(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
+    async def look(self, scrollback: int | None = None, *, cells: bool = True, unwrap: bool = False) -> Look:
+        """What tmux says of the pane now, of which a snapshot is made; TabUnavailable."""
         check_scrollback(scrollback)
         session = self._pane.session
         if not_begun(session) is not None:  # a line of ours is on its way, perhaps drawn on the alternate screen
             await self._pane.stream.until(lambda: not_begun(session) is None, UNDER_WAY)
+        return await self._of_living(scrollback, cells=cells, unwrap=unwrap)
+
+    async def _of_living(self, scrollback: int | None, *, cells: bool, unwrap: bool, tries: int = TRIES) -> Look:
         async with self._turn:
             try:
-                look = await self._look(scrollback, cells=cells, unwrap=unwrap)
+                return await self._look(scrollback, cells=cells, unwrap=unwrap, tries=tries)
             except CommandError:
                 if self._pane.session.dead:
                     raise TabUnavailable("the tab's program has ended", state="dead", remedy=_PLAYED) from None
                 raise
+
+    async def _living(self, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
+        look = await self.look(scrollback, cells=cells, unwrap=unwrap)
         if scrollback is not None or cells or unwrap:
             return look.snapshot(self._called, scrollback, cells=cells, unwrap=unwrap)
         if look.shown is None:
             look.shown = look.snapshot(self._called, None, cells=False, unwrap=False)
         return look.shown
 
-    async def _look(self, scrollback: int | None, *, cells: bool, unwrap: bool, tries: int = TRIES) -> Look:
+    async def _look(self, scrollback: int | None, *, cells: bool, unwrap: bool, tries: int) -> Look:
         stream = self._pane.stream
         self._client.take_received()
         kept = self._kept
