@@ -79,8 +79,9 @@ def tool_table() -> str:
 
 def verb_table() -> str:
     """Every verb, in a sentence."""
-    rows = [f"| `{name}` | {_sentence(str(parser.description))} |" for name, parser in command_line().verbs.items()]
-    return "\n".join(["| verb | what it does |", "|---|---|", *rows, ""])
+    return "".join(
+        f"- `{name}`: {_sentence(str(parser.description))}\n" for name, parser in command_line().verbs.items()
+    )
 
 
 def step_table() -> str:
@@ -90,8 +91,8 @@ def step_table() -> str:
         every = parameters(made)
         needed = ", ".join(one.json_name for one in every if one.required)
         rest = ", ".join(one.json_name for one in every if not one.required)
-        rows.append(f"| `{kind}` | {', '.join(filter(None, (needed, f'[{rest}]' if rest else '')))} |")
-    return "\n".join(["| kind | fields ([optional]) |", "|---|---|", *rows, ""])
+        rows.append(f"- `{kind}`: {', '.join(filter(None, (needed, f'[{rest}]' if rest else '')))}\n")
+    return "".join(rows)
 
 
 TABLES = {"tools": tool_table, "verbs": verb_table, "steps": step_table}
