@@ -68,33 +68,6 @@ def test_a_terminal_of_the_same_server_would_show_itself(place: Place, tabs: tup
     assert b"call it in another terminal" in done.stdout
 
 
-def test_what_a_person_types_meanwhile_is_not_mangled(place: Place, tabs: tuple[str, str]) -> None:
-    fifo = place.home / "meanwhile"
-    os.mkfifo(fifo)
-    with person(place, "alpha") as screen:
-        screen.shows("b$")
-        with place.start("run", "-t", "alpha", f"echo begun; cat {fifo}; read -r line; echo got: $line") as agent:
-            assert agent.stdout is not None
-            assert agent.stdout.readline() == b"begun\n"
-            screen.types("-l", "the person's 'line' $1")
-            screen.types("Enter")
-            screen.shows("the person's 'line'")
-            fifo.write_text("")
-            assert agent.stdout.read() == b"the person's 'line' $1\ngot: the person's 'line' $1\n"
-        # What is typed ahead reaches the shell's prompt, and the agent's next command neither loses nor joins it.
-        with place.start("run", "-t", "alpha", f"echo again; cat {fifo}") as agent:
-            assert agent.stdout is not None
-            assert agent.stdout.readline() == b"again\n"
-            screen.types("-l", "echo typed a'head'")
-            screen.types("Enter")
-            screen.shows("echo typed a'head'")
-            fifo.write_text("")
-            agent.stdout.read()
-        screen.shows("\ntyped ahead\n")
-        assert place.ok("run", "-t", "alpha", "echo mine") == "mine\n"
-        screen.shows("\nmine\n")
-
-
 def test_read_only_is_only_looking(place: Place, tabs: tuple[str, str]) -> None:
     with person(place, "--read-only", "alpha") as screen:
         screen.shows("alpha*", status=True)

@@ -123,15 +123,6 @@ async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path
             await observer.until(lambda: len(written) > 1_000_000)
 
 
-async def test_a_process_that_ignores_hangups_ends_when_we_close(tmp_path: Path) -> None:
-    async with open_private_tmux() as tmux:
-        command = f"nohup sleep 1000 > /dev/null 2>&1 & echo $! > {tmp_path}/a.pid; exec tail -f /dev/null"
-        await tmux.client.command("new-window", "-d", command)
-        started = await numbers(tmp_path, 1)
-        assert started <= process_table().keys()
-    assert not process_table().keys() & started
-
-
 async def test_the_end_of_the_watchdog_is_no_reason_to_fail() -> None:
     async with open_private_tmux() as tmux:
         (row,) = await tmux.client.command("display-message", "-p", "#{pid}")

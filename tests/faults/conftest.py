@@ -3,11 +3,11 @@
 Each fault, and the tests that make it happen; paths are below `tests/` or `tests/library/`. By `tests/nightly/soak.py`
 most of them happen at random.
 
-    SIGKILL of muxwire                       faults/test_full_disk.py, instance/test_lifecycle.py,
-                                             client/test_watchdog.py, named/test_spools.py, adopted/test_our_tabs.py
+    SIGKILL of muxwire                       instance/test_lifecycle.py, client/test_watchdog.py,
+                                             named/test_spools.py, adopted/test_our_tabs.py
     SIGKILL of the watchdog, then of muxwire faults/test_killed_watchdog.py, named/test_spools.py
     SIGKILL of tmux                          instance/test_lifecycle.py, client/test_closing.py
-    `tmux -C` killed, detached, too far behind    faults/test_lost_connection.py
+    `tmux -C` killed, detached               faults/test_lost_connection.py
     muxwire stopped; flood                   faults/test_flow.py
     tmux stopped                             faults/test_stopped_tmux.py
     few descriptors                          faults/test_few_descriptors.py

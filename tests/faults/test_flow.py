@@ -60,37 +60,9 @@ async def test_a_disk_that_stands_still_holds_up_nothing(
     await check(tab)
 
 
-async def test_readers_that_fall_behind_or_never_read_cost_no_byte(alone: muxwire.Terminals) -> None:
-    """A reader that is slower than the pane by far, one that waits and is never served, and many that go away."""
-    tab = await flood(alone)
-
-    async def read_slowly() -> None:
-        offset, seen = 0, ""
-        while True:
-            chunk = await alone.stream_logs(tab.window_id, from_byte=offset, max_bytes=50_000, wait=DEADLINE)
-            offset, seen = chunk.next_byte, seen + chunk.chunk
-            assert chunk.dropped == 0
-            if chunk.closed and chunk.eof:
-                break
-            await anyio.sleep(0.02)
-        assert seen.encode() == b"\r\n" + printed(LINES)
-
-    async def give_up() -> None:
-        while not tab.pane.session.closed:
-            with anyio.move_on_after(0.003):
-                await alone.wait_for([tab.window_id], until="never", timeout=DEADLINE)
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(read_slowly)
-        for _ in range(10):
-            tasks.start_soon(give_up)
-        await tab.send_keys(["Enter"])
-    await check(tab)
-
-
 # -- in a process of its own
 
-# SIGSTOP for so long. tmux throws out a client after 300 s; what happens then is in test_lost_connection.py.
+# SIGSTOP for so long. tmux would throw out a client after 300 s.
 STOPPED_SECONDS = 60 if LONG else 3
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import logging
-import os
 import resource
 import shutil
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-import anyio
 import pytest
 
 import muxwire
 from muxwire.logs.read import read_raw
-from tests.faults.victims import victim
 from tests.library.opened import drawn
 
 DEADLINE = 50
@@ -55,23 +50,6 @@ async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
     assert str(tab.log_path) in said[0]
     assert expected.replace("\n", "\r\n").encode() in read_raw(tab.log_path, 0, tab.next_byte)
     assert not tab.log_path.with_suffix(".gaps").exists()
-
-
-async def test_a_kill_in_the_middle_of_a_flood_leaves_a_beginning_of_the_truth(environ: dict[str, str]) -> None:
-    lines = 500_000
-    expected = b"\r\n" + b"".join(b"%d\r\n" % number for number in range(1, lines + 1))
-    async with victim(environ | {"MUXWIRE_LOG_SEGMENT_BYTES": "20000"}, 5, lines, "lines") as killed:
-        told = await killed.says()
-        logs = [Path(log) for log in told["logs"]]
-        killed.go_on()
-        while not all(len(list(log.parent.glob(f"{log.stem}.*.log"))) > 3 for log in logs):
-            await anyio.sleep(0.002)
-        os.kill(told["pid"], signal.SIGKILL)
-        killed.process.wait()
-        for log in logs:
-            raw = read_raw(log, 0, len(expected))
-            assert len(raw) > 60_000
-            assert expected.startswith(raw)
 
 
 @pytest.mark.parametrize("how", ["removed", "renamed"])
