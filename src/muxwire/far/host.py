@@ -11,6 +11,7 @@ import base64
 import errno
 import secrets
 import time
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
@@ -203,13 +204,6 @@ _SHORT_SECONDS, _SHORT_PAUSE = 5.0, 0.2
 _LINE_BYTES = 64 << 10
 # And of all its lines: the longest are a quarter of a MiB of output, as hexadecimal digits.
 _ANSWER_BYTES = 2 << 20
-# The verb of a question for the processes of a pane, which takes the helper long on a machine with many of them.
-_LOOK = "p"
-# How many looks of the same text the helper has at a time, those included whose caller has given up: while it works on
-# one, the next is on its way. Further ones wait here and become one; a caller that gives up leaves none here.
-_LOOKS_THERE = 2
-# A look without an answer for so long will get none: the helper's terminal, or the connection, has lost it.
-_LOST_SECONDS = 60.0
 _DIGITS = 9  # of a question's number
 # The number of a process's first question is below this. No process asks as many as are left.
 _FIRST_MAX = 9 * 10 ** (_DIGITS - 1)
@@ -234,8 +228,6 @@ class Question:
         # rows prove nothing.
         self.answered = self.cut = self.short = False
         self.done = anyio.Event()
-        self.number = 0  # by which it was asked; 0 until then
-        self.askers = 0  # calls that wait for it
 
 
 @final
@@ -250,17 +242,13 @@ class Helper:
         self._number = secrets.randbelow(_FIRST_MAX)
         self._asked: dict[int, Question] = {}
         self._answering: Question | None = None  # whose encoded lines come now
-        self._looks: dict[int, tuple[str, float]] = {}  # without an answer: what was asked, and when
-        self._waiting: dict[str, Question] = {}  # looks that are still to be asked for
 
     def connect(self, line: Line, pane: str) -> None:
         """There is a connection: what is asked goes there. Questions to an earlier one are asked again."""
         self._line, self._pane, self._unread, self._answering = line, pane, b"", None
-        self._looks.clear()
-        for question in (*self._asked.values(), *self._waiting.values()):
+        for question in self._asked.values():
             question.cut = True
             question.done.set()
-        self._waiting.clear()
 
     def feed(self, data: bytes) -> None:
         """Take what the helper's pane wrote; what is no answer of the helper is ignored."""
@@ -270,8 +258,6 @@ class Helper:
             first, *fields = line.decode("utf-8", "surrogateescape").split("\t")
             number = int(first) if len(first) <= _DIGITS and first.isdecimal() else 0
             question = self._asked.get(number)
-            if number in self._looks and fields[:1] in (["."], ["!"]):
-                self._look_ended(number)
             if (asked := question or self._answering) is not None:
                 asked.size += len(line)
                 if asked.size > _ANSWER_BYTES:
@@ -307,73 +293,39 @@ class Helper:
         return found
 
     async def _answer(self, verb: str, *words: str, again: bool) -> Question | None:
-        text, cut = " ".join((verb, *words)), True
+        cut = True
         while cut:
+            question = Question()
             try:
-                question = self._question(text, is_look=verb == _LOOK)
+                number = self._send(verb, *words)
             except ConnectionClosed:
                 return None
-            question.askers += 1
+            self._asked[number] = question
             try:
                 with anyio.move_on_after(_ANSWER_SECONDS):
                     await question.done.wait()
             finally:
-                question.askers -= 1
-                if not question.askers:
-                    self._asked.pop(question.number, None)
-                    if self._waiting.get(text) is question:
-                        del self._waiting[text]
+                del self._asked[number]
             if question.answered:
                 return question
             cut = question.cut and again
         return None
 
-    def _question(self, text: str, *, is_look: bool) -> Question:
-        """The question of that text: a new one, or one that is still to be asked. ConnectionClosed."""
-        question = self._waiting.get(text)
-        if question is None:
-            question = Question()
-            if is_look and not self._takes_look(text):
-                self._waiting[text] = question
-            else:
-                self._send(text, question, is_look=is_look)
-        return question
-
-    def _takes_look(self, text: str) -> bool:
-        """Whether the helper has not yet as many of these looks as it gets at a time."""
-        since = time.monotonic() - _LOST_SECONDS
-        return sum(text == asked and at > since for asked, at in self._looks.values()) < _LOOKS_THERE
-
-    def _look_ended(self, number: int) -> None:
-        """That look has its answer: what was asked before, the helper has answered too, or never will."""
-        self._looks = {later: look for later, look in self._looks.items() if later > number}
-        for text, question in tuple(self._waiting.items()):
-            if self._takes_look(text):
-                del self._waiting[text]
-                try:
-                    self._send(text, question, is_look=True)
-                except ConnectionClosed:
-                    question.done.set()  # without an answer
-
-    def _send(self, text: str, question: Question | None = None, *, is_look: bool = False) -> None:
-        """Paste a question, or a request whose answer is not waited for. ConnectionClosed."""
+    def _send(self, *words: str) -> int:
+        """Paste a question, or a request whose answer is not waited for; its number. ConnectionClosed."""
         assert self._line is not None
         self._number += 1
         line = command_list(
-            ("set-buffer", "-b", "muxwire-ask", "--", f"{self._number} {text}\n"),
+            ("set-buffer", "-b", "muxwire-ask", "--", f"{self._number} {' '.join(words)}\n"),
             ("paste-buffer", "-r", "-d", "-b", "muxwire-ask", "-t", self._pane),
         )
         self._line.submit_prepared((line,))
-        if question is not None:
-            question.number = self._number
-            self._asked[self._number] = question
-        if is_look:
-            self._looks[self._number] = text, time.monotonic()
+        return self._number
 
     def say(self, verb: str, *words: str) -> bool:
         """Have the helper do something; False between two connections."""
         try:
-            self._send(" ".join((verb, *words)))
+            self._send(verb, *words)
         except ConnectionClosed:
             return False
         return True
@@ -382,6 +334,9 @@ class Helper:
 # A question that was open for a round trip and so long when its call was cancelled counts as unanswered: most take
 # 10 ms.
 _ANSWERED_WITHIN = 0.1
+# How many looks at one pane are asked for at a time: while the helper works on one, the next is on its way. It may take
+# long where a pane has many processes; a call that gives up meanwhile leaves no question behind.
+_LOOKS_THERE = 2
 # What a call cannot do without is asked so often: 30 s, in which most connections that were lost are back.
 _ASKED_AGAIN = 6
 # As much as one line of commands should carry: tmux parses it on its only thread.
@@ -404,6 +359,7 @@ class RemoteHost(Host):
         self._helper = Helper()
         self.feed = self._helper.feed  # with what the helper's pane writes
         self._answers: dict[int, PaneAnswer] = {}
+        self._looking = defaultdict[int, anyio.Semaphore](partial(anyio.Semaphore, _LOOKS_THERE))
         self._ttys: dict[str, int] = {}  # the first process of the pane whose terminal that is
         self._programs: dict[str, tuple[str, str]] = {}  # path, and the file that it is in the end
         self._folders: dict[str, str] = {}
@@ -442,7 +398,8 @@ class RemoteHost(Host):
             return False
         asked_at = time.monotonic()
         try:
-            rows = await self._helper.ask(_LOOK, str(leader), tty)
+            async with self._looking[leader]:
+                rows = await self._helper.ask("p", str(leader), tty)
         except anyio.get_cancelled_exc_class():
             if time.monotonic() - asked_at > _ANSWERED_WITHIN + self.link.rtt:
                 self.link.answers = False
