@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from muxwire.far.host import RemoteHost
 from tests.library.test_exec_cases import SHELLS, cases, run_row
 
 if TYPE_CHECKING:
@@ -40,3 +42,27 @@ async def test_case(terminals: Terminals, shared: dict[str, Tab], folder: Path, 
 
 def test_every_shell_has_cases() -> None:
     assert {case.values[0] for case in CHOSEN} == set(SHELLS)
+
+
+async def test_a_line_that_is_typed_again_leaves_nothing_in_the_output(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What would hide it reaches the terminal there after the shell has read the line."""
+    tab = await terminals.create_tab(host="box", shell="dash")
+    await tab.execute("true")
+    write, press, pressed = RemoteHost.write_tty, tab.runner._press, list[bytes]()
+
+    def late(self: RemoteHost, tty: str, data: bytes) -> bool:
+        if not pressed:
+            return write(self, tty, data)
+        asyncio.get_running_loop().call_later(0.03, write, self, tty, data)
+        return True
+
+    def lost(files: Any, typed: bytes) -> None:
+        press(files, typed if pressed else b" ")
+        pressed.append(typed)
+
+    monkeypatch.setattr(RemoteHost, "write_tty", late)
+    monkeypatch.setattr(tab.runner, "_press", lost)
+    assert (await tab.execute("sleep 0.2; echo hi", timeout=20)).output == "hi\n"
+    assert len(pressed) == 2

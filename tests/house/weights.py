@@ -31,12 +31,12 @@ MOST = {
     "tabs": 2507,
     "testing": 34,
     "tmux": 550,
-    "far": 1446,
+    "far": 1412,
     TOP: 337,
     "verbs": 450,
     "vt": 884,
     "web": 372,
-    "tests": 21000,
+    "tests": 21016,
     "bench": 1927,
 }  # fmt: skip
 

@@ -320,9 +320,12 @@ class Runner:
         shown: bytes,
         listener: ForegroundShell,
     ) -> None:
-        """Type the line that names the file, which is longer than the usual one, out of sight."""
+        """Type the line that names the file, which is longer than the usual one, out of sight.
+
+        Not on another machine: what hides it would be written there after the line was taken, into the output.
+        """
         assert listener.shell is not None
-        hidden = self._hide_line(execution)
+        hidden = self.pane.host.answers_now and self._hide_line(execution)
         drawn = redraw(shown, execution.command_id, execution.typed_at, saved=False) if hidden else b""
         wrapped = wrap(redraw=drawn)
         self.pane.terminal.mend_line_modes(listener.shell)
