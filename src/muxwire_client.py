@@ -11,7 +11,7 @@ import _signal as signal  # type: ignore[import-not-found]
 import os
 import sys
 
-from muxwire_reach import HEAD, OwnerUnreachable, connected
+from muxwire_reach import HEAD, OwnerUnreachable, connected, die_of, write_all
 
 # Verbs that do not act on an instance, or need this process's own descriptors and signals.
 _OWN_VERBS = ("demo", "doctor", "help", "repl", "skill", "version")
@@ -203,11 +203,11 @@ class _Caller:
     def do(self, kind: bytes, body: bytes) -> None:
         """Carry out one frame; OSError, with the name of what could not be written."""
         if kind == b"o":
-            write(1, body, "stdout")
+            write_all(1, body, "stdout")
         elif kind == b"e":
-            write(2, body, "stderr")
+            write_all(2, body, "stderr")
         elif kind == b"d":
-            write(self._file, body, self._name)
+            write_all(self._file, body, self._name)
         elif kind == b"c":
             os.close(self._file)
         elif kind == b"a":
@@ -252,29 +252,8 @@ class _Caller:
                 return
 
 
-def write(descriptor: int, data: bytes, name: str) -> None:
-    """Write all of it; OSError with that name."""
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(descriptor, view) :]
-        except BlockingIOError:  # a process that shares the descriptor has set it non-blocking
-            from select import select
-
-            select((), (descriptor,), ())
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, name) from None
-
-
 def write_error(text: str) -> None:
     try:
-        write(2, f"muxwire: {text}\n".encode(), "stderr")
+        write_all(2, f"muxwire: {text}\n".encode(), "stderr")
     except OSError:  # nobody reads it
         return
-
-
-def die_of(number: int) -> None:
-    """End as the signal would have ended the process, so that its parent knows."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    os._exit(128 + number)  # if it is blocked

@@ -27,6 +27,7 @@ HEAD = 5  # bytes before what a frame of a verb holds: a letter, and its length
 TYPE_CHECKING = False  # to import typing costs more than a verb
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import NoReturn
 
 
 class OwnerUnreachable(Exception):
@@ -197,3 +198,27 @@ def _json(value: object) -> str:
             return "null"
         case _:
             return str(value)
+
+
+# What the two programs of a verb do alike: `muxwire_client` and the whole command line.
+
+
+def write_all(descriptor: int, data: bytes, name: str) -> None:
+    """Write all of it; OSError with that name."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:  # a process that shares the descriptor has set it non-blocking
+            from select import select
+
+            select((), (descriptor,), ())
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, name) from None
+
+
+def die_of(number: int) -> NoReturn:
+    """End as the signal would have ended the process, so that its parent knows."""
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)  # if it is blocked

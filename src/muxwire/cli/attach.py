@@ -106,13 +106,9 @@ def _persons_server(console: Console, arguments: argparse.Namespace) -> list[str
     tmux = program_for(host.listening_pid(socket), host)
     _refuse_itself(console, (tmux, *server))
     if arguments.target != ACTIVE:
-        session, window = _find_at_persons((tmux, *server), arguments.target)
-        # tmux refuses to run in a pane of another server, which it knows by that variable.
-        outside = "TMUX= " if console.environ.get("TMUX") else ""
-        shown = shlex.join([tmux, *server, "attach-session", "-t", f"={session}:{window}"])
         raise InvalidArgument(
             "attach selects no window at this tmux server: every client attached to the session would switch to it",
-            remedy=f"leave TAB out, or call tmux yourself: {outside}{shown}",
+            remedy=f"leave TAB out, or use tmux: {shlex.join([tmux, *server, 'attach-session', '-t'])} TARGET",
         )
     return [tmux, "-u", *server, "attach-session", "-E", "-f", flags]
 
@@ -186,13 +182,6 @@ def _asked_for(arguments: argparse.Namespace) -> Iterator[tuple[str, ...]]:
     if arguments.mouse:
         yield "set-option", "mouse", "on"
     yield "set-option", "-s", "set-clipboard", "on" if arguments.clipboard else "off"
-
-
-def _find_at_persons(tmux: Sequence[str], target: str) -> tuple[str, str]:
-    """The session and the window that are called so at a person's server; NoSuchTarget."""
-    rows = listed_tabs(tmux)
-    linked = {row.window: row for row in reversed(rows)}  # in one of the sessions that have it
-    return _named(rows, list(linked.values()), target, remedy=f"list them: {shlex.join([*tmux, 'list-windows', '-a'])}")
 
 
 def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str]:

@@ -7,13 +7,13 @@ buffered, so nothing is lost or doubled when a reader goes away.
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, NoReturn, final
 
 from muxwire.cli.console import STDERR, STDIN, STDOUT, STREAMS, Console, RunsThere
+from muxwire_reach import die_of, write_all
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
@@ -48,10 +48,11 @@ class OwnConsole(Console):
         self.answering = answering
 
     def write(self, data: bytes, *, error: bool = False) -> None:
-        _write(STDERR if error else STDOUT, data)
+        descriptor = STDERR if error else STDOUT
+        write_all(descriptor, data, STREAMS[descriptor])
 
     async def write_soon(self, data: bytes) -> None:
-        await _write_soon(STDOUT, data)
+        await _write_soon(STDOUT, data, STREAMS[STDOUT])
 
     async def read(self, most: int) -> bytes:
         import anyio.to_thread
@@ -70,7 +71,7 @@ class OwnConsole(Console):
         descriptor = os.open(file, flags, 0o600)
 
         async def write(data: bytes) -> None:
-            await _write_soon(descriptor, data)
+            await _write_soon(descriptor, data, file)
 
         try:
             yield write
@@ -140,27 +141,8 @@ def _size(descriptor: int) -> Size | None:
     return columns, rows
 
 
-def _write(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(descriptor, view) :]
-        except BlockingIOError:  # a process that shares the descriptor has set it non-blocking
-            select.select((), (descriptor,), ())
-        except OSError as error:
-            names = STREAMS[descriptor : descriptor + 1]
-            raise type(error)(error.errno, error.strerror, *names) from None
-
-
-async def _write_soon(descriptor: int, data: bytes) -> None:
+async def _write_soon(descriptor: int, data: bytes, name: str) -> None:
     """Write in a thread: a slow reader must hold up neither the event loop nor tmux."""
     import anyio.to_thread
 
-    await anyio.to_thread.run_sync(_write, descriptor, data, abandon_on_cancel=True)
-
-
-def die_of(number: signal.Signals) -> NoReturn:
-    """End as the signal would have ended the process, so that its parent knows."""
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-    os._exit(128 + number)  # if it is blocked
+    await anyio.to_thread.run_sync(write_all, descriptor, data, name, abandon_on_cancel=True)
