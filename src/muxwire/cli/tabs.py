@@ -251,6 +251,9 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
     socket = folders_for(name, console.environ).socket_path  # there is one also of a server that does not answer
     if not socket.exists() and not any(one.name == name for one in all_running(console)):
         console.warn(f"muxwire: the instance {name} does not run")
+        if arguments.json:
+            console.document({"closed": []})
+        return 0
     try:
         code = await on_terminals(_close, makes=True)(console, arguments)
     except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
