@@ -8,7 +8,6 @@ answers, and end its input.
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from muxwire.repl.session import Session, play
 from muxwire.repl.showing import plain
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.library.terminals import Terminals
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     Open = Callable[[], AbstractAsyncContextManager[Terminals]]
 
-_READ_BYTES = 65_536
 FAILED = 1
 HISTORY = "repl-history"
 # A pipe is read by a program, which wants all of it: so many lines may wait to be written.
@@ -62,10 +60,7 @@ async def _run(open_instance: Open | None, replayed: str) -> int:
                 await play(session, replayed)
             else:
                 await session.connect()
-            run = (
-                terminal.run_prompt(session, history_file()) if on_terminal else run_script(session, sys.stdin.fileno())
-            )
-            code = await run
+            code = await (terminal.run_prompt(session, history_file()) if on_terminal else run_script(session))
             session.end_recording()
             await printer.flushed()
             session.tasks.cancel_scope.cancel()
@@ -73,14 +68,15 @@ async def _run(open_instance: Open | None, replayed: str) -> int:
     return code
 
 
-async def run_script(session: Session, descriptor: int) -> int:
-    """Run what `descriptor` gives, until its end or `:quit`; return the exit code."""
+async def run_script(session: Session) -> int:
+    """Run what standard input gives, line by line, until its end or `:quit`; return the exit code."""
     code = 0
-    async for line in read_lines(descriptor):
-        code = code if await session.run(line) else FAILED
-        await session.printer.flushed()
-        if session.over:
+    while not session.over:
+        line = await anyio.to_thread.run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True)
+        if not line:
             break
+        code = code if await session.run(line.decode("utf-8", "surrogateescape")) else FAILED
+        await session.printer.flushed()
     return code
 
 
@@ -88,21 +84,6 @@ async def _write_lines(lines: list[Line]) -> None:
     text = "".join(f"{plain(line)}\n" for line in lines)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
     await anyio.to_thread.run_sync(sys.stdout.buffer.flush)
-
-
-async def read_lines(descriptor: int) -> AsyncIterator[str]:
-    """Yield the lines of a pipe, a terminal or a file, each as soon as it is there."""
-    # A file and /dev/null are always ready, and the kernel refuses to tell when they are (epoll: EPERM).
-    kind = os.fstat(descriptor).st_mode
-    waits = not (stat.S_ISREG(kind) or (stat.S_ISCHR(kind) and not os.isatty(descriptor)))
-    rest, data = b"", b"-"
-    while data:
-        if waits:
-            await anyio.wait_readable(descriptor)
-        data = os.read(descriptor, _READ_BYTES)
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines if data else filter(None, (rest,)):
-            yield line.decode("utf-8", "surrogateescape")
 
 
 def history_file() -> str:
