@@ -93,9 +93,9 @@ def _values(action: argparse.Action, before: list[str], console: Console) -> Ite
         case "TAB", _:
             return _tabs(before, console)
         case "NAME", "name":
-            from muxwire.tmux.program import running_instances
+            from muxwire.cli.connect import all_running
 
-            return [(name, "a running instance") for name in running_instances(console.environ)]
+            return [(one.name, "a running instance") for one in all_running(console)]
         case "KIND", _:
             return [(kind, "") for kind in get_args(EventKind)]
         case ("FILE" | "PATH", _) | ("PROGRAM", _):

@@ -77,9 +77,8 @@ def choose_instance(
 
     That is the one named by `--name` or $MUXWIRE_NAME; else the one to whose process the words were sent, which was
     chosen by the same rules: `main`, if it runs or none does; the only one that runs. An instance without a name of
-    its own belongs to an agent: a verb that only `looks` may mean it so, another one has to name it. An instance whose
-    state is in another state directory is chosen only by its full name. With `makes` the instance that `--name` names
-    need not exist yet.
+    its own belongs to an agent: a verb that only `looks` may mean it so, another one has to name it. With `makes` the
+    instance that `--name` names need not exist yet.
     """
     if arguments.socket is not None or arguments.socket_name is not None:
         return
@@ -118,13 +117,12 @@ def only_one(console: Console, running: Sequence[Running]) -> str:
 
 
 def _usual(running: Sequence[Running]) -> list[Running]:
-    """Those that a verb may mean that names none: of this state directory, and with a server here, if any has one.
+    """Those that a verb may mean that names none: with a server here, if any has one.
 
     Else those with a name of their own whose tabs are all on other machines. Such tabs belong to the process that
     opened them, and no other process can take over those of an instance without a name.
     """
-    own = [one for one in running if one.own]
-    return [one for one in own if not one.hosts] or [one for one in own if _has_name(one)]
+    return [one for one in running if not one.hosts] or [one for one in running if _has_name(one)]
 
 
 def all_running(console: Console) -> list[Running]:
@@ -138,12 +136,7 @@ def use(console: Console, one: Running) -> str:
     """Set the environment of the call so that it finds the directories of that instance; return the instance's name."""
     from muxwire.instance.faces import environment_of
 
-    there = environment_of(one, console.environ)
-    for name in ("XDG_RUNTIME_DIR", "TMPDIR"):
-        if name in there:
-            console.environ[name] = there[name]
-        else:
-            console.environ.pop(name, None)
+    console.environ.update(environment_of(one, console.environ))
     return one.name
 
 

@@ -18,14 +18,13 @@ from muxwire.host.elsewhere import links
 from muxwire.host.folders import EPHEMERAL, folders_for
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder, named_server
-from muxwire.tmux.program import program_for, running_instances
+from muxwire.tmux.program import program_for
 from muxwire.tmux.start import HUB, KEEPER_NAME
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from muxwire.host.elsewhere import Linked
-    from muxwire.host.folders import Folders
     from muxwire.tmux.server import TmuxServer
 
 # Server options: the MCP client, with its version, and the directory of the process that drives the instance.
@@ -48,16 +47,14 @@ Condition = Literal["driven", "kept", "silent", "remote"]
 class Running:
     """An instance whose tmux server runs, here or on another machine: its name, and the directory of its socket.
 
-    `own`: its state is in the state directory of the environment that was asked for, where its logs and locks are
-    looked for. `hosts`: the machines on which it has its tabs, if no server of it runs here. What follows is set for
-    such an instance only. `driven`: whether a process uses it; if none does, it is not known whether its servers on
+    `hosts`: the machines on which it has its tabs, if no server of it runs here. What follows is set for such an
+    instance only. `driven`: whether a process uses it; if none does, it is not known whether its servers on
     those machines still run. `client`, `directory` and `started` (as in `Face`) are what its process has noted on this
     machine.
     """
 
     name: str
     runtime: Path
-    own: bool = True
     hosts: tuple[str, ...] = ()
     driven: bool = False
     client: str = ""
@@ -98,21 +95,14 @@ def _one_line(text: str) -> str:
 
 
 def all_running(environ: Mapping[str, str]) -> list[Running]:
-    """The instances that run, those of this environment's own runtime directory first, each in order of name.
+    """The instances that run whose state is in the state directory of this environment, each in order of name.
 
-    MCP clients start servers with few variables, often without XDG_RUNTIME_DIR: so the other directories in which an
-    instance of this user may have its socket are looked into too, and those that the servers of this state directory
-    have noted. Of two with one name, the one whose state is in this environment's state directory counts. Last come
-    those whose tabs are all on other machines.
+    Each server has noted there where it listens: MCP clients start servers with few variables, often without
+    XDG_RUNTIME_DIR. Last come the instances whose tabs are all on other machines.
     """
-    found: dict[str, Running] = {}
-    for there in _environments(environ):
-        runtime = folders_for("", there).runtime
-        for name, pid in running_instances(there).items():
-            if name not in found or not found[name].own:
-                one = Running(name, runtime, own=_has_state(folders_for(name, there), pid))
-                found[name] = one if one.own else found.get(name, one)
-    return [*found.values(), *_elsewhere(environ, found)]
+    noted = {path.parent.name: named_server(path) for path in sorted(folders_for("", environ).state.glob("*/server"))}
+    found = [Running(name, Path(socket).parent) for name, (pid, socket) in noted.items() if pid]
+    return [*found, *_elsewhere(environ, [one.name for one in found])]
 
 
 def _elsewhere(environ: Mapping[str, str], here: Collection[str]) -> list[Running]:
@@ -144,44 +134,12 @@ def _running_elsewhere(name: str, runtime: Path, links: Sequence[Linked]) -> Run
     )
 
 
-def _has_state(folders: Folders, server: int) -> bool:
-    """Whether the state directory is that of the instance whose server, a process, listens at the socket of `folders`.
-
-    A name that was drawn at random (EPHEMERAL) belongs to one instance only, so a directory of that name is enough. The
-    directory of a named instance notes the process of its server; a `server` of 0 is not known.
-    """
-    if EPHEMERAL.match(folders.instance):
-        return folders.server.parent.is_dir()
-    pid = holder(folders.server)
-    return pid > 0 and server in (pid, 0)
-
-
-def _environments(environ: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The environment, and others that a process of the same user may have instead."""
-    yield dict(environ)
-    without = {name: value for name, value in environ.items() if name != "XDG_RUNTIME_DIR"}
-    if "XDG_RUNTIME_DIR" not in environ:
-        yield without | {"XDG_RUNTIME_DIR": f"/run/user/{os.getuid()}"}
-    import tempfile  # late: few processes look for instances elsewhere
-
-    yield without | {"TMPDIR": environ.get("TMPDIR") or tempfile.gettempdir()}
-    # Where the servers of this state directory noted that they listen: their TMPDIR may be another.
-    for path in sorted(folders_for("", environ).state.glob("*/server")):
-        _, socket = named_server(path)
-        runtime = Path(socket).parent
-        if socket and runtime.name == f"muxwire-{os.getuid()}":
-            yield _with_temporary(runtime.parent, environ)
-
-
-def _with_temporary(folder: Path, environ: Mapping[str, str]) -> dict[str, str]:
-    return {**environ, "TMPDIR": str(folder), "XDG_RUNTIME_DIR": ""}
-
-
 def environment_of(one: Running, environ: Mapping[str, str]) -> dict[str, str]:
     """The environment in which the directories of that instance are chosen (`folders_for`)."""
-    found = (there for there in _environments(environ) if folders_for("", there).runtime == one.runtime)
-    # If none is found, a server that noted its directory, which is below its TMPDIR, has ended since it was listed.
-    return next(found, _with_temporary(one.runtime.parent, environ))
+    above = str(one.runtime.parent)
+    if one.runtime.name == f"muxwire-{os.getuid()}":
+        return {**environ, "TMPDIR": above, "XDG_RUNTIME_DIR": ""}
+    return {**environ, "XDG_RUNTIME_DIR": above}
 
 
 def faces(running: Sequence[Running], environ: Mapping[str, str]) -> list[Face]:
@@ -228,6 +186,5 @@ def _face(one: Running, said: list[str], environ: Mapping[str, str]) -> Face:
     started, client, directory = said[: len(_ASKED)]
     windows = [line.partition(" ") for line in said[len(_ASKED) :]]
     tabs = sum(session == HUB and name != KEEPER_NAME for session, _, name in windows)
-    lock = folders_for(one.name, environment_of(one, environ)).lock
-    driven = EPHEMERAL.match(one.name) is not None or holder(lock) > 0
+    driven = EPHEMERAL.match(one.name) is not None or holder(folders_for(one.name, environ).lock) > 0
     return Face(one.name, client, directory, float(started), tabs, "driven" if driven else "kept")

@@ -17,12 +17,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from muxwire.errors import TmuxUnavailable
-from muxwire.host.folders import folders_for
-from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_process, named_server
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from muxwire.host.folders import Folders
@@ -41,7 +38,6 @@ _MANAGERS = {
 }
 _RUNS_AS_USER = "brew"
 _VERSION = re.compile(r"(?:next-)?(\d+)\.(\d+)")
-_SOCKET = ".sock"
 # `tmux -V` only prints.
 _VERSION_SECONDS = 2.0
 
@@ -94,20 +90,6 @@ def read_version(text: str, host: Host) -> tuple[int, int]:
     if version < MINIMUM_VERSION:
         raise TmuxUnavailable(f"tmux {text} is too old, 3.3 is needed", remedy=how_to_install(host))
     return version
-
-
-def running_instances(environ: Mapping[str, str]) -> dict[str, int]:
-    """The instances whose tmux server runs, in the runtime directory of this environment: its process by name, sorted.
-
-    The process is 0 where no system call tells it, as for `Host.listening_pid`.
-    """
-    runtime, host = folders_for("", environ).runtime, LocalHost(environ)
-    try:
-        sockets = sorted(path for path in runtime.iterdir() if path.suffix == _SOCKET)
-    except OSError:
-        return {}
-    processes = {path.stem: host.listening_pid(path) for path in sockets}
-    return {name: pid for name, pid in processes.items() if pid is not None}
 
 
 # The server of a named instance whose socket was removed while it ran.
