@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
+    from muxwire.host.local import LocalHost
 
 
 MINIMUM_VERSION = (3, 3)

@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -28,7 +26,6 @@ from muxwire.errors import (
 )
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tmux.program import (
-    find_tmux,
     note_server,
     program_for,
     program_version,
@@ -65,7 +62,6 @@ STOPPED_SECONDS = 1
 # and closes; one that was killed accepts our probe until the kernel has closed its socket.
 _LOST = ("server exited unexpectedly", "no server running on ", "error connecting to ")
 
-_LOG = logging.getLogger("muxwire")
 GREETING = "#{pid} #{session_id} #{@muxwire-generation} #{version} #{@muxwire-state}"
 
 # message-limit first: tmux's message log keeps the text of every command, typed secrets included.
@@ -110,7 +106,6 @@ class Greeting:
     hub: str
     generation: int
     version: tuple[int, int]
-    version_text: str
     state: Path | None
 
     @classmethod
@@ -118,7 +113,7 @@ class Greeting:
         """Read what tmux printed for `GREETING`; generation 0 for a server of another program. TmuxUnavailable."""
         pid, hub, generation, version, state = (*answer.decode("utf-8", "replace").split(" "), "")[:5]
         there = Path(os.fsdecode(bytes.fromhex(state))) if state else None
-        return cls(int(pid), hub, int(generation or 0), read_version(version, host), version, there)
+        return cls(int(pid), hub, int(generation or 0), read_version(version, host), there)
 
 
 @final
@@ -210,8 +205,6 @@ class ServerStart:
             raise InstanceUnavailable(
                 f"the tmux server at {self._folders.socket_path} was not started by muxwire", remedy=self._ends_it
             )
-        if self._running:
-            await self._compare(found.version_text)
         return found
 
     @property
@@ -234,19 +227,6 @@ class ServerStart:
         ended = isinstance(error, ConnectionClosed) and error.reason.startswith(_LOST)
         kind = ServerEnding if ended else TmuxUnavailable
         return kind(f"{who} {why}; it may be of another version than {self._tmux}", remedy=self._ends_it)
-
-    async def _compare(self, version: str) -> None:
-        """Say it if tmux has been replaced by another version since the server was started."""
-        with suppress(TmuxUnavailable):
-            installed = find_tmux(self._host)
-            if installed == self._tmux:
-                return
-            newer = await anyio.to_thread.run_sync(program_version, installed)
-            if newer not in ("", version):
-                _LOG.warning(
-                    "the server of this instance is tmux %s and %s is tmux %s: the server's own program is used until "
-                    "it has ended (muxwire kill --all)", version, installed, newer,
-                )  # fmt: skip
 
 
 def configuration(folders: Folders, history_limit: int) -> str:
