@@ -164,6 +164,16 @@ async def test_without_a_tmux_and_without_a_client_it_ends(user: User) -> None:
     assert not user.path.exists()
 
 
+async def test_two_signals_end_it_once(user: User) -> None:
+    async with user.agent():
+        owner = user.owner
+    with user.connect():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            os.kill(owner, number)
+        await gone(owner)
+    assert list(user.runtime.glob(f"{NAME}.owner*")) == []
+
+
 @pytest.mark.parametrize("state", ["empty", "kept", "serving", "working"])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 async def test_a_killed_owner_loses_nothing(user: User, state: str, number: signal.Signals) -> None:

@@ -143,11 +143,12 @@ class Owner:
             self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end)
 
     def _end(self) -> None:
-        """Leave the name to the next owner, whose socket is not this one's to remove."""
-        with suppress(OSError):
-            self._remove_files()
-        self._listener.close()
-        self._leave()
+        """Leave the name to the next owner; not twice, and not if a newer version goes on with the socket."""
+        if not self._serving.cancel_called:
+            with suppress(OSError):
+                self._remove_files()
+            self._listener.close()
+            self._leave()
 
     def _leave(self) -> None:
         self.terminals.leave_running()
