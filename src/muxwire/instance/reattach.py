@@ -202,9 +202,9 @@ async def restore(tab: Tab, book: TabBook) -> None:
     assert tab.record is not None
     start = pane.session.recall(executions, tab.record.shell_pid, tab.record.input_at)
     marks = await anyio.to_thread.run_sync(_read_again, tab, min(start, pane.stream.end))
-    with book.reading_again(tab):
-        for mark in marks:
-            pane.session.on_mark(mark, time.monotonic(), pane.stream.whole_from)
+    book.reads_again(tab)
+    for mark in marks:
+        pane.session.on_mark(mark, time.monotonic(), pane.stream.whole_from)
     pane.session.recalled(time.monotonic(), end=pane.stream.end)
 
 

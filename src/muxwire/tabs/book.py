@@ -158,15 +158,9 @@ class TabBook:
     def _events_of(self, tab: Tab) -> TabEvents:
         return TabEvents(tab, self.history)
 
-    @contextmanager
-    def reading_again(self, tab: Tab) -> Iterator[None]:
-        """For the time of the block marks come from the log; then what tmux kept, until the tab is added.
-
-        Lines that ended meanwhile go to the journal; they are no events, which would have the time of now.
-        """
+    def reads_again(self, tab: Tab) -> None:
+        """Marks come from the log, then what tmux kept, until the tab is added: no events, they would have no time."""
         tab.events = tab.pane.stream.listener = self._events_of(tab)
-        with tab.events.reading_log():
-            yield
 
     def _examine_output(self) -> None:
         for tab in self.open.values():

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import json
-import math
 import os
 import re
 import time
@@ -41,8 +40,6 @@ _ENCODED = {"command": 200, "shell_prompt": None}
 # How many commands a later process may be asked about, and the size at which older ones are dropped.
 REMEMBERED = 200
 _COMMANDS_BYTES = 256 * 1024
-# How much of that is read to learn who typed a line: some dozens of commands, and of keys some hundreds of calls.
-_NEWEST_BYTES = 16 * 1024
 
 
 @final
@@ -155,7 +152,7 @@ class CommandBook:
 
     def note_input(self, offset: int) -> None:
         """Write down, before they are typed, that this process types keys."""
-        self._write({"input_at": offset, "typed_time": time.monotonic()})
+        self._write({"input_at": offset})
 
     def note_end_of(self, execution: Execution) -> None:
         execution.ends_with(lambda: self._note_end(execution))
@@ -204,17 +201,6 @@ class CommandBook:
         if len(text) > _COMMANDS_BYTES:
             self._shorten(text)
         return list(found.values())[-REMEMBERED:]
-
-    def keys_between(self, begin: int, end: int) -> float:
-        """When keys were typed last while the output ended there; -inf if none were noted."""
-        found = -math.inf
-        with suppress(OSError):
-            for line in self._path.read_bytes()[-_NEWEST_BYTES:].splitlines():
-                with suppress(ValueError, KeyError, TypeError):  # as in `load`; or a piece of a line
-                    row = json.loads(line)
-                    if begin <= row["input_at"] <= end:
-                        found = max(found, row["typed_time"])
-        return min(found, time.monotonic())
 
     def _shorten(self, text: bytes) -> None:
         with suppress(OSError):

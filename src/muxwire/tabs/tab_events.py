@@ -6,10 +6,8 @@ one place, `pane/keyboard.py`, and for a later process it is noted in the tab's 
 
 from __future__ import annotations
 
-import math
 import time
 from collections import deque
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, final
 
 from muxwire.logs.history import JournalEntry
@@ -20,8 +18,6 @@ from muxwire.vt.bells import BellScanner, progress
 from muxwire.vt.readable import readable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from muxwire.logs.history import History
     from muxwire.shell.authors import Author
     from muxwire.shell.execution import Execution
@@ -67,7 +63,6 @@ class TabEvents:
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of muxwire
         self._line_began = (0.0, 0, "")  # when, at which offset, in which directory
         self._line_read = False  # whether its start was not heard as it came, but read later
-        self._reads_log = False
         self._line_from = 0  # where its prompt begins
         self._last: Author | None = None
         self._last_time = 0.0
@@ -86,18 +81,6 @@ class TabEvents:
         self._signals = BellScanner(self._tab.pane.stream.end)
         self._due.clear()
         self._title, self._progress, self._name = "", None, self._tab.name
-
-    @contextmanager
-    def reading_log(self) -> Iterator[None]:
-        """For the time of the block marks come from the log.
-
-        An earlier process has noted the lines that ended there.
-        """
-        self._reads_log = True
-        try:
-            yield
-        finally:
-            self._reads_log = False
 
     @property
     def _reads(self) -> bool:
@@ -187,20 +170,14 @@ class TabEvents:
                 self._history.note(journal_entry(self._tab, execution))
 
     def _on_accepted(self) -> None:
-        now = time.monotonic()
-        self._line_from = self._tab.pane.session.prompt_end
-        self._line_began = now, self._tab.pane.session.preexec_offset, self._tab.pane.session.cwd
-        self._line_read = self._reads
-        if self._line_read:
-            record, (_, begin, cwd) = self._tab.record, self._line_began
-            typed = record.keys_between(self._line_from, begin) if record is not None else -math.inf
-            is_ours = typed > -math.inf
-            self._line_began = typed if is_ours else now, begin, cwd
+        now, pane, session = time.monotonic(), self._tab.pane, self._tab.pane.session
+        self._line_from, self._line_read = session.prompt_end, self._reads
+        self._line_began = now, session.preexec_offset, session.cwd
+        if self._line_read:  # an earlier process has noted where it typed keys last
+            is_ours = self._line_from <= session.last_input.offset <= session.preexec_offset
         else:
-            pane = self._tab.pane
-            is_ours = not self._by_person and is_by_keys(
-                LineSeen(now, pane.session.prompt_time, pane.pressed_at, self._last, self._last_time)
-            )
+            seen = LineSeen(now, session.prompt_time, pane.pressed_at, self._last, self._last_time)
+            is_ours = not self._by_person and is_by_keys(seen)
         self._accept("keys" if is_ours else "person")
 
     def _accept(self, author: Author) -> None:
@@ -233,13 +210,10 @@ class TabEvents:
         self._line = None
 
     def _note_line(self, status: int | None) -> None:
-        history, by = self._history, self._line
-        if history is None or self._reads_log:
-            return
-        if self._line_read and by != "keys":  # it is not known when it began
+        if self._history is None or self._line_read:  # it is not known when that began
             return
         tab, (began, begin, cwd) = self._tab, self._line_began
-        history.note(JournalEntry(
-            began, None if self._reads else time.monotonic(), tab.key, tab.generation, tab.name, by or "", cwd, status,
-            begin, max(begin, self._reached),
+        self._history.note(JournalEntry(
+            began, None if self._reads else time.monotonic(), tab.key, tab.generation, tab.name, self._line or "", cwd,
+            status, begin, max(begin, self._reached),
         ))  # fmt: skip
