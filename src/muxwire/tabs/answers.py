@@ -15,7 +15,6 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.pane.output import cut_middle, shown_text
 from muxwire.results import KeysSent
-from muxwire.shell.session_table import ShellState
 from muxwire.shell.tab_state import line_status
 from muxwire.shell.watch import LOOK_EVERY, LOOKS
 from muxwire.tabs.waits import Watch, current_start
@@ -37,8 +36,6 @@ _UNSEEN = "it could not be seen whether the shell has read all lines that were t
 ANSWER_CHARACTERS = 4000
 # A program that answers at all has begun within that time; then its silence counts.
 _BEGINS_WITHIN = 0.3
-# A shell that reports an accepted line has done so by then, on a busy machine too.
-_ACCEPTED_WITHIN = 0.6
 # So often the kernel is asked whether more input is waited for, which nothing reports.
 _LOOK_SECONDS = 0.05
 
@@ -194,14 +191,8 @@ async def _over(tab: Tab, sent: KeysSent, command: Execution | None) -> Literal[
 
 async def _waits(tab: Tab, sent: KeysSent, begun: float) -> Literal["met", "silent", ""]:
     """Whether the program has answered, as far as can be seen, and waits for more; `silent` if that cannot be seen."""
-    if not tab.pane.terminal.quiet() or (time.monotonic() - begun < _ACCEPTED_WITHIN and _on_its_way(tab)):
+    if not tab.pane.terminal.quiet():
         return ""
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN
     return await tab.runner.examiner.awaits_input() if answered or late else ""
-
-
-def _on_its_way(tab: Tab) -> bool:
-    """Whether the shell has neither accepted the line that was entered at its prompt nor asked for more of it."""
-    session = tab.pane.session
-    return session.state is ShellState.SUBMITTED and session.has_preexec_mark and not session.continues
