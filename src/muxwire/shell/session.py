@@ -251,8 +251,6 @@ class ShellSession:
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
         self._name = shell.name if shell is not None else ""
         self._input_recalled = False
-        # The ids of commands that an earlier process noted: another version of muxwire may make ids in another way.
-        self._noted: frozenset[str] = frozenset()
         self._read = read
         self._tell = tell
 
@@ -317,12 +315,12 @@ class ShellSession:
                     self._on_reply(mark, now)
 
     def owns(self, mark_id: str) -> bool:
-        """Whether a mark that begins with that id may be of this tab: its nonce, or an id made from it or noted."""
+        """Whether a mark that begins with that id may be of this tab: its nonce, or an id made from it."""
         return mark_id == self.nonce or self._may_be_ours(mark_id)
 
     def _may_be_ours(self, mark_id: str) -> bool:
         """Whether that is the id of a command that was typed into this tab: nothing but muxwire can have written it."""
-        return mark_id in self._open or mark_id in self._noted or is_own_id(mark_id, self.nonce)
+        return mark_id in self._open or is_own_id(mark_id, self.nonce)
 
     def _on_start(self, mark: OutputStart, now: float) -> None:
         execution = self._open.get(mark.command_id)
@@ -675,7 +673,6 @@ class ShellSession:
         if not executions:
             return 0
         first = next((execution for execution in executions if not execution.ending), executions[-1])
-        self._noted = frozenset(execution.command_id for execution in executions)
         self._open = {execution.command_id: execution for execution in executions if not execution.ending}
         self._recalled = {execution.command_id: execution for execution in executions if execution.level > 1}
         self.current = next(reversed(self._open.values()), executions[-1])

@@ -7,7 +7,6 @@ where a pane went, all panes are looked up: one round trip, for an event that a 
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING
 
 from muxwire.errors import CommandError, ConnectionClosed
@@ -24,13 +23,12 @@ from muxwire.protocol.events import (
 )
 from muxwire.tabs.pane_ids import update_windows
 from muxwire.tabs.record import printed_name
-from muxwire.tmux.rows import PANE_FORMAT, PANES, panes_of
+from muxwire.tmux.rows import PANES, panes_of
 from muxwire.tmux.start import COLUMNS, ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from muxwire.client.client import Pending
     from muxwire.protocol.events import Event
     from muxwire.tabs.book import TabBook
     from muxwire.tabs.tab import Tab
@@ -91,26 +89,12 @@ async def look_up(book: TabBook) -> None:
     noted = {row.window: row.first for row in rows if row.first}
     before = {tab.window_id for tab in known}
     update_windows(book, known, {row.pane: row.window for row in rows}, noted)
-    await _learn_names(book, [tab for tab in known if tab.window_id not in before and book.open.get(tab.key) is tab])
-    sizes = {row.pane: row.size for row in rows}
+    seen = {row.pane: row for row in rows}
     for tab in known:
-        if tab.pane_id in sizes:
-            tab.was_resized(*sizes[tab.pane_id], reported=False)
-
-
-async def _learn_names(book: TabBook, moved: Sequence[Tab]) -> None:
-    """Ask tmux for the names of the windows that panes were moved to: it may have reported them before the move."""
-
-    def named(window: str, asked: Pending) -> None:
-        if not asked.failed and asked.blocks[-1].output:
-            for tab in book.panes(window):
-                tab.name = printed_name(panes_of(asked.blocks[-1].output)[0].window_name)
-
-    for tab in moved:
-        with suppress(CommandError, ConnectionClosed):
-            (asked,) = tab.client.submit(("list-panes", "-t", tab.window_id, "-F", PANE_FORMAT))
-            asked.then(partial(named, tab.window_id, asked))  # the reader calls it, before what tmux reports next
-            await asked.wait()
+        if (row := seen.get(tab.pane_id)) is not None:
+            if tab.window_id not in before:  # tmux may have reported its name before the move
+                tab.name = printed_name(row.window_name)
+            tab.was_resized(*row.size, reported=False)
 
 
 def restore_sizes(tabs: Iterable[Tab]) -> None:
