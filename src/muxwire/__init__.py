@@ -9,6 +9,7 @@
 #   tmux/, pane/, tabs/        the server, one living pane, the tabs
 #   instance/, operations/     an instance over time, lists of typed steps
 #   library/, sync/            Terminals and how they are opened, blocking twins
+#   far/                       other machines, which nothing imports
 #   adapters/, testing/        the interfaces of agent frameworks, fixtures for pytest
 #   mcp/, cli/, repl/, demo    the front ends, which do not know each other
 from __future__ import annotations

@@ -8,9 +8,9 @@
 5. A tmux that is stopped closes nothing and says nothing. Each caller has a limit of its own (`Patience`), and a late
    answer still counts.
 6. What was sent over a connection that is lost fails. Over a network it waits, and what tmux had not run goes again
-   (resending.py).
-7. The transport is a byte stream: `tmux -C` here, a program that reaches another machine (carrier.py), or a double
-   in memory (tests/doubles).
+   (far/resending.py).
+7. The transport is a byte stream: `tmux -C` here, a program that reaches another machine (far/transport.py), or a
+   double in memory (tests/doubles).
 """
 
 from __future__ import annotations

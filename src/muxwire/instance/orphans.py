@@ -90,6 +90,6 @@ def served(ended: Collection[int] = ()) -> set[bytes]:
 
 def is_served(one: Folders, words: Collection[bytes]) -> bool:
     """Whether a server of the instance runs, by what `served` found too."""
-    # `s`: of a server for tabs that an instance on another machine has here (host/scripts/bootstrap.sh).
+    # `s`: of a server for tabs that an instance on another machine has here (far/scripts/bootstrap.sh).
     sockets: tuple[Path, ...] = one.socket_path, one.runtime / one.instance / "s"
     return any(listening_pid(path) is not None or bytes(path) in words for path in sockets)

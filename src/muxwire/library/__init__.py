@@ -5,7 +5,8 @@
 2. `Terminals` (terminals.py) is the whole of the library, together with `Tab` (tabs/tab.py). Front ends parse, call it
    once, and shape the result.
 3. A named instance is opened in its owner's process (at_owner.py), another one in this process (opening.py).
-4. The doctor (doctor/) changes nothing; each fault that it finds has a remedy.
+4. What is on which machine is asked of `Machines` (machine.py): this one alone, where `far` is not there.
+5. The doctor (doctor/) changes nothing; each fault that it finds has a remedy.
 """
 
 from __future__ import annotations
