@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import Any, get_args
 
 import pytest
@@ -64,7 +63,7 @@ def test_colours_are_for_a_person_at_a_terminal(
     environ: dict[str, str], plain: bool, at_terminal: bool, wanted: bool
 ) -> None:
     caller = Caller(environ=environ, sizes=(None, (80, 24) if at_terminal else None, None))
-    assert Colours.of(caller, Namespace(no_colours=plain))("green", "ok") == ("\x1b[32mok\x1b[0m" if wanted else "ok")
+    assert caller.colours(plain=plain)("green", "ok") == ("\x1b[32mok\x1b[0m" if wanted else "ok")
 
 
 def test_a_coloured_table_has_the_same_columns() -> None:

@@ -21,7 +21,7 @@ MOST = {
     "library": 1218,
     "logs": 1262,
     "mcp": 1250,
-    "operations": 658,
+    "operations": 650,
     "owner": 859,
     "pane": 1352,
     "protocol": 447,

@@ -89,7 +89,7 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.document({"healthy": healthy, "findings": findings})
     else:
-        colours = Colours.of(console, arguments)
+        colours = console.colours(plain=arguments.no_colours)
         for finding in findings:
             _print(console, finding, colours)
         console.say(_summary(findings))

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from muxwire.cli.printing import packed, spoken
+from muxwire.cli.printing import Colours, packed, spoken
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
 
 if TYPE_CHECKING:
@@ -142,6 +142,11 @@ class Console(ABC):
         with suppress(OSError, ValueError, KeyError):  # it is not given, or by its rules, or not known
             zone = ZoneInfo(self.environ["TZ"].removeprefix(":"))
         return datetime.fromtimestamp(seconds, zone).astimezone(zone).strftime(said)
+
+    def colours(self, *, plain: bool) -> Colours:
+        """By the conventions of https://no-color.org; none if $TERM names no terminal that has colours."""
+        none = plain or self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
+        return Colours(wanted=not none and self.sizes[STDOUT] is not None)
 
     def say(self, text: str) -> None:
         self.write(text.encode("utf-8", "surrogateescape") + b"\n")

@@ -19,7 +19,7 @@ from muxwire.cli.options import (
     positive,
     words_of,
 )
-from muxwire.cli.printing import FAILED, Colours, packed, shown, spoken
+from muxwire.cli.printing import FAILED, packed, shown, spoken
 from muxwire.cli.sentences import sentence
 from muxwire.verbs.catalogue import Conditions, SendKeys, Typing, Wait, WaitFor, WatchEvents
 from muxwire.verbs.describe import parameters
@@ -179,7 +179,7 @@ async def _print_events(
 ) -> int:
     import anyio
 
-    kinds, still_open, colours = arguments.kinds, set(targets), Colours.of(console, arguments)
+    kinds, still_open, colours = arguments.kinds, set(targets), console.colours(plain=arguments.no_colours)
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:
         batch = await terminals.watch_events(

@@ -11,10 +11,7 @@ from muxwire.verbs.words import spelled
 from muxwire.vt.widths import guessed_width
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable, Mapping, Sequence
-
-    from muxwire.cli.console import Console
 
 FAILED = 1
 # Shells and argparse use 2 for a command line that is wrong.
@@ -74,12 +71,6 @@ class Colours:
 
     def __init__(self, *, wanted: bool) -> None:
         self._wanted = wanted
-
-    @classmethod
-    def of(cls, console: Console, arguments: argparse.Namespace) -> Colours:
-        """By the conventions of https://no-color.org; none if $TERM names no terminal that has colours."""
-        plain = arguments.no_colours or console.environ.get("NO_COLOR")
-        return cls(wanted=not plain and console.environ.get("TERM", "dumb") != "dumb" and console.sizes[1] is not None)
 
     def __call__(self, colour: str, text: str) -> str:
         """The text in the colour of that name; as it is for a name without a colour."""

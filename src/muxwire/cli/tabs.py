@@ -18,7 +18,7 @@ from muxwire.cli.connect import (
 )
 from muxwire.cli.instances import rows_of
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_host, names_tab, of, words_after, words_of
-from muxwire.cli.printing import Colours, shown, table
+from muxwire.cli.printing import shown, table
 from muxwire.errors import (
     ConnectionClosed,
     InstanceUnavailable,
@@ -127,7 +127,7 @@ def _instances(console: Console) -> tuple[list[Face], str]:
 
 
 def _say_instances(console: Console, arguments: argparse.Namespace) -> None:
-    for line in rows_of(arguments.faces, Colours.of(console, arguments)) if arguments.faces else ():
+    for line in rows_of(arguments.faces, console.colours(plain=arguments.no_colours)) if arguments.faces else ():
         console.say(line)
 
 
@@ -185,7 +185,9 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         )
         for tab, called in zip(tabs, await _called(terminals, tabs), strict=True)
     ]
-    for line in table(_HEAD, rows, Colours.of(console, arguments), {"STATE": lambda state: _STATES.get(state, "")}):
+    for line in table(
+        _HEAD, rows, console.colours(plain=arguments.no_colours), {"STATE": lambda state: _STATES.get(state, "")}
+    ):
         console.say(line)
     for session in listed.sessions:
         if session.attached_client_count:

@@ -106,9 +106,6 @@ class WaitFor(Looking, catalogue.Wait):
     of_program: ClassVar[bool] = True
     target: Target
 
-    def check(self, host: Host) -> None:
-        Wanted.of(self)
-
     async def check_pattern(self) -> None:
         await Wanted.of(self).checked()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, final
 
 import anyio
@@ -85,12 +85,10 @@ class OperationsRun:
             if self.options.on_error == "stop" and step.result.status != "succeeded":
                 break
         succeeded = all(step.result.status == "succeeded" for step in self.steps)
-        rolled_back: list[str] = []
-        not_undone: list[str] = []
-        if self.options.rollback_on_error and not succeeded:
-            rolled_back, not_undone = await self._roll_back()
-            if active in self.book.open:
-                self.book.use(active, self.seat)
+        undo = self.options.rollback_on_error and not succeeded
+        rolled_back, not_undone = await self._roll_back() if undo else ([], [])
+        if undo and active in self.book.open:
+            self.book.use(active, self.seat)
         return OperationsResult(
             succeeded=succeeded,
             dry_run=False,
@@ -212,17 +210,13 @@ class OperationsRun:
     async def _roll_back(self) -> tuple[list[str], list[str]]:
         """Close the panes that were made, last first; return them, and each step of which something is left."""
         self._rolls_back = True
-        timeout = min(max(self._left, answer_seconds(self.host)), self.options.dispatch_timeout)
-        with anyio.move_on_after(timeout) as silent, suppress(ConnectionClosed):
-            await self.server.client.wait_reconnected()
-            await self.server.client.ask(("display-message", "-p", ""))
         # If tmux does not answer, the closing is only begun here, and is done when it does.
-        seconds = 0 if silent.cancelled_caught else timeout
+        deadline = anyio.current_time() + min(max(self._left, answer_seconds(self.host)), self.options.dispatch_timeout)
         closed: list[str] = []
         kept = [(index, step.left) for index, step in enumerate(self.steps) if step.left]
         for index, step in reversed(list(enumerate(self.steps))):
             for tab in reversed(step.made):
-                if why := await self._close(tab, seconds):
+                if why := await self._close(tab, deadline - anyio.current_time()):
                     kept.append((index, f"pane {self.called(tab.pane_id)}: {why}"))
                 else:
                     closed.append(self.called(tab.pane_id))
@@ -236,6 +230,7 @@ class OperationsRun:
 
         async def close() -> None:
             nonlocal why
+            await self.server.client.wait_reconnected()
             try:
                 await tab.close(force=True)
                 why = ""

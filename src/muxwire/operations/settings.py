@@ -17,6 +17,7 @@ from muxwire.host.environment import SIDE_MAX
 from muxwire.operations.operation import Arguments, Looking, OnPane, Operation, Place, Step, Target, text_of
 from muxwire.tmux.screens import capture_commands, captured
 from muxwire.verbs.describe import Least, Most
+from muxwire.verbs.types import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,7 +55,6 @@ OPTIONS = frozenset((
 
 Scope = Literal["server", "session", "window", "pane"]
 _SCOPE_FLAG: Mapping[str, Arguments] = {"server": ("-s",), "session": (), "window": ("-w",), "pane": ("-p",)}
-_HISTORY_MAX = 1_000_000
 
 
 def check_format(text: str) -> None:
@@ -170,8 +170,8 @@ class CapturePane(OnPane, Looking):
     Blank rows at the end are left out.
     """
 
-    start: Annotated[int | None, Least(-_HISTORY_MAX), Most(SIDE_MAX)] = None
-    end: Annotated[int | None, Least(-_HISTORY_MAX), Most(SIDE_MAX)] = None
+    start: Annotated[int | None, Least(-HISTORY_LIMIT_MAX), Most(SIDE_MAX)] = None
+    end: Annotated[int | None, Least(-HISTORY_LIMIT_MAX), Most(SIDE_MAX)] = None
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
         return [("capture-pane", "-p", *self._rows, "-t", places[0].pane)]
