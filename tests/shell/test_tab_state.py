@@ -159,7 +159,7 @@ def test_time_decides_where_the_kernel_is_too_early_to_ask() -> None:
 def test_every_answer_in_every_state() -> None:
     seen: set[str] = set()
     for name, shell in itertools.product(SHELLS, ("zsh", "dash", "busybox", "fish")):
-        for waiting, *answers in itertools.product(get_args(Waiting), *[(False, True)] * 3):
+        for waiting, *answers in itertools.product(get_args(Waiting), *[(False, True)] * 2):
             kernel = FakeKernel(waiting, *answers)
             driven = reached(name, shell)
             state = tab_state(driven.session, kernel, LATER)
