@@ -2,19 +2,20 @@
 
 tmux writes each pane's output to a spool too (host/scripts/spool.sh), from its first byte on. A process that attaches
 reads the spool from the end of the log up to a mark R, and continues live. So it does not matter how the owner ended.
+
+A pane that tmux could not keep (the disk was full, or a person has used its pipe) is not kept any more: each end of an
+owner then leaves a gap in its log.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.to_thread
 
-from muxwire.errors import CommandError, ConnectionClosed
 from muxwire.host.folders import private_folder
-from muxwire.instance.stream_join import JOIN_SECONDS, KEPT_SECONDS, KeptOutput, StreamJoin, go_over, new_mark
+from muxwire.instance.stream_join import KeptOutput, StreamJoin, go_over
 from muxwire.logs.segments import Spool, spooled, spools_beside
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 NOT_KEPT = "no client was attached, and tmux did not keep the pane's output"
 # A spool's program writes within a ms of tmux; on a busy machine within seconds.
 _LOOK_SECONDS = 0.002
-# A C-c may drop a mark, so up to so many are printed. Without any the spool cannot be aligned, and is of no use.
-_MARKS = 3
 # Panes of muxwire alone: their supervisor prints the mark X. A window that a person makes has no log.
 _IF_OURS = "if-shell -F '#{m:*7770;X;*,#{pane_start_command}}'"
 
@@ -68,7 +67,6 @@ class _Spools(KeptOutput):
 
     def __init__(self, piped: Container[str]) -> None:
         self._piped = piped
-        self.given_up: set[Tab] = set()
 
     async def read(self, tab: Tab, offset: int) -> tuple[int, bytes] | None:
         await tab.pane.stream.log.flushed()  # else more and more would wait for the disk
@@ -80,7 +78,6 @@ class _Spools(KeptOutput):
 
     def give_up(self, tab: Tab) -> None:
         Spool(tab.log_path).remove()
-        self.given_up.add(tab)
 
 
 async def join_spools(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], listen: Callable[[Tab], None]) -> None:
@@ -91,38 +88,7 @@ async def join_spools(server: TmuxServer, book: TabBook, tabs: Sequence[Tab], li
     await complete_logs(server.folders, server.log_store, server.generation, {tab.log_path.stem for tab in tabs})
     panes = await server.client.command("list-panes", "-a", "-f", "#{pane_pipe}", "-F", "#{pane_id}")
     spools = _Spools({pane.decode() for pane in panes})
-
-    def on_live(tab: Tab) -> None:
-        listen(tab)
-        if tab in spools.given_up:
-            book.spawn(lambda: _spool_again(server, tab))
-
-    await go_over([StreamJoin(tab, spools, server.client, NOT_KEPT) for tab in tabs], book, on_live)
-
-
-async def _spool_again(server: TmuxServer, tab: Tab) -> None:
-    """Have tmux keep the output of a pane that it did not keep: the disk was full, or a person has used its pipe."""
-    spool, program = Spool(tab.log_path), _program(server.folders, server.logs, tab.log_path.stem)
-    with suppress(OSError, CommandError, ConnectionClosed):  # the disk is full still, or the pane is gone
-        spool.begin()
-        await server.client.command("pipe-pane", "-O", "-t", tab.pane_id, program)
-        for _ in range(_MARKS):
-            mark = new_mark(tab)
-            if (at := await _printed(tab, mark)) >= 0:
-                is_aligned = False
-                with anyio.move_on_after(KEPT_SECONDS):
-                    while not is_aligned:
-                        await anyio.sleep(_LOOK_SECONDS)
-                        is_aligned = await anyio.to_thread.run_sync(spool.align, mark, at)
-                break
-
-
-async def _printed(tab: Tab, mark: bytes) -> int:
-    """Print a mark R; return the offset at which it came, -1 if it did not."""
-    stream, begin = tab.pane.stream, tab.pane.stream.end
-    tab.pane.host.print_mark(tab.pane.tty, mark, tab.pane.leader_pid)
-    await stream.until(lambda: stream.ring.find(mark, begin) >= 0, JOIN_SECONDS)
-    return stream.ring.find(mark, begin)
+    await go_over([StreamJoin(tab, spools, server.client, NOT_KEPT) for tab in tabs], book, listen)
 
 
 async def complete_logs(folders: Folders, store: LogStore, generation: int = 0, living: Container[str] = ()) -> None:

@@ -38,7 +38,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
-from muxwire.host.folders import make_private, replace_private, write_private
+from muxwire.host.folders import make_private
 from muxwire.logs.sizes import PaneSize
 from muxwire.logs.times import LogTimes, times_path
 
@@ -333,8 +333,7 @@ class LogFile:
 # What tmux itself keeps of a pane's output, for the time in which no process writes its log: files in a directory.
 #
 # The pane's pipe writes them (host/scripts/spool.sh), from the pane's first byte on: an offset there is one of the log.
-# Each is named by the offset of its first byte, and goes once the log holds its bytes. If the pipe was opened later, a
-# file next to the directory says how much is to be added; as long as that is not known, it is empty.
+# Each is named by the offset of its first byte, and goes once the log holds its bytes.
 
 _GONE = ".gone"
 # A spool is pruned whenever its log has grown by so much; one of its files holds as much at most.
@@ -366,30 +365,26 @@ class Spool:
 
     def __init__(self, log: Path) -> None:
         self._folder = spools_beside(log.parent) / log.stem
-        self._base_file = self._folder.with_name(f"{log.stem}.base")
 
     def read(self, offset: int) -> tuple[int, bytes]:
         """What is kept from an offset on, and its first offset: a later one if that is gone, -1 if nothing is kept.
 
         Not more than a piece of it; b"" behind the end.
         """
-        with suppress(OSError, ValueError):  # ValueError: a name or a base that is no number
-            base = self._base()
-            starts = self._starts()
-            if base is not None and starts:
-                place = max(offset - base, starts[0])
+        with suppress(OSError, ValueError):  # ValueError: a name that is no number
+            if starts := self._starts():
+                place = max(offset, starts[0])
                 start = max(one for one in starts if one <= place)
                 with (self._folder / str(start)).open("rb") as file:
                     file.seek(place - start)
-                    return base + place, file.read(_READ_BYTES)
+                    return place, file.read(_READ_BYTES)
         return -1, b""
 
     def prune(self, before: int) -> None:
         """Remove the files of which the log holds every byte: it holds all `before` that offset."""
         with suppress(OSError, ValueError):
-            base = self._base()
             for start, end in pairwise(self._starts()):
-                if base is not None and base + end <= before:
+                if end <= before:
                     (self._folder / str(start)).unlink()
 
     def remove(self) -> None:
@@ -398,33 +393,6 @@ class Spool:
         with suppress(OSError):
             self._folder.rename(gone)
         shutil.rmtree(gone, ignore_errors=True)
-        with suppress(OSError):
-            self._base_file.unlink()
-
-    def begin(self) -> None:
-        """Prepare for a new spool of a pane that has written already; `align` comes next. OSError."""
-        self.remove()
-        write_private(self._base_file, b"")
-
-    def align(self, mark: bytes, offset: int) -> bool:
-        """Note that the first `mark` in the spool is at `offset` of the log; return whether one is there. OSError."""
-        place, data = 0, b""
-        with suppress(FileNotFoundError), (self._folder / "0").open("rb") as file:
-            while more := file.read(_READ_BYTES):
-                data = data[-len(mark) :] + more
-                place += len(more)
-                if (at := data.find(mark)) >= 0:
-                    base = offset - (place - len(data) + at)
-                    replace_private(self._base_file, str(base).encode())
-                    return True
-        return False
-
-    def _base(self) -> int | None:
-        try:
-            text = self._base_file.read_text()
-        except FileNotFoundError:
-            return 0
-        return int(text) if text else None
 
     def _starts(self) -> list[int]:
         return sorted(int(file.name) for file in self._folder.iterdir())
