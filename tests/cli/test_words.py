@@ -71,7 +71,7 @@ def test_kill_without_a_tab_leaves_all(place: Place) -> None:
     place.ok("wait", used, "--prompt")
     done = place.run("kill")
     assert done.returncode == 2
-    assert b"no tab is named" in done.stderr
+    assert b"has to be given" in done.stderr
     assert {row["window_id"] for row in place.document("ls", "--json")["tabs"]} >= {kept, used}
     place.ok("kill", used)
     place.ok("kill", kept)

@@ -229,18 +229,15 @@ async def _new(console: Console, terminals: Terminals, arguments: argparse.Names
 
 
 async def _kill(console: Console, arguments: argparse.Namespace) -> int:
-    if sum(map(bool, (arguments.targets, arguments.all, arguments.session))) > 1:
+    if sum(map(bool, (arguments.targets, arguments.all, arguments.session))) != 1:
         raise InvalidArgument(
-            "TAB, --session and --all cannot be combined",
-            remedy="muxwire kill TAB, muxwire kill --session NAME, or muxwire kill --all",
+            "one of TAB, --session and --all has to be given",
+            remedy="muxwire ls shows the tabs, muxwire kill TAB closes one, muxwire kill --all closes every tab",
         )
     if arguments.all and (arguments.socket or arguments.socket_name):
         raise InvalidArgument(
             "this tmux server was started by a person, not by muxwire", remedy="tmux kill-server ends it"
         )
-    if not (arguments.targets or arguments.all or arguments.session):
-        remedy = "muxwire ls shows the tabs, muxwire kill TAB closes one, muxwire kill --all closes every tab"
-        raise InvalidArgument("no tab is named", remedy=remedy)
     if not arguments.all:
         return await on_terminals(_close)(console, arguments)
     import anyio.to_thread

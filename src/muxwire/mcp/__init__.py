@@ -9,7 +9,7 @@ reads and writes itself. Files, lower floors first; each imports only those abov
   profiles       other tools in their place, in the shapes of other programs
   instructions   what a model gets at the start
   lifespan       the one Terminals of a connection, opened by the first call that needs it
-  encoding       results as JSON, large ones in pieces
+  encoding       results as JSON, without what is no UTF-8
   wire           lines over two descriptors, for clients that are late, that hang up, or that never read
   channel        the end of a command that was left running, sent into the session
   offer          what a server offers, and what the requests of a connection may use

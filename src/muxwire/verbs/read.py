@@ -19,7 +19,7 @@ V = TypeVar("V")
 ABSENT: tuple[object, ...] = (None, "", [], {})
 # A whole number as text, or as a number that another language wrote.
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}(\.0*)?\Z")
-_TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
+_FLAGS = dict.fromkeys(("true", "1", "yes", "on"), True) | dict.fromkeys(("false", "0", "no", "off"), False)
 # Columns and rows.
 _SIZE_LENGTH = 2
 
@@ -112,12 +112,10 @@ def _text(value: object) -> str:
 
 
 def _flag(value: object) -> bool:
-    if isinstance(value, bool):
-        return value
     said = str(value).lower()
-    if said not in (*_TRUE, *_FALSE):
+    if said not in _FLAGS:
         raise _Mismatch("true or false")
-    return said in _TRUE
+    return _FLAGS[said]
 
 
 def _texts(value: object) -> tuple[str, ...]:
