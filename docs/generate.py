@@ -242,11 +242,16 @@ def _keywords(found: Any) -> list[str]:  # noqa: ANN401 - whatever a class has
 _OF_TOOLS = {one.name for tool in TOOLS for one in parameters(tool.arguments)}
 
 
+# What only muxwire's own front ends give: how much a client is told.
+_OF_FRONT_ENDS = {"drawing", "whole"}
+
+
 def _signature(found: Any) -> str:  # noqa: ANN401 - a function
     """How it is called; `...` stands for keywords that the tools have too."""
     every = [one.replace(annotation=inspect.Parameter.empty) for one in inspect.signature(found).parameters.values()]
     named = [one for one in every if one.kind is one.KEYWORD_ONLY and one.name in _OF_TOOLS]
-    said = str(inspect.Signature([one for one in every if one not in named and one.name != "self"]))
+    hidden = {"self", *(one.name for one in named), *_OF_FRONT_ENDS}
+    said = str(inspect.Signature([one for one in every if one.name not in hidden]))
     return (
         said.removesuffix(")").removesuffix("(")
         + ("(" if said == "()" else "")
