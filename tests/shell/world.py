@@ -131,7 +131,7 @@ class World:
         self.nested = NestedShells(port)
         self.line = line
         self.examiner = Examiner(port, self.nested)
-        self.ready = Ready(port, self.find_shell, line, self.nested, lambda _: self.heard)
+        self.ready = Ready(port, self.find_shell, line, self.nested, lambda: self.heard)
         self.keys = Keys(port, self.ready, line)
         self._ids = 0
         self.limit = NEVER  # of the time, for what is done now

@@ -256,8 +256,6 @@ _CLOSED_BY_US = "it was closed"
 class ControlClient:
     """One control-mode connection. All methods belong to the event loop's thread."""
 
-    resumes = False  # whether what tmux sent while the connection was lost comes again, and what it had not run goes
-
     def __init__(
         self,
         transport: Transport,

@@ -122,8 +122,6 @@ def _only_looks(names: set[str]) -> bool:
 class ResendingClient(ControlClient):
     """A connection whose commands wait while it is lost, and go again where tmux had not run them."""
 
-    resumes = True
-
     def __init__(
         self,
         transport: Transport,

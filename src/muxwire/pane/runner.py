@@ -343,12 +343,11 @@ class Runner:
         execution.ends_with(functools.partial(hidden.ended, command_id))
         return hidden.hide(command_id, self.pane.stream.end, shown)
 
-    def _heard(self, execution: Execution) -> bool:
-        """Whether all is here that was written since the command was typed."""
-        pane = self.pane
-        same = self._client.connections == self._typed_on
-        same = same or (self._client.resumes and execution.typed_at >= pane.stream.whole_from)
-        return same and not pane.stream.rejoining
+    def _heard(self) -> bool:
+        """Whether all is here that was written since the newest line was typed: a connection that was lost may have
+        lost output too.
+        """
+        return self._client.connections == self._typed_on and not self.pane.stream.rejoining
 
     def _type_again(self, execution: Execution) -> None:
         if not execution.running:  # its nested shell is gone: the one that is here now is another

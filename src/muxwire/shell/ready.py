@@ -66,7 +66,7 @@ class Ready:
         find_shell: Callable[[float, PaneLook | None], ForegroundShell | None],
         line: PromptLine,
         nested: NestedShells,
-        heard: Callable[[Execution], bool],
+        heard: Callable[[], bool],
     ) -> None:
         self._port, self._pane = port, port.pane
         self._find_shell = find_shell
@@ -266,7 +266,7 @@ class Ready:
         lost = line_lost(session, execution) and pane.now - session.prompt_time >= RETYPE_AFTER
         stuck = pane.terminal.quiet() and pane.now - execution.typed_time >= RETYPE_AFTER
         # In output that is not here it may have begun, and ended.
-        if over() or not self._heard(execution) or not (lost or stuck):
+        if over() or not self._heard() or not (lost or stuck):
             return
         await caught_up(self._port)  # tmux has typed it
         await until(self._port, over, RETYPE_AFTER)
