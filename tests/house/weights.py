@@ -15,7 +15,7 @@ TOP = "top level"  # the modules that are in no package
 MOST = {
     "adapters": 512,
     "cli": 1380,
-    "client": 1050,
+    "client": 1049,
     "host": 1231,
     "instance": 836,
     "library": 1218,
@@ -23,7 +23,7 @@ MOST = {
     "mcp": 1250,
     "operations": 650,
     "owner": 859,
-    "pane": 1352,
+    "pane": 1349,
     "protocol": 447,
     "repl": 442,
     "shell": 3147,
@@ -31,12 +31,12 @@ MOST = {
     "tabs": 2469,
     "testing": 34,
     "tmux": 530,
-    "far": 1412,
+    "far": 1411,
     TOP: 337,
     "verbs": 448,
     "vt": 884,
     "web": 372,
-    "tests": 21024,
+    "tests": 21032,
     "bench": 1927,
 }  # fmt: skip
 
