@@ -18,9 +18,12 @@ INTRODUCTION = """\
 # Benchmarks
 
 `python -m bench --docs` made this page in one run; nothing here is written by hand. Times depend on the machine and on
-what else it does, so compare the ratios. [Performance](performance.md) says what the tables mean; all notes are in
-`bench/published.json`. Of the targets those stand here that were missed.
+what else it does, so compare the ratios. [Performance](performance.md) says what the tables mean. A target is listed
+below its table if it was missed; `bench/published.json` has all targets, notes and tables.
 """
+# Questions whose answer is the one figure that the page on performance quotes. Their tables are for who changes the
+# code, in the run's own file; what they missed is said here too.
+QUOTED_ONLY = {"startup", "verbs", "throughput", "tabs", "idle", "waits"}
 SHORT = """\
 **This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
 """
@@ -102,7 +105,17 @@ def write(root: Path, found: Document) -> None:
             where = {name: found["machine"].get(name, "") for name in SOURCE}
             (docs / "pictures" / "latency.svg").write_text(bars("`true`, ms at the median", medians, where))
             drawn["peers"] = "pictures/latency.svg"
-    (docs / "benchmarks.md").write_text(as_markdown(found, drawn))
+    shown = [report for report in found["reports"] if report["name"] not in QUOTED_ONLY]
+    page = as_markdown({**found, "reports": shown}, drawn)
+    missed = [
+        f"- {report['title']}: {_target(target)}"
+        for report in found["reports"]
+        for target in report["targets"]
+        if report not in shown and not target["met"]
+    ]
+    if missed:
+        page += "\n".join(["\n## What else was missed", "", *missed, ""])
+    (docs / "benchmarks.md").write_text(page)
     for page in QUOTING:
         if (root / page).exists():
             (root / page).write_text(quoted((root / page).read_text(), found))
