@@ -114,7 +114,7 @@ async def test_positional_keys_of_another_type_are_named(tab: Tab) -> None:
 
 
 async def test_what_opens_an_instance_names_a_wrong_value() -> None:
-    for name, value in {"name": 3, "socket": b"/s", "close_idle": "1h", "environ": 3, "wrap": 3, "hosts": []}.items():
+    for name, value in {"name": 3, "socket": b"/s", "close_idle": "1h", "environ": 3, "hosts": []}.items():
         given: dict[str, Any] = {name: value}
         with pytest.raises(InvalidArgument, match=f"^{name} must be "):
             muxwire.sync.open_terminals(**given)

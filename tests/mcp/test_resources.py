@@ -206,10 +206,3 @@ async def test_a_storm_is_a_few_updates_and_its_end_is_one_of_them(watching: Wat
         watching.told.clear()
         await anyio.sleep(0.2)
         assert watching.told == []  # nothing came, nothing is said
-
-
-async def test_there_is_a_limit(watching: Watching, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(muxwire.mcp.resources, "MAX_SUBSCRIPTIONS", 1)
-    with pytest.raises(MCPError, match="More than 1 subscriptions"):
-        async with watching.subscribed(LOG, SCREEN):
-            pass
