@@ -110,6 +110,10 @@ class Page(Screen):
         if x >= 0 and len(row[x].data) < _COMBINED_MAX:
             row[x] = Char(row[x].data + mark)
 
+    def tab(self) -> None:
+        if self.cursor.x < self.columns - 1:  # behind the last column, what comes next is to wrap, as in tmux
+            super().tab()
+
     def index(self) -> None:
         top, bottom = self.margins or Margins(0, self.lines - 1)
         if self.cursor.y == bottom:
