@@ -22,7 +22,7 @@ MOST = {
     "logs": 1237,
     "mcp": 1250,
     "operations": 650,
-    "owner": 859,
+    "owner": 860,
     "pane": 1349,
     "protocol": 447,
     "repl": 442,
@@ -36,7 +36,7 @@ MOST = {
     "verbs": 448,
     "vt": 887,
     "web": 372,
-    "tests": 21027,
+    "tests": 21044,
     "bench": 1933,
 }  # fmt: skip
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import json
 import os
 import platform
@@ -11,12 +13,17 @@ import socket
 import stat
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import pytest
 
+from muxwire.owner.server import Owner, listen
 from tests.owner.conftest import NAME, User, alive, gone
 from tests.stages.sandbox import BIND, forbid_sockets
+
+if TYPE_CHECKING:
+    from muxwire import Terminals
 
 # How it starts.
 
@@ -172,6 +179,25 @@ async def test_two_signals_end_it_once(user: User) -> None:
             os.kill(owner, number)
         await gone(owner)
     assert list(user.runtime.glob(f"{NAME}.owner*")) == []
+
+
+async def test_what_is_opened_while_it_ends_is_heard(tmp_path: Path) -> None:
+    """What asyncio watches it knows by its number: that of the socket that listened may not be free too soon."""
+    listener = listen(tmp_path / "owner")
+    here = argparse.Namespace(runs=False, on_change=lambda _: None, leave_running=lambda: None)
+    owner = Owner(cast("Terminals", here), tmp_path / "owner", listener)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, anyio.fail_after(20):
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(owner.serve)
+            await anyio.wait_all_tasks_blocked()
+            owner._end()
+            with ours.dup() as opened:
+                theirs.send(b"x")
+                await anyio.wait_readable(opened)
+        assert listener.fileno() < 0
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        asyncio.get_running_loop().remove_signal_handler(number)
 
 
 @pytest.mark.parametrize("state", ["empty", "kept", "serving", "working"])

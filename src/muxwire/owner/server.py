@@ -74,13 +74,13 @@ async def answering(terminals: Terminals) -> AsyncIterator[None]:
     if listener is None:
         yield
         return
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(Owner(terminals, path, listener, lives=False).answer)
-        try:
-            yield
-        finally:
-            tasks.cancel_scope.cancel()
-            listener.close()
+    with listener:  # closed once nobody accepts: see `Owner.serve`
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(Owner(terminals, path, listener, lives=False).answer)
+            try:
+                yield
+            finally:
+                tasks.cancel_scope.cancel()
 
 
 @final
@@ -119,6 +119,10 @@ class Owner:
         self._look()
         with self._serving:
             await self.answer()
+        # Not before: asyncio would take the next descriptor with this number for one that it watches already, and never
+        # say that it can be read.
+        if not self.renewed_by:
+            self._listener.close()
 
     async def answer(self) -> None:
         """Serve those who come, for ever."""
@@ -147,7 +151,6 @@ class Owner:
         if not self._serving.cancel_called:
             with suppress(OSError):
                 self._remove_files()
-            self._listener.close()
             self._leave()
 
     def _leave(self) -> None:
