@@ -28,7 +28,7 @@ MOST = {
     "repl": 442,
     "shell": 3147,
     "sync": 219,
-    "tabs": 2469,
+    "tabs": 2471,
     "testing": 34,
     "tmux": 530,
     "far": 1411,

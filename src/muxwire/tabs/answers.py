@@ -153,6 +153,8 @@ async def _outcome(
             if watch is None and not _unread(tab, sent, command):
                 seq = tab.pane.session.prompt_seq
                 found_out = await _waits(tab, sent, begun)
+                if found_out and (over := await _over(tab, sent, command)):  # as that look shows of another machine
+                    return over
                 if found_out and tab.pane.session.prompt_seq == seq:
                     return found_out
                 if found_out:
