@@ -7,7 +7,7 @@ import signal
 import socket
 import struct
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,20 +53,3 @@ async def gone(pids: Iterable[int], *paths: Path) -> None:
 def children_of(pid: int) -> set[int]:
     """The processes that it started and that run."""
     return {child for child, row in process_table().items() if row.parent == pid}
-
-
-# The first number of a pseudoterminal that is not in the low eight bits of the minor device number.
-_HIGH = 256
-
-
-@contextmanager
-def many_terminals() -> Iterator[None]:
-    """Meanwhile the number of every new pseudoterminal is 256 or more: Linux takes the lowest one that is free."""
-    with ExitStack() as opened:
-        number = -1
-        while number < _HIGH - 1:
-            ends = os.openpty()
-            number = max(number, int(Path(os.ttyname(ends[1])).name))
-            for end in ends:
-                opened.callback(os.close, end)
-        yield
