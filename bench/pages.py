@@ -23,7 +23,7 @@ below its table if it was missed; `bench/published.json` has all targets, notes 
 """
 # Questions whose answer is the one figure that the page on performance quotes. Their tables are for who changes the
 # code, in the run's own file; what they missed is said here too.
-QUOTED_ONLY = {"startup", "verbs", "throughput", "tabs", "idle", "waits"}
+QUOTED_ONLY = {"startup", "verbs", "throughput", "tabs", "idle", "waits", "jobs"}
 SHORT = """\
 **This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
 """

@@ -274,13 +274,15 @@ repository has no licence, so only counts are published. It is no score: a model
 played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
 moment than the log's end.
 
-**Commands.** Those of mini-swe-agent that need no network are run in turn, in a throw-away copy of this machine's
-files, which lacks the tasks' own: many fail quickly, in the same words by each way. An output is *exact* if it is what
-the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the ends of rows; so what a
-persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact. *Hung* means not seen to end within 5 s.
-The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours. *Of
-documents* are the here-documents that hung. *Next works* counts the next commands that worked at once, and after C-c.
-*Characters* are those that a model is given.
+**Commands.** The commands of mini-swe-agent that need no network are run in turn, in a throw-away copy of this
+machine's files. The tasks' own files are missing there, so many commands fail quickly, in the same words by each way.
+
+- *Exact*: the output is what the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the
+  ends of rows. What a persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact.
+- *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
+- *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
+- *Characters*: what a model is given.
+- The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
 """
 
 

@@ -26,7 +26,7 @@ from muxwire.cli.command_line import command_line
 from muxwire.mcp.tools import TOOLS
 from muxwire.operations.lists import KINDS as STEPS
 from muxwire.tabs.event_log import KINDS
-from muxwire.values import ALWAYS, NEVER, WHEN
+from muxwire.values import NEVER
 from muxwire.verbs.describe import Parameter, parameters
 from muxwire.verbs.types import Objects, Strings, Texts
 
@@ -39,9 +39,9 @@ _MADE = re.compile(r"(<!-- made: (.*?) -->\n)(.*?)(<!-- made -->)", re.DOTALL)
 HEAD = """\
 # Reference
 
-`python docs/generate.py` makes this page from the code. Times are milliseconds in MCP and seconds elsewhere. Offsets
-count the bytes of a tab's output from the beginning of its log. [Read a result](results.md) explains what comes back,
-and [what `state` means](results.md#what-state-means). `muxwire help VERB` explains the options of a verb.
+`python docs/generate.py` makes this page from the code. [Read a result](results.md) explains what comes back; a field
+that says nothing is left out. Times are milliseconds in MCP and seconds elsewhere. Offsets count the bytes of a tab's
+output from the beginning of its log. `muxwire help VERB` explains the options of a verb.
 """
 
 
@@ -132,23 +132,13 @@ def tools() -> Iterator[str]:
 
 def _returns(name: str, result: type[Any], returned: dict[str, tuple[str, ...]]) -> str:
     """The fields of what a tool returns; `returned` has those of the tools before it, which are not repeated."""
-    told = [one for one in dataclasses.fields(result) if one.metadata != NEVER]
-    fields = tuple(one.name for one in told)
+    fields = tuple(one.name for one in dataclasses.fields(result) if one.metadata != NEVER)
     for before, known in returned.items():
         if len(known) > 1 and set(known) <= set(fields):
             more = [f"`{one}`" for one in fields if one not in known]
             return f"It returns what `{before}` returns{', and ' if more else ''}{', '.join(more)}."
     returned[name] = fields
-    optional = {one.name for one in told if _at_times(one)}
-    at_times = ", ".join(f"`{field}`" for field in fields if field in optional)
-    always = ", ".join(f"`{field}`" for field in fields if field not in optional)
-    return f"It returns {always}{f'; where they say something, also {at_times}' if at_times else ''}."
-
-
-def _at_times(one: dataclasses.Field[Any]) -> bool:
-    """Whether a field of a result is left out where it says nothing."""
-    has_rule = WHEN in one.metadata or {one.default, one.default_factory} != {dataclasses.MISSING}
-    return one.metadata != ALWAYS and (has_rule or "None" in str(one.type))
+    return f"It returns {', '.join(f'`{field}`' for field in fields)}."
 
 
 def _line(one: Parameter) -> str:
