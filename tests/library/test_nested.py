@@ -54,8 +54,10 @@ async def test_a_nested_zsh_that_keeps_lines_with_a_space_keeps_only_the_first_o
     await tab.send_keys(["echo theirs", "Enter"], wait=LONG)
     listed = (await tab.execute("fc -l 1; fc -W; cat $HISTFILE")).output
     assert listed.count("echo theirs") == 2
-    # The first command's, and the question that was typed before it: in the list, and in the file.
-    assert sum("muxwire" in line for line in listed.splitlines()) == 4, listed
+    # The first command's, and the question that was typed before it: in the list, and in the file. On a busy machine
+    # zsh takes its own lines for another shell's (`sharehistory`), for how long they took has changed in the file.
+    kept = [line for line in listed.splitlines() if "muxwire" in line]
+    assert len({re.sub(r"\A *(?:[0-9]+\*? +|: [0-9]+:[0-9]+;)?", "", line).strip() for line in kept}) == 2, listed
 
 
 @pytest.mark.parametrize("kind", ["bash", "zsh", "dash", "busybox", "ksh"])
