@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import importlib.util
 import json
 import re
@@ -11,7 +10,6 @@ import tomllib
 import zipfile
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import unquote
 
 import pytest
 
@@ -149,12 +147,3 @@ def test_no_registry_is_named() -> None:
         if path.is_file():
             text = path.read_bytes().decode("utf-8", "replace")
             assert not [host for host in REGISTRIES if host in text], path
-
-
-def test_the_addresses_that_install_it_hold_the_command() -> None:
-    page = (ROOT / "docs/clients.md").read_text()
-    (cursor,) = re.findall(r"^cursor://\S+config=(\S+)$", page, re.MULTILINE)
-    (code,) = re.findall(r"^vscode:mcp/install\?(\S+)$", page, re.MULTILINE)
-    command = {"command": "uvx", "args": ["muxwire", "serve"]}
-    assert json.loads(base64.b64decode(cursor)) == command
-    assert json.loads(unquote(code)) == {"name": "muxwire"} | command
