@@ -35,7 +35,7 @@ MUTATIONS = (
     ("host/processes.py", "== session_leader or _has_open(pid, tty):", "== session_leader:"),
     ("instance/adopted.py", "if tab.pane_id == row.pane and tab.size != row.size:", "if False:"),
     ("instance/lost_end.py", "return row == _shown(logged) != ", "return _shown(logged) != "),
-    ("instance/spools.py", "return offset if is_piped else -1", "return offset"),
+    ("instance/spools.py", "if number != generation or path.stem not in living:", "if True:"),
     ("library/doctor/machine.py", "if room < _LONGEST_USUAL_NAME:", "if room < 0:"),
     ("library/pictures.py", 'if text != " " and not style.hidden:', 'if text != " ":'),
     ("logs/grep.py", "if found.full or time.monotonic() > deadline:", "if found.full:"),

@@ -179,3 +179,14 @@ async def test_a_name_that_is_none(name: str) -> None:
     with pytest.raises(muxwire.InvalidArgument):
         async with muxwire.open_terminals(name):
             pass
+
+
+async def test_a_pane_whose_pipe_a_person_has_closed_is_a_tab_again(instance: Instance) -> None:
+    async with instance.open() as first:
+        tab = await first.create_tab()
+        await tab.execute("true")
+    instance.tmux("pipe-pane", "-t", tab.pane_id)
+    instance.tmux("send-keys", "-t", tab.pane_id, "echo betw''een", "Enter")
+    async with instance.open() as second:
+        assert (await (await second.tab(tab.window_id)).execute("echo after")).output == "after\n"
+        await second.close_tab(tab.window_id)
