@@ -123,8 +123,8 @@ class User:
         self, *words: str, environ: Mapping[str, str] | None = None, **options: Any
     ) -> AsyncIterator[Agent]:
         """An agent that has greeted."""
-        env = self.environ | dict(environ or {})
-        agent = Agent(self.start("serve", "--name", NAME, *words, env=env, stderr=None, **options))
+        given = {"env": self.environ | dict(environ or {}), "stderr": None, **options}
+        agent = Agent(self.start("serve", "--name", NAME, *words, **given))
         try:
             with anyio.fail_after(60):
                 await agent.greet()

@@ -120,6 +120,14 @@ async def test_tabs_have_the_umask_the_environment_and_the_directory_of_their_ow
         assert (await first.shell("pwd")).strip() == str(user.home)
 
 
+async def test_an_agent_is_served_that_has_less_in_its_environment_than_the_owner(user: User) -> None:
+    """The SDK's client gives a server six variables."""
+    few = {name: user.environ[name] for name in ("HOME", "PATH", "XDG_RUNTIME_DIR", "TMPDIR")}
+    async with user.agent() as first, user.agent(env=few) as second:
+        assert await first.shell("echo one") == "one\n"
+        assert await second.shell("echo two") == "two\n"
+
+
 async def test_it_holds_nothing_of_its_starter_open(user: User) -> None:
     """A pipe that it kept would keep a CI job from ending."""
     reading, writing = os.pipe()

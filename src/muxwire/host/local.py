@@ -44,8 +44,8 @@ class LocalHost:
         """The same machine for a program that runs in another place; "" is a directory that was removed."""
         seen = LocalHost(environ)
         seen.settings, seen._directory = self.settings, directory
-        names = {*_BROUGHT, *(name for name in environ if name.startswith("LC_"))}
-        seen.brought = {name: environ[name] for name in names if environ.get(name, "") != self.environ.get(name, "")}
+        carried = {name: text for name, text in environ.items() if name in _BROUGHT or name.startswith("LC_")}
+        seen.brought = {name: text for name, text in carried.items() if text != self.environ.get(name)}
         return seen
 
     # Called several times for each command: so each is the function itself.
