@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -203,6 +204,17 @@ def test_a_shell_that_sleeps_may_not_have_got_the_c_c(shell: str, says: bool, se
     reached(world)
     assert seconds <= world.time - begun < seconds + PROMPT_GRACE
     assert world.interrupted_at < 0
+
+
+@pytest.mark.parametrize(("statuses", "seconds"), [((0, 130), 0.2), ((3,), PROMPT_GRACE)])
+def test_an_older_prompt_that_comes_late_is_no_answer_to_the_c_c(statuses: tuple[int, ...], seconds: float) -> None:
+    """The shell sleeps at it until the kernel has passed the C-c on."""
+    world = at_prompt(known=True)
+    world.interrupted_at = begun = world.time
+    for number, status in enumerate(statuses, 1):
+        world.later(0.1 * number, functools.partial(world.prompt, status=status, reads=b"1"))
+    reached(world)
+    assert seconds <= world.time - begun < seconds + 0.1
 
 
 def accepts(world: World) -> None:

@@ -192,10 +192,11 @@ class Ready:
     async def interrupt_taken(self) -> None:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
 
-        A prompt with another status than C-c's may be an older one that comes late: then the kernel is asked whether
-        the shell waits for keys. Where no prompt comes its word is no proof: on a busy machine the C-c is still on its
-        way, and the shell sleeps as before. It counts only of a shell that does not say when it reads, and of fish,
-        which draws nothing at a C-c without a line. ConnectionClosed.
+        A prompt with another status than C-c's may be an older one that comes late: then, after some time, the kernel
+        is asked whether the shell waits for keys. At once that proves nothing: a busy kernel passes the C-c on after
+        tmux has answered twice, and meanwhile the shell sleeps at the older prompt. Where no prompt comes, it sleeps as
+        before, too: then the kernel's word counts only of a shell that does not say when it reads, and of fish, which
+        draws nothing at a C-c without a line. ConnectionClosed.
         """
         pane, pressed = self._pane, self._pane.interrupted_at
         if (left := pressed + INTERRUPT_SECONDS - pane.now) > 0:
@@ -213,7 +214,7 @@ class Ready:
             # The mark of that prompt comes before the editor is up, and a signal may throw away the editor's first key.
             up = session.reads != "" or not session.says_reads
             answered = newer and up and shell_status(session.prompt_status) == INTERRUPTED
-            if answered or ((newer or not draws) and await reads_on(self._port)):
+            if answered or ((not draws or (newer and pane.now >= late)) and await reads_on(self._port)):
                 return
             await self._port.wait(LOOK_SECONDS)
 
