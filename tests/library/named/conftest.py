@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import anyio.to_thread
 import pytest
 
 import muxwire
+from muxwire.host.locks import named_server
 from muxwire.library.opening import own_terminals
 from tests.users import short_folder
 
@@ -68,8 +69,8 @@ class Instance:
             process.wait()
             assert process.stdout is not None
             process.stdout.close()
-        with suppress(ValueError, ProcessLookupError):
-            os.kill(int(self.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+        if pid := named_server(self.home / "server")[0]:  # also where a test has removed the socket
+            os.kill(pid, signal.SIGKILL)
         for entry in Path("/dev/shm").glob(f"muxwire-*/{self.name}"):
             shutil.rmtree(entry, ignore_errors=True)
 
