@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TypeVar, final
 
 import anyio
 
 from muxwire.client.client import ControlClient
 from muxwire.client.transport import TmuxProcess, clean_environment
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
-
-    from muxwire.ids import PaneId
-    from muxwire.protocol.events import Event
+from muxwire.ids import PaneId
+from muxwire.protocol.events import Event
 
 EventT = TypeVar("EventT")
 

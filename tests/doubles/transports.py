@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from collections.abc import Iterable
+from typing import final
 
 import anyio
 import anyio.lowlevel
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from muxwire.repl.transcript import Record
+from muxwire.repl.transcript import Record
 
 
 @final

@@ -6,21 +6,18 @@ import json
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 from unittest.mock import patch
 
 import anyio
 
 import muxwire
+from muxwire import Tab, Terminals
 from muxwire.far import connection as remote, transport as carrier
 from muxwire.far.host import RemoteHost
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
 
 # A connection that falls silent while it is opened; an open takes up to a second on a busy machine.
 OPEN_SECONDS = 8.0

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from muxwire import HostUnavailable, TmuxUnavailable
 from muxwire.far import connection as remote
 from muxwire.far.connection import BACKOFF_MAX_SECONDS, BACKOFF_SECONDS, RemoteConnection
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 KEEP = 600.0
 # What opening a connection takes.

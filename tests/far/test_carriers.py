@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import final
 
 import anyio
 import pytest
 
 import muxwire
-from muxwire import Carrier, HostUnavailable, NoSuchTarget
+from muxwire import Carrier, HostUnavailable, NoSuchTarget, Terminals
 from tests.far.proxied import environ_there
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from muxwire import Terminals
 
 DEADLINE = 60.0
 # What joins its words for a login shell, as ssh does.

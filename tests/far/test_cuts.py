@@ -9,20 +9,15 @@ import itertools
 import os
 import random
 import re
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import Tab, TabUnavailable
 from tests.far.proxied import PATIENT, Proxied, place_of, proxied
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    from muxwire import Tab
 
 LONG = bool(os.environ.get("MUXWIRE_LONG_TESTS"))
 CUTS = 1000 if LONG else 10

@@ -6,8 +6,8 @@ import contextlib
 import os
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +16,6 @@ from muxwire import HostUnavailable
 from tests.far.test_link import children
 from tests.stages import Unavailable
 from tests.stages.containers import container
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 DEADLINE = 60.0
 NAME = f"muxwire-test-{os.getpid()}"

@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+from muxwire import Tab
 from tests.far.proxied import PATIENT, Proxied, place_of, proxied
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab
 
 DEADLINE = 60.0
 

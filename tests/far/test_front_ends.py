@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING
 
 from tests.forked import run_muxwire
-
-if TYPE_CHECKING:
-    pass
 
 DEADLINE = 60
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -13,9 +14,6 @@ from muxwire.far import connection as remote
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
 from tests.far.proxied import environ_there
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEADLINE = 40.0
 

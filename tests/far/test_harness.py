@@ -5,18 +5,14 @@ The numbers are of harbor-framework/harbor.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import anyio
 import pytest
 
+from muxwire import Terminals
 from muxwire.adapters.harness import HarnessSession
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from muxwire import Terminals
 
 DEADLINE = 30.0
 # As apt does it: what was typed meanwhile is read away.

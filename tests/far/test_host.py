@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, final
+from collections.abc import Sequence
+from typing import final
 
 import anyio
 import pytest
 
 from muxwire.far import host as remote
 from muxwire.far.host import Helper, PaneAnswer, RemoteHost
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muxwire.protocol.commands import Command
+from muxwire.protocol.commands import Command
 
 
 @final

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import anyio
 import pytest
 
+from muxwire import Tab, Terminals
 from tests.users import needs
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 60.0
 SPAWN = f"{sys.executable} -c 'import pty, sys; pty.spawn(sys.argv[1:])'"

@@ -6,20 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 import muxwire
+from muxwire import Terminals
 from muxwire.far.links import links
 from tests.far.proxied import place_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Terminals
 
 DEADLINE = 40.0
 

@@ -7,23 +7,19 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.far.links import links
 from muxwire.library.opening import own_terminals
 from tests.forked import muxwire_beside, run_muxwire
 from tests.processes import end_owner
 from tests.sshd import ssh_server
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 60
 PATIENT = 30.0

@@ -5,19 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 import muxwire
-from muxwire import Carrier, HostUnavailable
+from muxwire import Carrier, HostUnavailable, Terminals
 from muxwire.far.bundle import own_bundle
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Terminals
 
 DEADLINE = 90.0
 pytestmark = [

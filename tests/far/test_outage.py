@@ -6,22 +6,17 @@ import json
 import os
 import re
 import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import Tab, TabUnavailable
 from muxwire.far import connection as remote
 from muxwire.tabs.listing import LISTED_SECONDS
 from tests.far.proxied import PATIENT, Proxied, proxied
 from tests.library.opened import known_prompt
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab
 
 DEADLINE = 60.0
 # Ten times as much as is kept.

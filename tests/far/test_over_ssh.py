@@ -6,7 +6,8 @@ import getpass
 import json
 import shutil
 import stat
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +16,6 @@ from muxwire import HostUnavailable
 from tests.far.proxied import place_of
 from tests.processes import gone
 from tests.sshd import ssh_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")

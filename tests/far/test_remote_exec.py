@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.far.host import RemoteHost
 from tests.library.test_exec_cases import SHELLS, cases, run_row
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 # What differs where files, signals and the kernel's answers come from another machine.
 SOME = {

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from muxwire.far.bootstrap import helper_script
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 # A user for each helper, also where several runs of the tests share a machine: the limit counts all processes of a
 # user, those among them that a killed helper left.

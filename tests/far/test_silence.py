@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
-from muxwire import TmuxSilent
+from muxwire import ExecutionResult, Tab, Terminals, TmuxSilent
 from muxwire.far import connection as remote, host as questions
 from tests.far.proxied import PATIENT, Proxied, proxied
 from tests.library.opened import known_prompt
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
-
-    from muxwire import ExecutionResult, Tab, Terminals
-
-    Call = Callable[[Proxied, Tab], Awaitable[object]]
+Call = Callable[[Proxied, Tab], Awaitable[object]]
 
 DEADLINE = 60.0
 # Whoever waits for an answer without a limit of his own waits for longer than a test may take.

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import anyio
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.far.host import PaneAnswer
 from muxwire.host import look, processes
 from muxwire.shell.look import PaneLook, Process, Shown, Sleep, TtyModes, judge
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 30.0
 # The peer answers long after a program that is silent would be taken for one that waits for a line.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -14,9 +14,6 @@ import pytest
 import muxwire
 from muxwire import HostUnavailable
 from muxwire.client.watchdog import process_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 DEADLINE = 30.0
 

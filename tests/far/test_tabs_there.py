@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import InvalidArgument, NoSuchTarget
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
+from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
 
 DEADLINE = 30.0
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")

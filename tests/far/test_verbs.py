@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.far.carriers import Carrier
 from muxwire.far.hosts_file import HostsFile
 from tests.cli.screen import at_terminal
 from tests.forked import muxwire_beside
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 60
 FAILED, USAGE = 1, 2

@@ -7,16 +7,14 @@ import shutil
 import signal
 import subprocess
 import termios
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from muxwire import Terminals
 from muxwire.host import look, processes as foreground
 from muxwire.shell.look import Shown, Sleep, judge
 from tests.processes import stopped
-
-if TYPE_CHECKING:
-    from muxwire import Terminals
 
 
 @pytest.fixture

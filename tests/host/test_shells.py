@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from muxwire.host import shells
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 
 def test_integration_files__are_private(tmp_path: Path) -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
 
+from muxwire import Terminals
 from tests.stages import person as attached
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from muxwire import Terminals
 
 
 def person(terminals: Terminals, session: str) -> AbstractContextManager[int]:

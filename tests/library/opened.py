@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire import Tab, Terminals
 from muxwire.vt.text import strip_ansi
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
 
 # busybox 1.35 takes SIGINT by a jump out of its handler. After each builtin it calls fflush and clearerr, which lock
 # stdout; a jump between the lock and the note of its owner leaves stdout locked, and the shell waits for itself for

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from muxwire import Terminals
 from muxwire.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Terminals
-    from muxwire.tabs.tab import Tab
+from muxwire.tabs.tab import Tab
 
 DEADLINE = 30.0
 # As ssh-keygen does, it throws away what was typed before each question.

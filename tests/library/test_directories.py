@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from muxwire import Terminals
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.host.folders import private_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Terminals
 
 NEVER = {
     "/nowhere/at/all": "is not a directory",

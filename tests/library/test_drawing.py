@@ -5,12 +5,7 @@ The program is a few lines of sh: it draws, waits for a line, and leaves.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from muxwire import Cursor
-
-if TYPE_CHECKING:
-    from muxwire import Tab, Terminals
+from muxwire import Cursor, Tab, Terminals
 
 DEADLINE = 30.0
 EDITOR = (

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shutil
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from muxwire import Terminals
+from muxwire import Terminals
 
 TIMES = 20
 # The time between its two readings of the clock lies within the command.

@@ -9,20 +9,17 @@ import base64
 import os
 import re
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
 
+from muxwire import ExecutionResult, Tab, Terminals
 from muxwire.vt.text import undo_onlcr
 from tests.library.opened import seen
 from tests.library.shells.rows import MISSES, ROWS, as_bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muxwire import ExecutionResult, Tab, Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # These need a tmux around the shell.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import pytest
 
+from muxwire import Tab, Terminals
+from muxwire.results import Snapshot
 from muxwire.vt.widths import guessed_width
 from tests.library.opened import begun, known_prompt, seen, tab_for
 from tests.users import keep_fish_quiet
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
-    from muxwire.results import Snapshot
 
 DEADLINE = 15.0
 SHELLS = ["bash", "zsh", "fish"]

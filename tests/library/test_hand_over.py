@@ -6,23 +6,20 @@ import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 
-from muxwire import Terminals
+from muxwire import Tab, Terminals
 from muxwire.errors import TabUnavailable
 from muxwire.host.environment import program_word
 from muxwire.host.folders import Folders
 from muxwire.tabs import hand_over
 from muxwire.tabs.event_log import KINDS
 from muxwire.tabs.hand_over import attach_words
+from muxwire.tmux.server import TmuxServer
 from tests.library.attached import person
 from tests.library.opened import seen
-
-if TYPE_CHECKING:
-    from muxwire import Tab
-    from muxwire.tmux.server import TmuxServer
 
 # It turns the echo off and reads the terminal, as sudo and ssh do.
 ASK = (

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
+from muxwire import Snapshot, Tab, Terminals
 from tests.library.opened import tab_for
 from tests.library.test_nested import NESTED
 from tests.library.test_relays import SHELLS, ssh
-
-if TYPE_CHECKING:
-    from muxwire import Snapshot, Tab, Terminals
 
 __all__ = ("ssh",)
 DEADLINE = 60.0

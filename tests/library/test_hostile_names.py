@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import muxwire
 from tests.users import environ_of, needs, short_folder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # Substitutions, quotes, line ends, keys of line editors, bytes that zsh uses for itself (in the emoji), bytes that are
 # no UTF-8, a date and a format of tmux.

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import pytest
 
 import muxwire
 from muxwire.library.opening import own_terminals
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 DEADLINE = 60.0
 # Longer than a shell takes to start here.

@@ -6,19 +6,14 @@ import os
 import shutil
 import signal
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import Tab, TabUnavailable, Terminals
 from muxwire.pane import terminal
 from muxwire.shell import examine, ready as listening
 from tests.library.opened import known_prompt, tab_for
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 60.0
 a_tab = partial(tab_for, DEADLINE)

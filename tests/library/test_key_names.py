@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import itertools
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
+from muxwire.library.terminals import Terminals
 from muxwire.shell.keys import KeyModes, key_bytes
-
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
 
 DEADLINE = 20
 # Says in hex what it reads, in raw mode.

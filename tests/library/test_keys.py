@@ -8,22 +8,19 @@ import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
 from muxwire.errors import InvalidArgument, MouseOff
+from muxwire.library.terminals import Terminals
 from muxwire.shell import send_keys
 from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
 from muxwire.shell.send_keys import LINE_MAX, OpenLine
+from muxwire.tabs.tab import Tab
 from tests.library.opened import known_prompt, tab_for
 from tests.users import needs
-
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
-    from muxwire.tabs.tab import Tab
 
 DEADLINE = 20
 

@@ -7,22 +7,19 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import anyio
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.errors import TabUnavailable
 from muxwire.tabs import tab as tab_module
 from tests.users import keep_fish_quiet
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 60.0
 # They give back what was half typed.

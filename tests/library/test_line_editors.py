@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from muxwire import Tab, Terminals
 from tests.library.opened import tab_for
 from tests.users import needs
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 20.0
 a_tab = partial(tab_for, DEADLINE)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
+from muxwire import Tab, TabUnavailable, Terminals
 from tests.users import needs
 
 # Seconds that no command here takes.

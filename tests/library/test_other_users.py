@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.library.opening import own_terminals
 from tests.users import needs, short_folder
-
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 DEADLINE = 60.0
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")

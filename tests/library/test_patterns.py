@@ -5,21 +5,18 @@ from __future__ import annotations
 import os
 import re
 import signal
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import anyio
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.errors import InvalidArgument
 from muxwire.host import patterns
 from muxwire.host.patterns import PATTERN_MAX, Pattern, checked, matching, search
 from tests.library.conftest import DEADLINE
 from tests.processes import children_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from muxwire import Tab, Terminals
 
 HOSTILE = r"^(a+)+$"
 # Longer than the universe lasts, for that pattern.

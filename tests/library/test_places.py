@@ -8,20 +8,16 @@ from __future__ import annotations
 import getpass
 import os
 import signal
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import pytest
 
-from muxwire import ExecutionResult, TabUnavailable
+from muxwire import ExecutionResult, Tab, TabUnavailable, Terminals
 from tests.library.opened import seen, tab_for
 from tests.sshd import ssh_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muxwire import Tab, Terminals
 
 LONG = 20.0
 # As `docker exec -it` does it: the relay's terminal is raw, and the shell has another one.

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from muxwire import Terminals
 from tests.library.opened import tab_for
-
-if TYPE_CHECKING:
-    from muxwire import Terminals
 
 DEADLINE = 30.0
 # Opened, typed into at once, and used.

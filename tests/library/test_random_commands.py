@@ -10,17 +10,14 @@ import pty
 import shlex
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from muxwire import Tab, Terminals
 from muxwire.vt.text import undo_onlcr
-
-if TYPE_CHECKING:
-    from muxwire import Tab, Terminals
 
 RUNS = int(os.environ.get("MUXWIRE_RANDOM_COMMANDS", "200"))
 # A tty swallows none of these on output; NUL cannot stand in a command.

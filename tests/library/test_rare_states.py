@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import Tab, TabUnavailable, Terminals
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.shell.execution import SHELL_NOTES
-
-if TYPE_CHECKING:
-    from muxwire import Tab, Terminals
 
 PUT_BACK, TRAPPED = SHELL_NOTES[1], SHELL_NOTES[2]
 

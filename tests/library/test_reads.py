@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import TabUnavailable, Terminals
+from muxwire.client.client import Pending
 from muxwire.host import look
 from tests.library.opened import known_prompt, seen, tab_for
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from muxwire import Terminals
-    from muxwire.client.client import Pending
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0

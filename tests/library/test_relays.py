@@ -5,20 +5,15 @@ from __future__ import annotations
 import getpass
 import re
 import shutil
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
-from tests.sshd import ssh_server
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
-    from muxwire import Tab, Terminals
+from muxwire import Tab, TabUnavailable, Terminals
 from tests.library.opened import seen
+from tests.sshd import ssh_server
 
 DEADLINE = 60.0
 SHELLS = {

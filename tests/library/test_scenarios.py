@@ -5,16 +5,13 @@ from __future__ import annotations
 import random
 import re
 from functools import partial
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
+from muxwire import Terminals
 from muxwire.pane.runner import KEY_LOST
 from tests.library.opened import tab_for
-
-if TYPE_CHECKING:
-    from muxwire import Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 40.0

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.errors import InvalidArgument
 from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import Wait
-
-if TYPE_CHECKING:
-    from muxwire import Tab, Terminals
 
 DEADLINE = 30.0
 

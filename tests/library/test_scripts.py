@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import shutil
 import stat
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from muxwire import InvalidArgument
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire import Tab, Terminals
+from muxwire import InvalidArgument, Tab, Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 

@@ -6,18 +6,14 @@ What hooks print for the line that muxwire typed is not seen: it is about that l
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 import anyio
 import pytest
 
+from muxwire import Terminals
 from tests.users import keep_fish_quiet
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from muxwire import Terminals
 
 NAMES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
 

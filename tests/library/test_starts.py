@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import anyio
 import pytest
 
-from muxwire import ExecutionResult, InvalidArgument, ProcessStart, TabUnavailable
+from muxwire import ExecutionResult, InvalidArgument, ProcessStart, Tab, TabUnavailable, Terminals
 from muxwire.tabs import processes
 from tests.library.opened import tab_for
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 40.0

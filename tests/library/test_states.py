@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import Tab, TabUnavailable, Terminals
 from tests.library.opened import tab_for
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0

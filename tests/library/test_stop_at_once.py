@@ -6,19 +6,14 @@ import itertools
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
 
-from muxwire import TabUnavailable
+from muxwire import ProcessStop, Tab, TabUnavailable, Terminals
 from tests.library.opened import busy_loop, seen, tab_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from muxwire import ProcessStop, Tab, Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
 
 import anyio
 import pytest
 
+from muxwire import Tab, Terminals
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from muxwire.shell.prompt_line import BUSY_GRACE
 from tests.library.opened import known_prompt, tab_for
 from tests.processes import stopped
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from pathlib import Path
-
-    from muxwire import Tab, Terminals
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 DEADLINE = 20.0

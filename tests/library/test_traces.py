@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
+from muxwire import Terminals
 from tests.library.opened import tab_for
 from tests.users import needs
-
-if TYPE_CHECKING:
-    from muxwire import Terminals
 
 DEADLINE = 30.0
 # ksh traces each redirection of a group outside of it, so what hides the rest there shows itself.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from muxwire import Terminals
+from muxwire import Terminals
 
 DEADLINE = 30.0
 EDITORS = ("bash", "zsh", "fish")

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import errno
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from muxwire import ConnectionClosed, TabUnavailable
+from muxwire import ConnectionClosed, Tab, TabUnavailable
 from muxwire.host.command_files import LocalFiles
 from muxwire.pane.keyboard import Keyboard
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Tab
 
 
 @pytest.fixture

@@ -6,23 +6,19 @@ import re
 import shutil
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from muxwire.errors import InvalidArgument
+from muxwire.library.terminals import Terminals
+from muxwire.results import WaitOutcome
 from muxwire.tabs.searches import OVERLAP, SLICE
+from muxwire.tabs.tab import Tab
 from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import Wait
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from muxwire.library.terminals import Terminals
-    from muxwire.results import WaitOutcome
-    from muxwire.tabs.tab import Tab
 
 DEADLINE = 20
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from muxwire.library.terminals import Terminals
 from muxwire.tabs.searches import SLICE
 from tests.library.opened import closed, known_prompt, tab_for
 from tests.processes import stopped
-
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
 
 DEADLINE = 20
 

@@ -6,21 +6,17 @@ import os
 import re
 import shutil
 import signal
+from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 import pytest
 
+from muxwire import Terminals
 from muxwire.host.processes import HAS_PROC
+from muxwire.results import ProcessStop
 from tests.library.opened import tab_for
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from muxwire import Terminals
-    from muxwire.results import ProcessStop
 
 pytestmark = pytest.mark.skipif(not HAS_PROC, reason="the kernel's account is not to be had")
 

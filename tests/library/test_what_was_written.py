@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from muxwire import Terminals
 from muxwire.shell.port import caught_up
 from tests.library.opened import seen, tab_for
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Terminals
 
 DEADLINE = 60.0
 TIMES = 300

@@ -8,7 +8,8 @@ import re
 import stat
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 import anyio
 import anyio.to_thread
@@ -19,10 +20,6 @@ from muxwire.library.opening import own_terminals
 from muxwire.logs import history
 from muxwire.logs.history import HISTORY_FILE, History, JournalEntry, read_history
 from muxwire.logs.limits import LogLimits, keep_within
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
 
 DEADLINE = 60.0
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
@@ -23,9 +22,6 @@ from muxwire.logs.read import (
 from muxwire.results import LogMatch, LogTail
 from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi
-
-if TYPE_CHECKING:
-    pass
 
 ID = b"0123456789abcdef"
 END = b"\x1b]7770;E;" + ID + b";0;/tmp;" + ID + b"\x07"

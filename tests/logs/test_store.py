@@ -6,7 +6,8 @@ import errno
 import os
 import stat
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import anyio
 import pytest
@@ -15,10 +16,6 @@ from muxwire.logs import store as log_module
 from muxwire.logs.read import View, last_lines, read_range, read_raw
 from muxwire.logs.segments import LogFile
 from muxwire.logs.store import LogStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from muxwire.errors import InvalidArgument
 from muxwire.logs import times as times_module
 from muxwire.logs.store import LogStore
-from muxwire.logs.times import LogTimes, offset_at, read_times, thinned, times_path
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire.logs.times import Record
+from muxwire.logs.times import LogTimes, Record, offset_at, read_times, thinned, times_path
 
 NOW = 10_000.0
 # Output, a pause of 100 s, output; then a time in which muxwire did not run.

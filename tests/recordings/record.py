@@ -12,12 +12,14 @@ import functools
 import json
 import shutil
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 
 import muxwire
+from muxwire import Tab, Terminals
 from muxwire.errors import MuxwireError
 from tests.library.shells.rows import MISSES, ROWS
 from tests.library.test_exec_cases import run_row
@@ -26,11 +28,6 @@ from tests.recordings.replay import Difference, Replay, Unknown
 from tests.recordings.situations import SITUATIONS, Situation
 from tests.recordings.tape import keep, texts_in
 from tests.users import RC_FILES, environ_of, short_folder, write_rc_files
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from muxwire import Tab, Terminals
 
 CORPUS = Path(__file__).parent / "corpus"
 _HERE = str(Path(__file__).parents[2])

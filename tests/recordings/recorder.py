@@ -5,12 +5,16 @@ Nothing of the product is changed: its objects are wrapped as they are made.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 from muxwire.pane import interrupt, key_sender, runner, state, stream
+from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.port import PanePort
+from muxwire.pane.runner import Runner
+from muxwire.pane.state import PaneState
 from muxwire.shell.execution import Execution
 from muxwire.shell.send_keys import Keys
 from muxwire.shell.stop import Stop
@@ -29,13 +33,6 @@ from tests.recordings.tape import (
     replaced,
     taped,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from muxwire.pane.keyboard import Keyboard
-    from muxwire.pane.runner import Runner
-    from muxwire.pane.state import PaneState
 
 # What a caller says of a command.
 OF_COMMANDS = ("overdue", "delivered", "was_answered", "resisted", "signalled", "explain", "asks", "fell_silent")

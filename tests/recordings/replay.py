@@ -10,10 +10,11 @@ import json
 import types
 from bisect import bisect_left
 from collections import deque
+from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from unittest import mock
 
 from muxwire.pane import runner, state, stream
@@ -38,9 +39,6 @@ from tests.recordings.tape import (
     taped,
 )
 from tests.shell.world import by_hand
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 # What is recorded of a `Stop` and is no option of it.
 _NOT_OF_STOP = ("now", "target", "line")

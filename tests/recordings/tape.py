@@ -16,20 +16,17 @@ import inspect
 import json
 import lzma
 import time
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from muxwire.pane import interrupt, keyboard, runner, state, stream, terminal
+from muxwire.pane.runner import Runner
+from muxwire.pane.state import PaneState
 from tests.recordings.values import Names, of_execution
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from pathlib import Path
-
-    from muxwire.pane.runner import Runner
-    from muxwire.pane.state import PaneState
 
 # Of the clock in a second: less than the shortest time that is waited for, and few digits to keep.
 TICKS = 10_000

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
@@ -10,9 +11,6 @@ from muxwire.protocol.events import ClientDetached
 from muxwire.tabs import people
 from muxwire.tabs.event_log import EventLog
 from muxwire.tabs.people import People
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Server:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 import muxwire
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 async def test_no_more_tabs_than_were_allowed(tmp_path: Path, environ: dict[str, str]) -> None:

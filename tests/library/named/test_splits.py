@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+import muxwire
 from muxwire.operations import BreakPane, Ref, RenameWindow, SplitPane
 from muxwire.tabs.pane_ids import pane_of_window
-
-if TYPE_CHECKING:
-    import muxwire
-    from tests.library.named.conftest import Instance
+from tests.library.named.conftest import Instance
 
 
 async def test_a_split_outlives_its_process(instance: Instance) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import muxwire
 from tests.processes import stopped
-
-if TYPE_CHECKING:
-    pass
 
 Ask = Callable[..., Awaitable[list[str]]]
 Json = dict[str, Any]

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import anyio
 
+from muxwire.library.terminals import Terminals
+from muxwire.results import Snapshot
+from muxwire.tabs.tab import Tab
 from tests.library.screens.stage import DEADLINE, ours, tmuxs
-
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
-    from muxwire.results import Snapshot
-    from muxwire.tabs.tab import Tab
 
 # No output for so long: the program has drawn what it draws. If not, the look is repeated.
 QUIET = 0.15

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from muxwire.library.terminals import Terminals
 from tests.library.screens.stage import ACTOR, DEADLINE, Stage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from muxwire.library.terminals import Terminals
 
 
 @pytest.fixture

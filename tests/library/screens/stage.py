@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, final
+from typing import final
 
 import anyio
 
+from muxwire.library.terminals import Terminals
+from muxwire.results import Snapshot
+from muxwire.tabs.tab import Tab
 from muxwire.vt.cells import Style, cell_rows, text_of, wrapped_rows
-
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
-    from muxwire.results import Snapshot
-    from muxwire.tabs.tab import Tab
 
 DEADLINE = 20
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from muxwire import open_terminals
 from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.library.terminals import Terminals
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.segments import gaps_path
 from muxwire.logs.store import LogStore
 from muxwire.logs.times import offset_at
 from muxwire.shell.marks import ID_RANDOM, join_mark
 from tests.library.screens.agreeing import agree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire.library.terminals import Terminals
 
 DEADLINE = 20
 

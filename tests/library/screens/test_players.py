@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import anyio
 
 from muxwire.tmux.past import played, scene
 from tests.library.screens.stage import DEADLINE
 from tests.processes import gone
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 # What a terminal answers: device attributes, the cursor's place, its version, a colour.
 QUESTIONS = b"\x1b[c\x1b[6n\x1b[>q\x1b]11;?\x07"

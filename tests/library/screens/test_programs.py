@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from muxwire.library.terminals import Terminals
 from tests.library.screens.agreeing import agree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire.library.terminals import Terminals
 
 COLUMNS, ROWS = 80, 24
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
+from muxwire.library.terminals import Terminals
 from tests.library.screens.stage import Stage, ours
 
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
 RUNS = int(os.environ.get("MUXWIRE_RANDOM_SCREENS", "100"))
 # The share of characters of whose width tmux may be of another opinion: of assigned ones that are not all alike.
 MISPLACED = 0.05

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from muxwire.library.terminals import Terminals
+from muxwire.tabs.tab import Tab
 from tests.library.screens.agreeing import agree
 from tests.users import needs
-
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
-    from muxwire.tabs.tab import Tab
 
 SIZES = [(80, 24), (41, 12), (132, 43), (20, 5), (80, 24), (79, 24), (80, 23), (200, 50), (33, 33)]
 # Long lines that wrap, in colours, and wide characters: 60 frames with a few ms between them, then quiet.

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from muxwire.library.terminals import Terminals
 from muxwire.values import to_dict
 from tests.library.screens.agreeing import QUIET
 from tests.library.screens.stage import DEADLINE
-
-if TYPE_CHECKING:
-    from muxwire.library.terminals import Terminals
 
 
 async def test_rows_above_keep_their_styles(terminals: Terminals) -> None:

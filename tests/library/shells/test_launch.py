@@ -6,17 +6,14 @@ And what a command may have for itself: variables and a directory.
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from muxwire import Terminals
 from tests.library.opened import known_prompt, tab_for
 from tests.users import keep_fish_quiet
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from muxwire import Terminals
 
 DEADLINE = 20.0
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
