@@ -11,13 +11,15 @@ from __future__ import annotations
 import base64
 import binascii
 import shlex
-import threading
-from typing import final
+from typing import TYPE_CHECKING, final
 
-import muxwire.sync
 from muxwire.adapters import needed, why_it_waits
+from muxwire.adapters.one_tab import NO_PAGER, OneTab
 from muxwire.errors import MuxwireError
 from muxwire.vt.text import strip_ansi
+
+if TYPE_CHECKING:
+    import muxwire.sync
 
 with needed("deepagents"):
     from deepagents.backends.protocol import ExecuteResponse, FileDownloadResponse, FileUploadResponse
@@ -28,8 +30,6 @@ with needed("deepagents"):
 DEFAULT_TIMEOUT = 30 * 60
 # Characters of an output that go into the result. The tools of deepagents store longer outputs elsewhere.
 MAX_CHARS = 1 << 20
-# A pager would wait for keys.
-_NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
 # Exit codes that no command returned: of one that its time limit ended, as timeout(1) has it, and of one that muxwire
 # refused.
 _TIMED_OUT, _REFUSED = 124, 125
@@ -40,7 +40,7 @@ _PIECE_BYTES = 4 << 20
 
 
 @final
-class MuxwireSandbox(BaseSandbox):
+class MuxwireSandbox(OneTab, BaseSandbox):
     """One tab, which is opened with the first command."""
 
     def __init__(
@@ -53,20 +53,9 @@ class MuxwireSandbox(BaseSandbox):
         terminals: muxwire.sync.Terminals | None = None,
     ) -> None:
         """`terminals` is an instance that others use too; without it there is one for this sandbox alone."""
-        self._host, self._cwd, self._default = host, cwd, default_timeout
-        self._env = {**_NO_PAGER, **(env or {})}
-        self._terminals = terminals or muxwire.sync.open_terminals()
-        self._ours = terminals is None
-        self._tab: muxwire.sync.Tab | None = None
-        self._opening = threading.Lock()  # tools of one agent are called from several threads
-
-    def _opened(self) -> muxwire.sync.Tab:
-        with self._opening:
-            if self._tab is None or self._tab.state == "dead":
-                self._tab = self._terminals.create_tab(
-                    host=self._host, cwd=self._cwd or "", env=self._env, shell="bash" if not self._host else ""
-                )
-            return self._tab
+        shell = "" if host else "bash"
+        super().__init__(terminals, host=host, cwd=cwd or "", env={**NO_PAGER, **(env or {})}, shell=shell)
+        self._default = default_timeout
 
     @property
     def id(self) -> str:
@@ -128,13 +117,6 @@ class MuxwireSandbox(BaseSandbox):
             return FileDownloadResponse(path=path, content=base64.b64decode(done.output), error=None)
         except binascii.Error:
             return FileDownloadResponse(path=path, content=None, error="permission_denied")
-
-    def close(self) -> None:
-        """End the instance if it is for this sandbox alone, else the tab. The end of the program does so too."""
-        if self._ours:
-            self._terminals.close()
-        elif self._tab is not None and self._tab.state != "dead":
-            self._tab.close(force=True)
 
 
 def _text(output: str) -> str:

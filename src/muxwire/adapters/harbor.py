@@ -69,8 +69,11 @@ async def _main_container(compose: Callable[[list[str]], Awaitable[ExecResult]])
     return found[0]
 
 
-class MuxwireTmuxSession(TmuxSession):
-    """Harbor's session, with its constructor; `carrier` says how an environment that is no container is reached."""
+class MuxwireTmuxSession(HarnessSession, TmuxSession):
+    """Harbor's session, with its constructor; `carrier` says how an environment that is no container is reached.
+
+    What it does is a `HarnessSession`'s: `tab`, once it was started, has exit codes and exact output.
+    """
 
     def __init__(
         self, session_name: str, environment: BaseEnvironment, logging_path: Path | PurePosixPath,
@@ -80,36 +83,27 @@ class MuxwireTmuxSession(TmuxSession):
         carrier: Callable[[BaseEnvironment, str | int | None], Awaitable[muxwire.Carrier]] = carrier_of,
     ) -> None:  # fmt: skip
         """`early=False` waits all of `min_timeout_sec`, as Harbor's own."""
-        super().__init__(
-            session_name, environment, logging_path, local_asciinema_recording_path, remote_asciinema_recording_path,
-            pane_width, pane_height, extra_env, user,
+        TmuxSession.__init__(
+            self, session_name, environment, logging_path, local_asciinema_recording_path,
+            remote_asciinema_recording_path, pane_width, pane_height, extra_env, user,
         )  # fmt: skip
-        self._early, self._carrier = early, carrier
-        self._terminals: muxwire.Terminals | None = None
-        self._inner: HarnessSession | None = None
+        self._ends_early, self._carrier = early, carrier
+        self._opened: muxwire.Terminals | None = None
         self._recording: asyncio.Task[None] | None = None
-
-    @property
-    def inner(self) -> HarnessSession:
-        """The session of muxwire, whose `tab` has exit codes and exact output. RuntimeError before `start`."""
-        if self._inner is None:
-            raise RuntimeError("the session was not started")
-        return self._inner
 
     async def start(self) -> None:
         """Open the terminal, and begin the recording. HostUnavailable, InvalidArgument."""
         host = await self._carrier(self.environment, self._user)
-        self._terminals = terminals = await muxwire.start()
-        inner = HarnessSession(
-            terminals, host, early=self._early, pane_width=self._pane_width, pane_height=self._pane_height,
-            env=self._extra_env, history=HISTORY_LINES,
+        self._opened = await muxwire.start()
+        HarnessSession.__init__(
+            self, self._opened, host, early=self._ends_early, pane_width=self._pane_width,
+            pane_height=self._pane_height, env=self._extra_env, history=HISTORY_LINES,
         )  # fmt: skip
         try:
-            await inner.start()
+            await super().start()
         except BaseException:
             await self.stop()
             raise
-        self._inner = inner
         if (path := self._local_asciinema_recording_path) is not None:
             self._recording = asyncio.create_task(self._record(path))
 
@@ -117,13 +111,12 @@ class MuxwireTmuxSession(TmuxSession):
         from muxwire.library.asciicast import Recorder  # late: only a recording needs it
 
         path.parent.mkdir(parents=True, exist_ok=True)
-        assert self._terminals is not None
         async with await anyio.open_file(path, "wb") as file:
 
             async def write(data: bytes) -> None:
                 await file.write(data)
 
-            await Recorder(self._terminals, self.inner.tab, write).record()
+            await Recorder(self._terminals, self.tab, write).record()
 
     async def stop(self) -> None:
         """End the recording and the terminal, and write the markers into the recording."""
@@ -131,28 +124,10 @@ class MuxwireTmuxSession(TmuxSession):
             recording.cancel()
             with suppress(asyncio.CancelledError, muxwire.MuxwireError):
                 await recording
-        if self._terminals is not None:
-            await self._terminals.aclose()
+        if self._opened is not None:
+            await self._opened.aclose()
         if self._markers and self._local_asciinema_recording_path is not None:
             AsciinemaHandler(self._markers, self._local_asciinema_recording_path).merge_markers()
-
-    async def is_session_alive(self) -> bool:
-        """Whether the shell of the session runs."""
-        return self._inner is not None and await self._inner.is_session_alive()
-
-    async def send_keys(
-        self, keys: str | list[str], block: bool = False, min_timeout_sec: float = 0.0, max_timeout_sec: float = 180.0
-    ) -> None:
-        """Type keys; as `HarnessSession.send_keys`."""
-        await self.inner.send_keys(keys, block, min_timeout_sec, max_timeout_sec)
-
-    async def capture_pane(self, capture_entire: bool = False) -> str:
-        """The screen, and with `capture_entire` all that has scrolled out of it."""
-        return await self.inner.capture_pane(capture_entire)
-
-    async def get_incremental_output(self) -> str:
-        """What was written since the last call; the screen at the first one, or if nothing was."""
-        return await self.inner.get_incremental_output()
 
 
 class MuxwireTerminus2(Terminus2):

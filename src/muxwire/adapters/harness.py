@@ -8,7 +8,7 @@ command that is waited for ends by its marks, and what is new is counted in byte
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -35,9 +35,10 @@ _NEW_BYTES = 1 << 20
 _NEW, _SCREEN = "New Terminal Output:\n", "Current Terminal Screen:\n"
 
 
-@final
 class HarnessSession:
     """One terminal on a machine that `hosts.toml` allows, or on this one."""
+
+    _tab: Tab | None = None
 
     def __init__(
         self,
@@ -61,7 +62,6 @@ class HarnessSession:
         self._terminals, self._early = terminals, early
         self._host, self._shell, self._env = host, shell, env
         self._size = pane_width, pane_height
-        self._tab: Tab | None = None
         self._line_open = False  # what was typed last has not ended its line
         self._seen: int | None = None  # the offset after the output that was asked for last
 

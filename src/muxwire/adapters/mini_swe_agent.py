@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, final
 
 from pydantic import BaseModel
 
-import muxwire.sync
 from muxwire.adapters import needed, shown, why_it_waits
+from muxwire.adapters.one_tab import OneTab
 from muxwire.errors import MuxwireError
 
 with needed("mini-swe-agent"):
@@ -24,6 +24,7 @@ with needed("mini-swe-agent"):
     from minisweagent.utils.serialize import recursive_merge
 
 if TYPE_CHECKING:
+    import muxwire.sync
     from muxwire.results import ExecutionResult
 
 # What an agent prints first to say that its task is done; the rest of that output is its answer.
@@ -43,7 +44,7 @@ class MuxwireEnvironmentConfig(BaseModel):
 
 
 @final
-class MuxwireEnvironment:
+class MuxwireEnvironment(OneTab):
     """One tab. A tab that has ended, because a command was `exit`, is replaced by the next command."""
 
     def __init__(
@@ -54,10 +55,9 @@ class MuxwireEnvironment:
         **given: Any,  # noqa: ANN401 - what the configuration takes
     ) -> None:
         """`terminals` is an instance that others use too; without it there is one for this environment alone."""
-        self.config = config_class(**given)
-        self._ours = terminals is None
-        self._terminals = terminals or muxwire.sync.open_terminals()
-        self._tab: muxwire.sync.Tab | None = None
+        self.config = config = config_class(**given)
+        start = config.cwd or ("" if config.host else os.getcwd())  # noqa: PTH109 - a text is wanted
+        super().__init__(terminals, cwd=start, env=config.env, shell=config.shell, host=config.host)
 
     def execute(self, action: dict[str, Any], cwd: str = "", *, timeout: int | None = None) -> dict[str, Any]:
         """Run `action["command"]`; the keys are `output`, `returncode` and `exception_info`, as of LocalEnvironment.
@@ -83,14 +83,6 @@ class MuxwireEnvironment:
             return _failed(shown(result.output), str(late), type(late).__name__)
         return _output(_text(result), result.exit_code if result.exit_code is not None else _NO_STATUS)
 
-    def _opened(self) -> muxwire.sync.Tab:
-        if self._tab is None or self._tab.state == "dead":
-            start = self.config.cwd or ("" if self.config.host else os.getcwd())  # noqa: PTH109 - a text is wanted
-            self._tab = self._terminals.create_tab(
-                cwd=start, env=self.config.env, shell=self.config.shell, host=self.config.host
-            )
-        return self._tab
-
     @staticmethod
     def _check_finished(output: dict[str, Any]) -> None:
         lines = output["output"].lstrip().splitlines(keepends=True)
@@ -111,13 +103,6 @@ class MuxwireEnvironment:
         kind = f"{type(self).__module__}.{type(self).__name__}"
         config = {"environment": self.config.model_dump(mode="json"), "environment_type": kind}
         return {"info": {"config": config}}
-
-    def close(self) -> None:
-        """End the instance if it is for this environment alone, else the tab. The end of the program does so too."""
-        if self._ours:
-            self._terminals.close()
-        elif self._tab is not None and self._tab.state != "dead":
-            self._tab.close(force=True)
 
 
 def _text(result: ExecutionResult) -> str:

@@ -15,8 +15,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-import muxwire.sync
 from muxwire.adapters import needed, shown, why_it_waits
+from muxwire.adapters.one_tab import NO_PAGER, OneTab
 from muxwire.errors import MuxwireError
 
 with needed("openhands"):
@@ -30,11 +30,11 @@ with needed("openhands"):
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    import muxwire.sync
+
 # The keys that the tool's description names to models; tmux has other names for some of them.
 _KEYS = {key: key.capitalize() for key in ("UP", "DOWN", "LEFT", "RIGHT", "HOME", "END", "TAB", "ENTER")}
 _KEYS |= {"PGUP": "PageUp", "PGDN": "PageDown", "ESC": "Escape", "BS": "BSpace"}
-# As OpenHands' own terminals: a pager would wait for keys.
-_NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
 # The exit code that stands for a command that still runs.
 _RUNNING = -1
 # The words that models were trained with.
@@ -54,7 +54,7 @@ _BELOW = "[Below is the output of the previous command.]\n"
 _RESET = "Terminal session has been reset. All previous environment variables and session state have been cleared."
 
 
-class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
+class MuxwireExecutor(OneTab, ToolExecutor[TerminalAction, TerminalObservation]):
     """One tab. `TerminalTool` makes one call at a time to an executor that is not pooled."""
 
     is_pooled = False
@@ -64,13 +64,13 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         host: str | muxwire.Carrier = "", full_output_save_dir: str | None = None, at_once: bool = True,
     ) -> None:  # fmt: skip
         """`host` is a machine, as `create_tab` takes it; the rest is as for OpenHands' own executor."""
-        self.working_dir, self.full_output_save_dir = working_dir, full_output_save_dir
-        self._silence = no_change_timeout_seconds or constants.NO_CHANGE_TIMEOUT_SECONDS
-        self._env, self._host, self._at_once = {**_NO_PAGER, **(env or {})}, host, at_once
         # Secrets are exported by commands: so no command is kept in the history.
-        self._terminals = muxwire.sync.open_terminals(environ={**os.environ, "MUXWIRE_HISTORY": "off"})
+        environ = {**os.environ, "MUXWIRE_HISTORY": "off"}
+        wanted: dict[str, Any] = {"cwd": working_dir, "env": {**NO_PAGER, **(env or {})}, "host": host, "shell": "bash"}
+        super().__init__(environ=environ, **wanted)
+        self.working_dir, self.full_output_save_dir = working_dir, full_output_save_dir
+        self._silence, self._at_once = no_change_timeout_seconds or constants.NO_CHANGE_TIMEOUT_SECONDS, at_once
         self._lock = threading.Lock()
-        self._tab: muxwire.sync.Tab | None = None
         self._running = ""  # the command_id of what still runs
         self._told = False  # some of its output was returned
 
@@ -81,6 +81,7 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         with self._lock:
             if action.reset:
                 self._end_tab()
+                self._running = ""
             if action.reset and not action.command.strip():
                 return TerminalObservation.from_text(text=_RESET, command="[RESET]", exit_code=0)
             try:
@@ -138,16 +139,6 @@ class MuxwireExecutor(ToolExecutor[TerminalAction, TerminalObservation]):
         sent = f" CTRL+{key[-1].upper()} was sent." if key.startswith("C-") else ""
         message = f"The command completed with exit code {status}.{sent}" if status >= 0 else found.note
         return _observed(command, text, status, suffix=f"[{message}]", cwd=found.cwd)
-
-    def _opened(self) -> muxwire.sync.Tab:
-        if self._tab is None or self._tab.state == "dead":
-            self._tab = self._terminals.create_tab(cwd=self.working_dir, env=self._env, host=self._host, shell="bash")  # noqa: S604
-        return self._tab
-
-    def _end_tab(self) -> None:
-        if self._tab is not None and self._tab.state != "dead":
-            self._tab.close(force=True)
-        self._tab, self._running = None, ""
 
     def interrupt(self) -> None:
         """Stop the running command, for which another thread waits."""
