@@ -26,11 +26,6 @@ def do(remedy: str, environ: dict[str, str]) -> None:
     subprocess.run(["/bin/sh", "-c", remedy], env=environ, check=True, timeout=SECONDS)
 
 
-def levels(findings: Finding | Iterable[Finding]) -> dict[str, str]:
-    """Each check's level."""
-    return {one.check: one.level for one in ([findings] if isinstance(findings, Finding) else findings)}
-
-
 def only(findings: Iterable[Finding]) -> Finding:
     """The one finding that there is."""
     (found,) = findings

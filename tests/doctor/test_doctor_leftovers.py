@@ -24,20 +24,21 @@ def dead_pid() -> int:
     return process.pid
 
 
-def left(where: Folders) -> dict[str, str]:
-    """What was found, by its check; nothing of a check that is well."""
-    return {one.check: one.message for one in leftovers.leftovers(where) if one.level != "ok"}
+def left(where: Folders) -> str:
+    """What was found; "" if nothing was."""
+    found = leftovers.leftovers(where)
+    return "" if found.level == "ok" else found.message
 
 
 def test_a_socket_without_a_server(where: Folders) -> None:
-    assert left(where) == {}
+    assert left(where) == ""
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(where.socket_path))
         server.listen()
-        assert left(where) == {}
-    assert left(where) == {"sockets": f"1 without a server: {where.socket_path.name}"}
+        assert left(where) == ""
+    assert left(where) == f"1 of instances that have ended: {where.socket_path.name}"
     assert list(leftovers.clean(where)) == [str(where.socket_path)]
-    assert left(where) == {}
+    assert left(where) == ""
 
 
 def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folders, environ: dict[str, str]) -> None:
@@ -49,10 +50,9 @@ def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folde
     (where.runtime / living).mkdir()
     for one in (orphan, kept):
         subprocess.run(["tmux", "-S", one, "-f", "/dev/null", "new-session", "-d", "cat"], check=True, env=environ)
-    assert {one.remedy for one in leftovers.leftovers(where) if one.level != "ok"} == {"muxwire doctor --clean"}
-    found = left(where)
-    assert set(found) == {"sockets", "servers left", "directories left"}
-    assert found["sockets"].endswith(" and 2 more")
+    assert leftovers.leftovers(where).remedy == "muxwire doctor --clean"
+    assert left(where).startswith(f"11 of instances that have ended: {orphan.name}, ")
+    assert left(where).endswith(" and 8 more")
     done = doctor(environ, "--clean")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\n11 removed\n")
@@ -92,10 +92,10 @@ sys.stdin.read()
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
         assert owner.stdout is not None
         assert owner.stdout.readline() == "held\n"
-        assert left(where) == {}
+        assert left(where) == ""
         assert owner.stdin is not None
         owner.stdin.close()
-    assert set(left(where)) == {"sockets", "directories left"}
+    assert left(where) == "2 of instances that have ended: named.sock, named"
 
 
 @pytest.mark.parametrize("path", ["named.sock", "box.0123abcd/s"])
@@ -112,11 +112,11 @@ def test_a_server_whose_socket_was_removed_keeps_its_directory(
     )
     try:
         socket_path.unlink()
-        assert "directories left" not in left(where)
+        assert left(where) == ""
         assert list(leftovers.clean(where)) == []
         assert folder.is_dir()
     finally:
         os.kill(int(started.stdout), signal.SIGTERM)
     deadline = time.monotonic() + SECONDS
-    while "directories left" not in left(where):
+    while not left(where):
         assert time.monotonic() < deadline

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from muxwire.host.folders import SOCKET_PATH_LIMIT, Folders, folders_for
+from muxwire.host.folders import Folders
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_process
-from muxwire.library.doctor import machine
-from tests.doctor.person import do, doctor, install_tmux, only
+from muxwire.library.doctor import examine, machine, outcome
+from tests.doctor.person import doctor, install_tmux, only
 
 
 @pytest.mark.parametrize(
@@ -23,58 +24,45 @@ from tests.doctor.person import do, doctor, install_tmux, only
         ("echo tmux 3.3a", "ok", "tmux 3.3a at"),
         ("echo tmux 3.7c", "ok", "tmux 3.7c at"),
         ("echo tmux next-3.8", "ok", "tmux next-3.8 at"),
-        ("echo tmux master", "ok", "newer than every"),
-        ("echo no such library >&2; exit 127", "broken", "says 'no such library'"),
+        ("echo tmux master", "ok", "tmux master at"),
+        ("echo no such library >&2; exit 127", "broken", "does not say its version"),
     ],
 )
 def test_the_version_of_tmux_is_judged(home: Path, script: str, level: str, message: str) -> None:
-    found = machine.tmux(LocalHost(install_tmux(home, script)))
+    host = LocalHost(install_tmux(home, script))
+    found = only(outcome("tmux", lambda: machine.tmux(host)))
     assert (found.level, message in found.message) == (level, True), found
 
 
-def test_instances_that_are_looked_for_elsewhere(environ: dict[str, str], home: Path) -> None:
-    usual = home / "user" / str(os.getuid())
-    lost = environ | {"XDG_RUNTIME_DIR": str(home / "gone")}
-    unset = {name: value for name, value in environ.items() if name != "XDG_RUNTIME_DIR"}
-    assert machine.runtime_variable(environ, usual.parent).level == "ok"
-    assert machine.runtime_variable(unset, usual.parent).level == "ok"
-    assert machine.runtime_variable(lost, usual.parent).remedy == "unset XDG_RUNTIME_DIR"
-    usual.mkdir(parents=True)
-    for variables in (lost, unset, environ | {"XDG_RUNTIME_DIR": os.curdir}):
-        found = machine.runtime_variable(variables, usual.parent)
-        assert (found.level, found.remedy) == ("warning", f"export XDG_RUNTIME_DIR={usual}")
-
-
-def test_an_open_folder_is_closed_by_the_remedy(where: Folders, environ: dict[str, str]) -> None:
-    where.runtime.chmod(0o755)
-    found = machine.directory("runtime directory", where.runtime, "XDG_RUNTIME_DIR")
-    assert (found.level, "open to others (0755)" in found.message) == ("warning", True)
-    do(found.remedy, environ)
-    assert machine.directory("runtime directory", where.runtime, "XDG_RUNTIME_DIR").level == "ok"
-
-
-def test_a_link_and_a_file_in_the_place_of_a_folder(where: Folders, home: Path, environ: dict[str, str]) -> None:
+async def test_a_link_in_the_place_of_the_sockets(where: Folders, home: Path, environ: dict[str, str]) -> None:
     where.runtime.rmdir()
     where.runtime.symlink_to(home)
-    found = machine.directory("runtime directory", where.runtime, "XDG_RUNTIME_DIR")
-    assert (found.level, "not a directory" in found.message) == ("broken", True)
-    do(found.remedy, environ)
-    assert home.is_dir()
+    found = (await examine(environ))[-1]
+    assert (found.check, found.level) == ("trial", "broken")
+    assert f"{where.runtime} is not a directory" in found.message
+    assert "XDG_RUNTIME_DIR" in found.remedy
+
+
+def test_a_place_for_logs(where: Folders, home: Path) -> None:
     (home / "file").touch()
-    inside = machine.directory("state directory", home / "file" / "muxwire", "MUXWIRE_STATE_DIR")
-    assert inside.level == "broken"
+    (home / "link").symlink_to(home)
+    for state, level, message in (
+        (where.state, "ok", str(where.state)),
+        (home / "new" / "muxwire", "ok", "muxwire"),
+        (home / "file" / "muxwire", "broken", f"{home}/file is no directory that can be written to"),
+        (home / "link", "broken", "is not a directory"),
+    ):
+        found = only(outcome("state directory", partial(machine.state_directory, replace(where, state=state))))
+        assert (found.level, message in found.message) == (level, True), found
+    assert not (home / "new").exists()
 
 
 def test_a_socket_path_that_is_too_long(environ: dict[str, str], home: Path) -> None:
     deep = home / ("d" * 90)
     deep.mkdir()
-    found = machine.socket_path(folders_for("main", environ | {"XDG_RUNTIME_DIR": str(deep)}))
-    assert (found.level, found.remedy) == ("broken", "set XDG_RUNTIME_DIR to a shorter path")
     done = doctor(environ | {"XDG_RUNTIME_DIR": str(deep)})
     assert done.returncode == 1
-    for left, level in ((len("e4194304-abcdef") - 1, "broken"), (len("e4194304-abcdef"), "ok")):
-        runtime = Path("/" + "r" * (SOCKET_PATH_LIMIT - len("//.sock") - left))
-        assert machine.socket_path(replace(folders_for("main", environ), runtime=runtime)).level == level
+    assert "-> set XDG_RUNTIME_DIR to a shorter path" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ MUTATIONS = (
     ("instance/adopted.py", "if tab.pane_id == row.pane and tab.size != row.size:", "if False:"),
     ("instance/lost_end.py", "return row == _shown(logged) != ", "return _shown(logged) != "),
     ("instance/spools.py", "if number != generation or path.stem not in living:", "if True:"),
-    ("library/doctor/machine.py", "if room < _LONGEST_USUAL_NAME:", "if room < 0:"),
+    ("library/doctor/machine.py", "private_folder(places.state, only_ours=False)", "pass"),
     ("library/pictures.py", 'if text != " " and not style.hidden:', 'if text != " ":'),
     ("logs/grep.py", "if found.full or time.monotonic() > deadline:", "if found.full:"),
     ("logs/history.py", "if len(self._waiting) + len(self._noted) < WAITING_MAX:", "if True:"),

@@ -11,7 +11,8 @@
 | `harbor` | `MuxwireTmuxSession`, and `MuxwireTerminus2`, which uses it |
 | `harness` | `HarnessSession`: the methods of Harbor's `TmuxSession`, without Harbor |
 
-`one_tab` is what those share whose agent works in one tab. Nothing in muxwire imports them. docs/python.md shows how each is used.
+`one_tab` is what those share whose agent works in one tab. Nothing in muxwire imports them. docs/python.md shows how
+each is used.
 """
 
 from __future__ import annotations

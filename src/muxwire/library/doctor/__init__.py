@@ -38,9 +38,7 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
     places = folders_for("doctor", environ)  # any name does: nothing of that instance is examined
     return {
         "tmux": lambda: machine.tmux(LocalHost(environ)),
-        "XDG_RUNTIME_DIR": lambda: machine.runtime_variable(environ),
-        "directories": lambda: machine.directories(places),
-        "socket path": lambda: machine.socket_path(places),
+        "state directory": lambda: machine.state_directory(places),
         "locale": lambda: machine.locale(environ),
         "servers elsewhere": lambda: machine.servers_elsewhere(places),
         "owner": lambda: machine.owners(places),
@@ -49,10 +47,12 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
 
 
 def outcome(name: str, check: Check) -> list[Finding]:
-    """What a check found, or that the system did not let it look."""
+    """What a check found, or that it could not look."""
     try:
         found = check()
         return [found] if isinstance(found, Finding) else list(found)
+    except MuxwireError as error:
+        return [broken(name, str(error), error.remedy)]
     except OSError as error:
         message = f"could not be checked: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
         return [broken(name, message, "correct the permissions of the file that is named")]

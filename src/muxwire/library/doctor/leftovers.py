@@ -20,7 +20,7 @@ from muxwire.instance.orphans import EPHEMERAL, is_served, served
 from muxwire.library.doctor.finding import Finding, ok, warning
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
     from muxwire.host.folders import Folders
@@ -30,19 +30,13 @@ CLEAN = "muxwire doctor --clean"
 _NAMED = 3
 
 
-def leftovers(places: Folders) -> Iterator[Finding]:
-    """Each kind of what was left behind."""
-    orphans, folders = _orphans(places), _folders_left(places)
-    yield _finding("sockets", "without a server", [path.name for path in _dead_sockets(places)])
-    yield _finding("servers left", "without the process that should have ended them", [path.stem for path in orphans])
-    yield _finding("directories left", "of instances that are gone", [path.name for path in folders])
-
-
-def _finding(check: str, message: str, left: Sequence[object]) -> Finding:
+def leftovers(places: Folders) -> Finding:
+    """Servers without the process that should have ended them, sockets without a server, directories."""
+    left = [path.name for path in (*_orphans(places), *_dead_sockets(places), *_folders_left(places))]
     if not left:
-        return ok(check, "none")
-    shown = ", ".join(map(str, left[:_NAMED])) + (f" and {len(left) - _NAMED} more" if len(left) > _NAMED else "")
-    return warning(check, f"{len(left)} {message}: {shown}", CLEAN)
+        return ok("leftovers", "none")
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    return warning("leftovers", f"{len(left)} of instances that have ended: {', '.join(left[:_NAMED])}{more}", CLEAN)
 
 
 def clean(places: Folders) -> Iterator[str]:

@@ -1,37 +1,27 @@
-"""What muxwire needs of the machine: tmux, the directories, the locale, an owner's socket."""
+"""What muxwire needs of the machine: tmux, a place for logs, the locale, an owner's socket.
+
+What a trial needs is not looked at here: it says itself what is wrong with the runtime directory.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 import socket
-import stat
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from muxwire.errors import TmuxUnavailable
-from muxwire.host.folders import PRIVATE_FOLDER, SOCKET_PATH_LIMIT, how_to_use
+from muxwire.host.folders import how_to_use, private_folder
 from muxwire.host.locks import named_server, owners_killed
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
-from muxwire.tmux.program import MINIMUM_VERSION, find_tmux, how_to_install
+from muxwire.tmux.program import find_tmux, how_to_install, program_version, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
-
-# For `tmux -V`, which only prints the version.
-_SECONDS = 10
-_VERSION = re.compile(r"tmux (?:next-)?(\d+)\.(\d+)")
-
-# An ephemeral instance is called `e<pid>-<6 hex>`; process ids have up to seven digits.
-_LONGEST_USUAL_NAME = len("e4194304-abcdef")
-_GROUP_AND_OTHERS = 0o077
-# pam_systemd(8).
-_RUNTIME_HOMES = Path("/run/user")
 
 # For a Python that sets the locale and ends.
 _LOCALE_SECONDS = 20
@@ -40,28 +30,13 @@ _UTF8 = ("utf-8", "utf8")
 
 
 def tmux(host: Host) -> Finding:
-    try:
-        path = find_tmux(host)
-    except TmuxUnavailable as error:
-        return broken("tmux", str(error), error.remedy)
-    try:
-        answer = subprocess.run([path, "-V"], capture_output=True, text=True, timeout=_SECONDS, check=False, env={})
-    except (OSError, subprocess.SubprocessError) as error:
-        return broken("tmux", f"{path} -V fails: {error}", how_to_install(host))
-    return judged_program(path, answer.stdout.strip() or answer.stderr.strip(), host)
-
-
-def judged_program(path: str, message: str, host: Host) -> Finding:
-    found = _VERSION.match(message)
-    if found is None:
-        # A build from git calls itself `tmux master`.
-        if message.startswith("tmux "):
-            return ok("tmux", f"{message} at {path}: newer than every numbered release")
-        return broken("tmux", f"{path} -V says {message!r}", how_to_install(host))
-    version = (int(found[1]), int(found[2]))
-    if version < MINIMUM_VERSION:
-        return broken("tmux", f"{message} at {path} is too old", how_to_install(host))
-    return ok("tmux", f"{message} at {path}")
+    """Whether there is one, and which; TmuxUnavailable."""
+    path = find_tmux(host)
+    version = program_version(path)
+    if not version:
+        return broken("tmux", f"{path} -V does not say its version", how_to_install(host))
+    read_version(version, host)
+    return ok("tmux", f"tmux {version} at {path}")
 
 
 def servers_elsewhere(places: Folders) -> Iterator[Finding]:
@@ -94,64 +69,15 @@ def owners(places: Folders) -> Iterator[Finding]:
             yield ok("owner", f"{lock.parent.name}: {killed} of its owners were killed; what ran in the tabs went on")
 
 
-def runtime_variable(environ: Mapping[str, str], homes: Path = _RUNTIME_HOMES) -> Finding:
-    """Whether every program of this user looks for instances in the same place; `homes` is where logins make it."""
-    given, usual = environ.get("XDG_RUNTIME_DIR", ""), homes / str(os.getuid())
-    if given and not (Path(given).is_absolute() and Path(given).is_dir()):
-        message = f"XDG_RUNTIME_DIR={given} is not the absolute path of a directory, so another one is used; "
-        message += "what was started elsewhere is not seen"
-    elif not given and usual.is_dir():
-        message = f"XDG_RUNTIME_DIR is not set, and {usual} is there: instances that were started with it are not seen"
-    else:
-        return ok("XDG_RUNTIME_DIR", given or "not set")
-    there = f"export XDG_RUNTIME_DIR={usual}" if usual.is_dir() else "unset XDG_RUNTIME_DIR"
-    return warning("XDG_RUNTIME_DIR", message, there)
-
-
-def directories(places: Folders) -> Iterator[Finding]:
-    """Each directory: the user's own, private, writable; or that it can be made."""
-    yield directory("runtime directory", places.runtime, "XDG_RUNTIME_DIR")
-    if places.memory != places.runtime:
-        yield directory("memory directory", places.memory, "XDG_RUNTIME_DIR")
-    yield directory("state directory", places.state, "MUXWIRE_STATE_DIR", private=False)
-
-
-def directory(check: str, path: Path, variable: str, *, private: bool = True) -> Finding:
-    """One directory; with `private` its mode is made 0700 at every start, so another mode is only worth a word."""
-    elsewhere = f"point {variable} at a directory of your own"
-    try:
-        found = path.lstat()
-    except FileNotFoundError:
-        return _to_be_made(check, path, elsewhere)
-    except OSError as error:
-        return broken(check, f"{path}: {error.strerror}", elsewhere)
-    if not stat.S_ISDIR(found.st_mode):
-        return broken(check, f"{path} is not a directory (a link is not followed)", f"rm {path}")
-    if found.st_uid != os.getuid():
-        return broken(check, f"{path} belongs to user {found.st_uid}", elsewhere)
-    if not os.access(path, os.W_OK | os.X_OK):
-        return broken(check, f"{path} cannot be written to", f"chmod u+rwx {path}, or {elsewhere}")
-    if private and found.st_mode & _GROUP_AND_OTHERS:
-        mode = stat.S_IMODE(found.st_mode)
-        return warning(check, f"{path} is open to others ({mode:04o})", f"chmod {PRIVATE_FOLDER:o} {path}")
-    return ok(check, str(path))
-
-
-def _to_be_made(check: str, path: Path, elsewhere: str) -> Finding:
-    parent = next(parent for parent in path.parents if parent.exists())
-    if not parent.is_dir():
-        return broken(check, f"{path} cannot be made: {parent} is not a directory", elsewhere)
-    if not os.access(parent, os.W_OK | os.X_OK):
-        return broken(check, f"{path} cannot be made: {parent} cannot be written to", elsewhere)
-    return ok(check, f"{path}, which the first start makes")
-
-
-def socket_path(places: Folders) -> Finding:
-    room = SOCKET_PATH_LIMIT - len(os.fsencode(places.runtime)) - len("/.sock")
-    if room < _LONGEST_USUAL_NAME:
-        message = f"{places.runtime} leaves {max(room, 0)} bytes of a socket's path for the name of an instance"
-        return broken("socket path", message, "set XDG_RUNTIME_DIR to a shorter path")
-    return ok("socket path", f"a name may have {room} bytes")
+def state_directory(places: Folders) -> Finding:
+    """Whether logs can be written, which no trial shows: it has a directory of its own. InstanceUnavailable."""
+    nearest = next(one for one in (places.state, *places.state.parents) if one.exists())
+    if nearest == places.state:
+        private_folder(places.state, only_ours=False)
+    elif not os.access(nearest, os.W_OK | os.X_OK):
+        message = f"{places.state} cannot be made: {nearest} is no directory that can be written to"
+        return broken("state directory", message, "point MUXWIRE_STATE_DIR at a directory of your own")
+    return ok("state directory", str(places.state))
 
 
 def locale(environ: Mapping[str, str]) -> Finding:
