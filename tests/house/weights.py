@@ -13,14 +13,14 @@ TOP = "top level"  # the modules that are in no package
 # The most that a package may weigh. A number may fall at any time. It rises only with a line in docs/design.md, under
 # "Prices", that names the promise and who would miss it.
 MOST = {
-    "adapters": 512,
-    "cli": 1376,
+    "adapters": 487,
+    "cli": 1381,
     "client": 1049,
     "host": 1231,
     "instance": 836,
-    "library": 1218,
+    "library": 1160,
     "logs": 1237,
-    "mcp": 1250,
+    "mcp": 1253,
     "operations": 650,
     "owner": 860,
     "pane": 1349,
@@ -36,7 +36,7 @@ MOST = {
     "verbs": 448,
     "vt": 887,
     "web": 372,
-    "tests": 20937,
+    "tests": 20917,
     "bench": 1933,
 }  # fmt: skip
 

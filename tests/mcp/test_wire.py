@@ -188,7 +188,7 @@ async def test_a_line_over_the_limit_costs_only_itself(monkeypatch: pytest.Monke
 async def test_pipelined_calls_are_all_answered_after_stdin_ended(
     monkeypatch: pytest.MonkeyPatch, one_socket: bool
 ) -> None:
-    monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 3600)
+    monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 0)
     async with serving(one_socket=one_socket) as client:  # all of it is there before the server first looks
         ids = {await client.start("initialize", HELLO)}
         arguments = {"window_id": "@1", "command": "pause"}

@@ -28,9 +28,15 @@ def on_terminals(
     """A verb that needs an opened instance, as one that a parser can call; the options are `choose_instance`'s."""
 
     async def run(console: Console, arguments: argparse.Namespace) -> int:
+        is_named = given_instance(arguments)
         choose_instance(console, arguments, looks=looks, makes=makes)
         async with console.opened(given_instance(arguments)) as terminals:
-            return await verb(console, terminals, arguments)
+            try:
+                return await verb(console, terminals, arguments)
+            except NoSuchTarget as error:
+                if not is_named:
+                    error.remedy += f"; the instance is {arguments.name}: --name NAME chooses another"
+                raise
 
     return run
 

@@ -33,8 +33,8 @@ MAX_READ_AHEAD_BYTES = 16 << 20
 # Answers waiting for a slow client; beyond this, calls wait before they answer and no new ones begin.
 HIGH_WATER_BYTES = 1 << 20
 
-# `printf REQUESTS | muxwire serve` closes stdin at once and still wants the answers, but a client that
-# closes stdin to end us waits only about 2 s in all.
+# A client that closes stdin to end us waits only about 2 s in all. One that has closed it before it had any answer, as
+# `printf REQUESTS | muxwire serve` does, wants them all.
 EOF_GRACE_SECONDS = 0.5
 
 # For the last answers to reach a client that still reads.
@@ -66,6 +66,7 @@ class Wire(asyncio.Protocol):
         self._room = asyncio.Event()
         self._room.set()
         self._lost = asyncio.Event()
+        self._has_written = False
         self._eof = False
         self._ended = False
 
@@ -95,7 +96,8 @@ class Wire(asyncio.Protocol):
     def eof_received(self) -> bool:
         self.data_received(b"\n")  # a last line may lack its end
         self._eof = True
-        asyncio.get_running_loop().call_later(EOF_GRACE_SECONDS, self.end)
+        if self._has_written:
+            asyncio.get_running_loop().call_later(EOF_GRACE_SECONDS, self.end)
         return True  # a socket is still written to
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -142,6 +144,7 @@ class Wire(asyncio.Protocol):
 
     def write(self, line: bytes) -> None:
         """Write a line: now if the client has room for it, else as soon as it has."""
+        self._has_written = True
         if not self._writing.is_closing():
             self._writing.write(line)
 
