@@ -61,8 +61,12 @@ def numbers(raw: bytes) -> list[int]:
     return [int(line) for line in raw.split(b"\r\n") if line.isdigit()]
 
 
-@pytest.mark.parametrize("how", ["kill", "detach"])
-async def test_tabs_and_what_runs_in_them_go_on(alone: muxwire.Terminals, how: str) -> None:
+# What a pane wrote so many seconds after the last stall of the connection was not held up by that.
+@pytest.mark.parametrize(("how", "drained"), [("kill", 10.0), ("detach", 0.0)])
+async def test_tabs_and_what_runs_in_them_go_on(
+    alone: muxwire.Terminals, how: str, drained: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muxwire.instance.reconnect.DRAINED_SECONDS", drained)
     tab = await alone.create_tab(shell="bash", name="work")
     await tab.execute("cd /tmp; x=5")
     running = await tab.execute("echo begun; read -r line; echo got $line", async_=True)

@@ -101,7 +101,8 @@ class Reconnect:
     def _written_before(self, received: float) -> float:
         """The earliest time at which the pane may have written what came last: tmux and the pipe hold output."""
         began, ended = self._stall
-        return min(received - STALL_SECONDS, *([began] if received < ended + DRAINED_SECONDS else []))
+        earliest = received - STALL_SECONDS
+        return min(began, earliest) if received < ended + DRAINED_SECONDS else earliest
 
     async def _settle(self, attached: Pending, asked: Mapping[Tab, Pending]) -> None:
         """Find out what happened to the panes meanwhile."""
