@@ -68,8 +68,6 @@ BESIDE = 4
 # A clock of the program's and one of ours: how much earlier than its least time an end may seem to come.
 _CLOCKS = 0.1
 ALONE = "no relay"
-# The states of a tab that tell its reader to type something.
-ASKING = frozenset({"interactive", "incomplete"})
 
 
 @final

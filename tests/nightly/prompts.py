@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, final
+
+from tests.users import keep_fish_quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,16 +78,17 @@ PROMPTS = (
 
 
 def home_of(prompt: Prompt, folder: Path) -> Path:
-    """Make a home with that prompt, and a git repository with a changed file in it."""
+    """Make a home with that prompt, and in its directory `work` a git repository with a changed file."""
     home = folder / prompt.name.replace(", ", "-")
     path = home / prompt.file
     path.parent.mkdir(parents=True)
     path.write_text(prompt.text)
-    # fish would write completions for every manual page: half a minute of processor.
-    (home / ".local/share/fish/generated_completions").mkdir(parents=True)
+    keep_fish_quiet(home)
+    subprocess.run(["git", "init", "-q", home / "work"], check=True)
+    (home / "work" / "file").write_text("changed\n")
     return home
 
 
 def available() -> Iterator[Prompt]:
-    """The prompts whose programs are on this machine."""
-    return (prompt for prompt in PROMPTS if prompt.needs is None or prompt.needs.exists())
+    """The prompts whose shells and programs are on this machine."""
+    return (one for one in PROMPTS if shutil.which(one.shell) and (one.needs is None or one.needs.exists()))

@@ -1,5 +1,8 @@
 """A randomised soak: tabs come and go, run, flood and die while things go wrong; then every log is held to the truth.
 
+Shells have the prompts that people have. There a line is half typed before a command, and is there again afterwards; a
+command is stopped in the next moment; and no word of muxwire's own is ever on the screen.
+
 `python -m tests.nightly.soak [--seconds N] [--seed N]`. The choices are those of the seed; what the machine makes of
 them is not. One process: an instance, workers that use it, one reader that follows logs, and one task that does harm:
 
@@ -35,6 +38,7 @@ import anyio
 
 import muxwire
 from muxwire.host.processes import session_processes
+from tests.nightly.prompts import Prompt, available, home_of
 from tests.nightly.truth import Truth, Verdict, expected, judge, printing
 
 if TYPE_CHECKING:
@@ -56,6 +60,14 @@ FILES = 10
 FILE_BYTES_MAX = 1 << 20
 # A C-c ends a command: the terminal echoes it, after the signal is out, so that the shell's own newline may come first.
 ENDED_BY_KEY = re.compile(r"(?:\^C)*\n?")
+# Of a command that runs in the next moment after its start, and how it is stopped.
+STOP_SIGNALS = ("SIGINT", "SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")
+STOP_DELAYS = (0.0, 0.0, 0.001, 0.005, 0.02)
+# What somebody has begun to type when a command comes; these shells bring it back.
+HALF_TYPED = "echo who"
+KEEP_TYPED = ("bash", "zsh", "fish")
+# These words of muxwire's must never be on a screen.
+HIDDEN_WORDS = ("__muxwire", "_mux", "\\eval", "\\builtin", "\\command")
 # What is under way at the end may take this long, on a slow machine, before it counts as hung.
 END_SECONDS = 90
 
@@ -94,6 +106,18 @@ class Figures:
         return not (self.logs.lost or self.logs.doubled or self.wrong)
 
 
+@dataclass(frozen=True)
+class Turn:
+    """One of the things that are done in a shell, with the lines that it prints; `harm` as its tab began."""
+
+    name: str
+    prompt: Prompt
+    first: int
+    last: int
+    number: int
+    harm: int
+
+
 class Soak:
     """One run. `harm` counts the faults after which a call may fail and a pane may lose or die; odd while one lasts."""
 
@@ -104,6 +128,7 @@ class Soak:
         self.figures = Figures(seed)
         self.harm = 0
         self.over = False
+        self.homes = {prompt: home_of(prompt, folder) for prompt in available()}
         self.files = [self._random_file(random.Random(f"{seed}/file/{number}"), number) for number in range(FILES)]
         self._names = 0
         self._followed: list[tuple[muxwire.Tab, str, int]] = []
@@ -178,14 +203,19 @@ class Soak:
     # -- panes with a shell
 
     async def _shell(self, name: str, chosen: random.Random) -> None:
-        harm = self.harm
-        tab = await self.terminals.create_tab(shell=chosen.choice(("bash", "sh")), name=name)
+        harm, prompt = self.harm, chosen.choice(list(self.homes))
+        home = self.homes[prompt]
+        env = {"HOME": str(home), "ENV": str(home / prompt.file)}
+        tab = await self.terminals.create_tab(shell=prompt.shell, name=name, env=env, cwd=home / "work")
         self.figures.tabs += 1
         printed = 0
         try:
             for turn in range(chosen.randrange(1, 8)):
-                count = chosen.choice((0, 1, chosen.randrange(LINES_MAX)))
-                printed += await self._command(tab, name, printed, count, chosen, turn, harm)
+                act = chosen.choice((self._command, self._command, self._half_typed, self._stop))
+                count = 0 if act == self._stop else chosen.choice((0, 1, chosen.randrange(LINES_MAX)))
+                now = Turn(name, prompt, printed + 1, printed + count, turn, harm)
+                printed += count  # also if harm ends the call in the middle
+                await act(tab, now, chosen)
             await tab.close(force=True)
         finally:
             if not self._unharmed(harm) and not tab.pane.session.closed:
@@ -193,36 +223,64 @@ class Soak:
                     await tab.close(force=True)
             await self._judge(tab, Truth(name, printed, whole=self._unharmed(harm)))
 
-    async def _command(
-        self, tab: muxwire.Tab, name: str, printed: int, count: int, chosen: random.Random, turn: int, harm: int
-    ) -> int:
-        """Run one command that prints so many lines more; return how many."""
-        status, text = chosen.randrange(256), expected(name, printed + 1, printed + count)
-        command = f"turn={turn}; {printing(name, printed + 1, printed + count)}"
+    async def _command(self, tab: muxwire.Tab, now: Turn, chosen: random.Random) -> None:
+        """Run one command that prints some lines more."""
+        status, text = chosen.randrange(256), expected(now.name, now.first, now.last)
+        command = f"export turn={now.number}; {printing(now.name, now.first, now.last)}"
         kind = chosen.choice(("plain", "plain", "timeout", "leave", "state"))
         if kind == "timeout":
-            result = await tab.execute(f"{command}; sleep 1000", timeout=10 if count > 1000 else 1)
+            result = await tab.execute(f"{command}; sleep 1000", timeout=10 if len(text) > 10_000 else 1)
             status = result.exit_code or 0
         elif kind == "leave":
-            result = await tab.execute(f"{command}; (exit {status})", async_=True)
+            result = await tab.execute(f"{command}; sh -c 'exit {status}'", async_=True)
             while result.running:
                 result = await self.terminals.command_result(result.command_id, wait=END_SECONDS)
             text = text[-len(result.output) :] if result.output else ""
         else:
-            result = await tab.execute(f"{command}; (exit {status})", timeout=END_SECONDS)
-            if kind == "state" and self._unharmed(harm):
+            result = await tab.execute(f"{command}; sh -c 'exit {status}'", timeout=END_SECONDS)
+            if kind == "state":
                 said = await tab.execute("echo $turn")
-                if said.output != f"{turn}\n" and self._unharmed(harm):
-                    self.figures.wrong.append(f"{name}: $turn is {said.output!r}, not {turn}")
+                self._hold(now, said.output == f"{now.number}\n", f"$turn is {said.output!r}")
         self.figures.commands += 1
         output, tail = result.output[: len(text)], result.output[len(text) :]
         right = output == text and result.exit_code == status and result.timed_out == (kind == "timeout")
         right = right and (ENDED_BY_KEY.fullmatch(tail) is not None if kind == "timeout" else not tail)
-        if not right and self._unharmed(harm):
-            got = f"{len(result.output)} of {len(text)} characters, status {result.exit_code}, not {status}"
-            got += f", ends in {result.output[-40:]!r}"
-            self.figures.wrong.append(f"{name} {kind} {command!r}: {got}, {result.state} {result.note}")
-        return count
+        got = f"{len(result.output)} of {len(text)} characters, status {result.exit_code}, not {status}"
+        got += f", ends in {result.output[-40:]!r}, {result.state} {result.note}"
+        self._hold(now, right, f"{kind} {command!r}: {got}")
+        await self._look(tab, now)
+
+    async def _half_typed(self, tab: muxwire.Tab, now: Turn, chosen: random.Random) -> None:
+        """A command comes while somebody types a line."""
+        await tab.send_keys([HALF_TYPED], literal=True)
+        await self._command(tab, now, chosen)
+        if now.prompt.shell in KEEP_TYPED and self._unharmed(now.harm):
+            with anyio.move_on_after(END_SECONDS) as waited:
+                while not "\n".join((await tab.snapshot(unwrap=True)).lines).rstrip().endswith(HALF_TYPED):
+                    await anyio.sleep(0.05)
+            self._hold(now, not waited.cancelled_caught, "the half-typed line is lost")
+
+    async def _stop(self, tab: muxwire.Tab, now: Turn, chosen: random.Random) -> None:
+        """A command is stopped in the next moment; afterwards the tab can be used."""
+        command = f"sleep 1000.{chosen.randrange(10**12)}"  # known by its argument
+        signal_name, delay = chosen.choice(STOP_SIGNALS), chosen.choice(STOP_DELAYS)
+        await tab.execute(command, async_=True)
+        await anyio.sleep(delay)
+        stopped = await tab.stop_process(signal_name, grace=END_SECONDS)
+        found = await anyio.run_process(["pgrep", "-fx", command], check=False)
+        right = stopped.success and stopped.state == "prompt" and not found.stdout
+        self._hold(now, right, f"{signal_name} after {delay} s: {stopped}, left {found.stdout!r}")
+
+    async def _look(self, tab: muxwire.Tab, now: Turn) -> None:
+        """Nothing of ours is on the screen, once the next prompt is drawn."""
+        await tab.runner.settled()
+        seen = [line for line in (await tab.snapshot()).lines if any(word in line for word in HIDDEN_WORDS)]
+        self._hold(now, not seen, f"on the screen is {seen}")
+
+    def _hold(self, now: Turn, right: bool, found: str) -> None:
+        """Note what is not right, unless harm was done since the tab began."""
+        if not right and self._unharmed(now.harm):
+            self.figures.wrong.append(f"{now.name} ({now.prompt.name}): {found}")
 
     # -- looking
 

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.timeout(SECONDS + END_SECONDS)
     ("harness", "options"),
     [
         ("soak", ("--seconds", str(SECONDS))),
-        ("everyday", ("--seconds", str(SECONDS))),
         ("claims", ()),
         ("owners", ("--seconds", str(SECONDS))),
     ],
