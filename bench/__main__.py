@@ -86,18 +86,6 @@ def exclusively() -> Iterator[None]:
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-def nothing_left(belongings: Belongings) -> int:
-    """Wait until what was started is gone; end what stays, and say so."""
-    until = time.monotonic() + LEAVE_SECONDS
-    while (left := [pid for pid in belongings.pids() if pid != os.getpid()]) and time.monotonic() < until:
-        time.sleep(0.1)
-    if left:
-        print(f"{len(left)} processes were left behind, and are ended", file=sys.stderr)
-        for pid in left:
-            os.kill(pid, signal.SIGKILL)
-    return len(left)
-
-
 def options() -> argparse.ArgumentParser:
     """What can be asked for."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
@@ -107,7 +95,6 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--exclusive", action="store_true", help="time before all other processes (SCHED_FIFO), where that is allowed"
     )
-    parser.add_argument("--cli", action="store_true", help="jobs by the command line, in place of MCP")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, after each scenario")
     parser.add_argument("--docs", action="store_true", help="publish: make docs/benchmarks.md, its picture and the "
                         "figures of other pages anew")  # fmt: skip
@@ -127,17 +114,18 @@ def main(argv: list[str] | None = None) -> int:
     if given.docs_again:
         write(ROOT, json.loads(PUBLISHED.read_text()))
         return 0
-    if given.docs and (given.scenarios or given.short or given.cli):
-        parser.error("--docs is of all scenarios, by MCP, at full length: the page would lose the others")
+    if given.docs and (given.scenarios or given.short):
+        parser.error("--docs is of all scenarios, at full length: the page would lose the others")
     # Told to end, everything that was started is ended first, as after C-c.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     belongings = Belongings()
     os.environ[WORD] = belongings.name
-    scale = Scale(given.short, given.peers, given.exclusive, given.cli)
+    scale = Scale(given.short, given.peers, given.exclusive)
     try:
         found = run_all(given.scenarios or list(SCENARIOS), scale, given.json or (PUBLISHED if given.docs else None))
     finally:
-        nothing_left(belongings)
+        if left := belongings.kill(LEAVE_SECONDS):
+            print(f"{left} processes were left behind, and are ended", file=sys.stderr)
     print("\n" + ", ".join(f"{name} {value}" for name, value in found["machine"].items()))
     if given.docs:
         write(ROOT, found)

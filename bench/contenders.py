@@ -17,6 +17,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -96,11 +97,9 @@ def floor(home: Path, tabs: int) -> Iterator[tuple[int, int]]:
     """A `tmux -C` of its own with so many tabs of bash; gives the descriptors of its input and its output."""
     socket = str(home / "floor")
     argv = ["tmux", "-u", "-S", socket, "-f", "/dev/null", "-C", "new-session", "--", "bash", "--norc"]
-    process = subprocess.Popen(
+    process: Any = subprocess.Popen(
         argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=clean_environment(home), bufsize=0
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
     try:
         read_until(process.stdout.fileno(), ATTACHED)
         os.write(process.stdin.fileno(), b"new-window -d bash --norc\n" * (tabs - 1))

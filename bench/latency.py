@@ -10,7 +10,7 @@ from bench.contenders import EMPTY, FLOOR, LIBRARY, MCP, PTY, SDK
 from bench.homes import temporary_home
 from bench.processes import forked
 from bench.report import Report, Scale, Target
-from bench.timing import Contender, How, in_processes, may_be_exclusive
+from bench.timing import Contender, in_processes, may_be_exclusive
 from tests.stages.computing import computing
 
 if TYPE_CHECKING:
@@ -40,16 +40,16 @@ async def run(scale: Scale) -> Report:
     """All ways, for commands of all sizes; the targets are about `true`. A short run has those alone."""
     runs, exclusive = scale.of(RUNS, RUNS_SHORT), scale.exclusive
     fewer = max(runs // FEWER, 2)
-    shortest = in_processes(ALL, runs, How(exclusive=exclusive))
-    paused = in_processes(OF_SHELLS, fewer * 5, How(pause=PAUSE_MS, exclusive=exclusive))
+    shortest = in_processes(ALL, runs, exclusive=exclusive)
+    paused = in_processes(OF_SHELLS, fewer * 5, pause=PAUSE_MS, exclusive=exclusive)
     with computing(scale.of(BESIDE, 0)):
-        busy = in_processes(OF_SHELLS, runs, How())  # never exclusive: those that compute would not run
+        busy = in_processes(OF_SHELLS, runs, exclusive=False)  # those that compute would not run
     found = {"true": shortest, f"true, {PAUSE_MS:.0f} ms between two": paused}
     found[f"true, next to {BESIDE} that compute"] = busy
     if not scale.short:
-        found[f"true, {IDLE_TABS} idle tabs"] = in_processes(OF_SHELLS, fewer, How(tabs=IDLE_TABS, exclusive=exclusive))
+        found[f"true, {IDLE_TABS} idle tabs"] = in_processes(OF_SHELLS, fewer, tabs=IDLE_TABS, exclusive=exclusive)
         for title, command in COMMANDS.items():
-            found[title] = in_processes(OF_OUTPUT, fewer, How(command, exclusive=exclusive))
+            found[title] = in_processes(OF_OUTPUT, fewer, command, exclusive=exclusive)
     return Report(
         "latency",
         "One command, from call to result",

@@ -24,9 +24,6 @@ below its table if it was missed; `bench/published.json` has all targets, notes 
 # Questions whose answer is the one figure that the page on performance quotes. Their tables are for who changes the
 # code, in the run's own file; what they missed is said here too.
 QUOTED_ONLY = {"startup", "verbs", "throughput", "tabs", "idle", "waits", "jobs"}
-SHORT = """\
-**This is a short run**: fewer repeats, smaller sizes, and nothing of others was installed. It says little of times.
-"""
 # A page has so many notes of a report, and so many characters of a note; the run's own file has all.
 MOST_NOTES, LONGEST_NOTE = 3, 160
 # What a picture says of where it comes from; the page says more.
@@ -80,8 +77,6 @@ def _table(report: Document) -> Iterator[str]:
 def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = INTRODUCTION) -> str:
     """All reports as one page; `drawn` names the picture of a report."""
     parts = [introduction, ", ".join(f"{name} {value}" for name, value in found["machine"].items()) + ".\n"]
-    if found["short"]:
-        parts.append(SHORT)
     if found["broken"]:
         parts.append("Broken in this run, and so missing here: " + "; ".join(found["broken"]) + ".\n")
     for report in found["reports"]:

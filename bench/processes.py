@@ -39,12 +39,15 @@ class Belongings:
                 if wanted in (folder / "environ").read_bytes().split(b"\0"):
                     yield int(folder.name)
 
-    def kill(self) -> int:
-        """End what is left of them, and wait until they are gone; return how many there were."""
+    def kill(self, patience: float = 0.0) -> int:
+        """End what is left of them after so many seconds, and wait until they are gone; return how many were ended."""
         killed: set[int] = set()
-        until = time.monotonic() + DYING_SECONDS
+        begun = time.monotonic()
         # Until none is seen: the first to go may have been starting another.
-        while (left := set(self.pids())) and time.monotonic() < until:
+        while (left := set(self.pids())) and (waited := time.monotonic() - begun) < patience + DYING_SECONDS:
+            if waited < patience:
+                time.sleep(LOOK_SECONDS)
+                continue
             for pid in left - killed:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)

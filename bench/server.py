@@ -36,14 +36,11 @@ class McpServer:
         cwd: Path | None = None,
     ) -> None:
         """Start it in that directory, and greet it."""
-        self._process = subprocess.Popen(
+        self._process: Any = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=READ, cwd=cwd,
             stderr=subprocess.DEVNULL if environ is not None else None,
             env=clean_environment(home) | dict(environ or {}),
         )  # fmt: skip
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._count = 0
         self.request("initialize", HELLO)
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -51,14 +48,14 @@ class McpServer:
     @property
     def pid(self) -> int:
         """Its process id."""
-        return self._process.pid
+        return int(self._process.pid)
 
     def request(self, method: str, params: Mapping[str, object]) -> dict[str, Any]:
         """Send a request and return its result."""
         self._count += 1
         self._send({"jsonrpc": "2.0", "id": self._count, "method": method, "params": params})
         while True:
-            line = self._stdout.readline()
+            line = self._process.stdout.readline()
             if not line:
                 raise RuntimeError("the MCP server ended")
             try:
@@ -70,7 +67,7 @@ class McpServer:
                 return result
 
     def _send(self, message: Mapping[str, object]) -> None:
-        os.write(self._stdin.fileno(), json.dumps(message).encode() + b"\n")
+        os.write(self._process.stdin.fileno(), json.dumps(message).encode() + b"\n")
 
     def call(self, tool: str, **arguments: object) -> dict[str, Any]:
         """Call a tool and return its result as it came."""
@@ -78,7 +75,7 @@ class McpServer:
 
     def close(self) -> None:
         """Hang up and wait until it has cleaned up."""
-        self._stdin.close()
+        self._process.stdin.close()
         try:
             self._process.wait(LEAVE_SECONDS)
         except subprocess.TimeoutExpired:

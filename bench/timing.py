@@ -78,15 +78,13 @@ class Contender:
         self.times: list[float] = []
         self._belongings = Belongings()
         first = EXCLUSIVE if exclusive and may_be_exclusive() else ()
-        self._process = subprocess.Popen(
+        self._process: Any = subprocess.Popen(
             [*first, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
             cwd=ROOT, env=clean_environment(home) | dict(environ or {}) | {WORD: self._belongings.name},
         )  # fmt: skip
 
     def ask(self, question: dict[str, Any], seconds: float = ANSWER_SECONDS) -> dict[str, Any]:
         """Its answer to one line; an `error` if it has gone, or says nothing for so long."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         try:
             print(json.dumps(question), file=self._process.stdin, flush=True)
             ready = select.select([self._process.stdout], [], [], seconds)[0]
@@ -128,24 +126,16 @@ def in_bursts(contenders: Collection[Contender], runs: int, pause: float = 0.0) 
     return {one.name: one.timing() for one in contenders}
 
 
-@dataclass(frozen=True, slots=True)
-class How:
-    """How ways of `contenders.py` are run: which command, with how many tabs, the pause in ms, before all others."""
-
-    command: str = "true"
-    tabs: int = 1
-    pause: float = 0.0
-    exclusive: bool = False
-
-
-def in_processes(ways: Collection[str], runs: int, how: How) -> dict[str, Timing]:
-    """Time these ways of `contenders.py`."""
+def in_processes(
+    ways: Collection[str], runs: int, command: str = "true", *, tabs: int = 1, pause: float = 0.0, exclusive: bool
+) -> dict[str, Timing]:
+    """Time these ways of `contenders.py` for a command: with so many tabs, the pause in ms, before all others."""
     with temporary_home() as home, ExitStack() as ends:
         started = []
         for number, way in enumerate(ways):
             folder = Path(home, str(number))
             folder.mkdir()
-            argv = [sys.executable, "-m", "bench.contenders", way, str(folder), how.command, str(how.tabs)]
-            started.append(Contender(way, argv, folder, exclusive=how.exclusive))
+            argv = [sys.executable, "-m", "bench.contenders", way, str(folder), command, str(tabs)]
+            started.append(Contender(way, argv, folder, exclusive=exclusive))
             ends.callback(started[-1].close)
-        return in_bursts(started, runs, how.pause)
+        return in_bursts(started, runs, pause)

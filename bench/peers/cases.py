@@ -9,9 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-# What a reader of a report wants to see of an answer that may be a screen full.
-SHOWN = 70
-
 
 class Answer(NamedTuple):
     """What a contender says that a command wrote, and its exit code if it knows one."""
@@ -56,11 +53,10 @@ TRUE = "true"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One case and what came back; `failed` says why there was no answer at all."""
+    """One case and what came back, if anything did."""
 
     case: Case
     answer: Answer | None
-    failed: str = ""
 
     @property
     def exact(self) -> bool:
@@ -76,14 +72,6 @@ class Judged:
     def code(self) -> bool:
         """Whether the exit code is right."""
         return self.answer is not None and self.answer.code == self.case.code
-
-    def told(self) -> str:
-        """The case by name and what came back, short."""
-        if self.answer is None:
-            return f"{self.case.name}: {self.failed}"
-        output = repr(plain(self.answer.output))
-        shown = output if len(output) <= SHOWN else f"{output[: SHOWN // 2]} ... {output[-SHOWN // 2 :]}"
-        return f"{self.case.name}: `{shown}`, code {self.answer.code}"
 
 
 def plain(output: str) -> str:
@@ -103,12 +91,3 @@ class Score:
         total = len(self.judged)
         exact, within, codes = (sum(getattr(one, name) for one in self.judged) for name in ("exact", "within", "code"))
         return f"{exact} of {total}", within, f"{codes} of {total}"
-
-    def told(self) -> str:
-        """Which cases were missed, or how many where that is most of them; and what came back for the first of them."""
-        missed = [one for one in self.judged if not (one.exact and one.code)]
-        if not missed:
-            return ""
-        few = 2 * len(missed) < len(self.judged)
-        what = ": " + ", ".join(one.case.name for one in missed) if few else f" {len(missed)} of {len(self.judged)}"
-        return f"missed{what}; for example {missed[0].told()}"

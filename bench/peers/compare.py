@@ -107,7 +107,7 @@ class Driven:
         if "error" in found:
             self.process.close()
             self.process = self._started()
-            return Judged(case, None, found["error"])
+            return Judged(case, None)
         return Judged(case, Answer(found["output"], found["code"]))
 
     def score(self, cases: Sequence[Case] = CASES) -> Score:
@@ -156,7 +156,6 @@ def compare(driven: Sequence[Driven], notes: list[str], scale: Scale) -> Report:
         scores[label] = score
         well.append(one)
     timings = in_bursts([one.process for one in well], scale.of(RUNS, RUNS_SHORT))
-    notes += [f"{label} {said}" for label, score in scores.items() if (said := score.told())]
     return Report(
         "peers",
         f"The same {len(CASES)} commands, by others",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -112,46 +111,6 @@ class LibtmuxMcp:
         return Answer("\n".join(found["output"]), found["exit_status"])
 
 
-class ShellServer(Stateless):
-    """mcp-shell-server: `shell_execute` of an argument list. It refuses bash and sh, and words that are operators."""
-
-    def run(self, command: str, seconds: float) -> Answer:
-        """The words that a shell would make of the command."""
-        words = shlex.split(command, comments=True)
-        return self.answer(self.ask("shell_execute", command=words, directory="/", timeout=round(seconds)))
-
-    @staticmethod
-    def answer(result: Result) -> Answer:
-        """One block for each stream that wrote; a status that is not 0 is told in an error, with the streams behind."""
-        if not result.get("isError"):
-            return Answer("\n".join(block["text"] for block in result["content"]), 0)
-        text = text_of(result)
-        failed = re.match(r"Error executing command: Command failed with exit status (\d+)", text)
-        if failed is None:
-            raise PeerError(text)
-        streams = re.split(r"\n(?:stdout|stderr):\n", text[failed.end() :])[1:]
-        return Answer("\n".join(streams), int(failed[1]))
-
-
-class ServerCommands(Stateless):
-    """mcp-server-commands: `run_command`, by /bin/sh; of a command that failed it tells no status."""
-
-    def run(self, command: str, seconds: float) -> Answer:
-        """It has no time-out of its own."""
-        del seconds
-        return self.answer(self.ask("run_command", command=command, workdir="/"))
-
-    @staticmethod
-    def answer(result: Result) -> Answer:
-        """One block for each stream that wrote, and in front of them, if it failed, one that says so."""
-        blocks = [block["text"] for block in result["content"]]
-        if not result.get("isError"):
-            return Answer("".join(blocks), 0)
-        if blocks[:1] and blocks[0].startswith("Command failed: "):
-            return Answer("".join(blocks[1:]), None)
-        raise PeerError("".join(blocks))
-
-
 class DesktopCommander(Stateless):
     """Desktop Commander: `start_process` has the output so far, `read_process_output` the rest and the exit code."""
 
@@ -243,10 +202,6 @@ class TmuxKeys:
         raise TimeoutError(f"no answer in {seconds:g} s")
 
 
-# What the cases call, and a shell, which mcp-shell-server refuses whatever it is told.
-ALLOWED = "bash,cat,cd,echo,false,printf,pwd,seq,sh,sleep,true"
-
-
 @dataclass(frozen=True, slots=True)
 class Server:
     """Its program in the folder that its package was installed in, its driver, and what its environment needs."""
@@ -267,17 +222,10 @@ SERVERS = {
     "a tool that does nothing (floor)": Server(Bare, BARE),
     "muxwire serve": Server(Muxwire, MUXWIRE),
     "libtmux-mcp": Server(LibtmuxMcp, ("@bin/libtmux-mcp",), FromPyPI(("libtmux-mcp==0.1.0a22",))),
-    "mcp-shell-server": Server(
-        ShellServer, ("@bin/mcp-shell-server",), FromPyPI(("mcp-shell-server==1.1.14", "mcp<2")),
-        {"ALLOW_COMMANDS": ALLOWED},
-    ),
     "tmux-mcp (PyPI)": Server(TmuxKeys, ("@bin/tmux-mcp",), FromPyPI(("tmux-mcp==0.3.3", "mcp<2"))),
     "Desktop Commander": Server(
         DesktopCommander, ("node", f"{_NODE}@wonderwhy-er/desktop-commander/dist/index.js", "--no-onboarding"),
         FromNpm("@wonderwhy-er/desktop-commander@0.2.52"), {"DESKTOP_COMMANDER_DISABLE_TELEMETRY": "1"},
-    ),
-    "mcp-server-commands": Server(
-        ServerCommands, ("node", f"{_NODE}mcp-server-commands/build/index.js"), FromNpm("mcp-server-commands@0.5.0")
     ),
     "tmux-mcp (npm)": Server(TmuxMcp, ("node", f"{_NODE}tmux-mcp/build/index.js"), FromNpm("tmux-mcp@0.2.2")),
 }  # fmt: skip

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +14,6 @@ from bench.__main__ import PUBLISHED, SCENARIOS
 from bench.pages import FIGURES, QUOTING, figure, quoted, write
 from bench.peers.cases import CASES, Answer, Judged, Score
 from bench.peers.marks import between, end_mark, typed
-from bench.processes import WORD, Belongings
 from bench.timing import Contender
 
 ROOT = Path(__file__).parents[2]
@@ -48,32 +44,6 @@ def test_a_contender__that_has_gone_answers_so_and_leaves_nothing(tmp_path: Path
     assert list(belongings.pids())
     one.close()
     assert not list(belongings.pids())
-
-
-@pytest.mark.timeout(DEADLINE_S)
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-def test_an_ended_run__leaves_nothing(how: signal.Signals) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bench", "idle"], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    until = time.monotonic() + 60
-    while not (word := word_of_a_child(process.pid)):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    process.send_signal(how)
-    process.wait(60)
-    assert process.returncode != 0
-    assert not list(Belongings(word).pids())
-
-
-def word_of_a_child(pid: int) -> str:
-    """The word by which a bench knows what it started, once it has started something."""
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        with suppress(OSError):
-            for entry in Path(f"/proc/{child}/environ").read_bytes().split(b"\0"):
-                if entry.startswith(WORD.encode()):
-                    return entry.partition(b"=")[2].decode()
-    return ""
 
 
 def test_the_published_page__is_that_of_the_published_run(tmp_path: Path) -> None:

@@ -15,8 +15,6 @@ from bench.peers.servers import (
     LibtmuxMcp,
     PeerError,
     Result,
-    ServerCommands,
-    ShellServer,
     TmuxKeys,
     TmuxMcp,
 )
@@ -25,8 +23,6 @@ RECORDED = Path(__file__).parent / "recorded"
 DRIVERS: dict[str, type[Driver]] = {
     "desktop-commander": DesktopCommander,
     "libtmux-mcp": LibtmuxMcp,
-    "mcp-server-commands": ServerCommands,
-    "mcp-shell-server": ShellServer,
     "tmux-mcp-npm": TmuxMcp,
     "tmux-mcp-pypi": TmuxKeys,
 }
