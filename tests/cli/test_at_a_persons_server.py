@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -18,7 +19,9 @@ import pytest
 from muxwire.cli.command_line import command_line
 from muxwire.cli.options import Parser
 from tests.cli.user import Place
+from tests.forked import start_muxwire
 from tests.library.adopted.person import Person, differences
+from tests.mcp.child_client import ChildClient, closing
 from tests.users import environ_of, short_folder
 
 SECONDS = 40
@@ -138,27 +141,18 @@ def attach(user: User) -> None:
 
 
 def serve(user: User) -> None:
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
-    lines: list[dict[str, object]] = [
-        {"id": 0, "method": "initialize", "params": hello},
-        {"method": "notifications/initialized"},
-    ]
-    calls = [("list_tabs", {}), ("create_tab", {"name": "ours"})]
-    calls.append(("execute_command", {"window_id": "ours", "command": "echo made"}))
-    for number, (name, given) in enumerate(calls, 1):
-        lines.append({"id": number, "method": "tools/call", "params": {"name": name, "arguments": given}})
-    argv = [sys.executable, "-m", "muxwire", "serve", "--socket", str(user.person.socket)]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=user.environ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        for line in lines:
-            server.stdin.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
-            server.stdin.flush()
-            while "id" in line and json.loads(answer := server.stdout.readline()).get("id") != line["id"]:
-                pass
-        assert "made" in answer
-        server.stdin.close()
-        assert server.wait(SECONDS) == 0
+    argv = ["serve", "--socket", str(user.person.socket)]
+
+    async def use() -> None:
+        async with closing(ChildClient(partial(start_muxwire, argv, user.environ), user.home / "stderr")) as client:
+            await client.initialize()
+            await client.done("list_tabs")
+            await client.done("create_tab", name="ours")
+            assert (await client.done("execute_command", window_id="ours", command="echo made"))["output"] == "made\n"
+            client.hang_up()
+            assert await client.ended() == 0
+
+    anyio.run(use)
 
 
 def begun(verb: str, *words: str) -> Callable[[User], object]:

@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from muxwire.instance import faces
 from muxwire.instance.faces import Running
 from tests.cli.caller import Caller
 from tests.cli.user import Place
+from tests.forked import start_muxwire
+from tests.mcp.child_client import ChildClient, closing
+from tests.mcp.raw_client import HELLO
 from tests.users import short_folder
 
 
@@ -59,37 +63,20 @@ def test_every_instance_is_listed(two: Place) -> None:
     assert site[0] == "website"
 
 
-def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other_directories(two: Place) -> None:
+async def test_an_mcp_client_is_seen_by_its_name_also_where_its_server_has_other_directories(two: Place) -> None:
     """As hosts start servers: without XDG_RUNTIME_DIR, and with a TMPDIR that the person's shell does not have."""
     (two.home / "t").mkdir()
     environ = {name: value for name, value in two.environ.items() if name != "XDG_RUNTIME_DIR"}
     environ["TMPDIR"] = str(two.home / "t")
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "robot", "version": "7.1"}}
-    with two.start("serve", stdin=-1, env=environ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-
-        def ask(method: str, params: dict[str, Any]) -> None:
-            assert server.stdin is not None
-            assert server.stdout is not None
-            line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-            server.stdin.write(line.encode() + b"\n")
-            server.stdin.flush()
-            answer = json.loads(server.stdout.readline())
-            assert "result" in answer, answer
-
-        ask("initialize", hello)
-        ask("tools/call", {"name": "execute_command", "arguments": {"command": "echo seen; cd /", "timeout_ms": 30000}})
+    start = partial(start_muxwire, ["serve"], environ, cwd=two.home)
+    async with closing(ChildClient(start, two.home / "stderr")) as client:
+        await client.request("initialize", HELLO | {"clientInfo": {"name": "robot", "version": "7.1"}})
+        await client.done("execute_command", command="echo seen; cd /", timeout_ms=30_000)
         [face] = [one for name, one in _instances(two).items() if name not in ("website", "webshop")]
-        assert (face["client"], face["directory"], face["tabs"], face["state"]) == (
-            "robot 7.1",
-            str(two.home),
-            1,
-            "driven",
-        )
+        assert face["client"] == "robot 7.1"
+        assert (face["directory"], face["tabs"], face["state"]) == (str(two.home), 1, "driven")
         assert "seen" in two.ok("snapshot", "--name", face["name"])
         assert "seen" in two.ok("logs", "--name", face["name"], "--plain")
-        server.stdin.close()
 
 
 def test_of_several_one_has_to_be_named(two: Place) -> None:

@@ -7,19 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
-from functools import partial
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 import anyio
 import anyio.to_thread
 import pytest
 from mcp import Client, StdioServerParameters
-from mcp.shared.message import SessionMessage
-from mcp.types import jsonrpc_message_adapter
 
-from tests.forked import start_muxwire
 from tests.mcp.raw_client import RawClient
 from tests.users import environ_of
 
@@ -29,6 +25,9 @@ alone = pytest.mark.parametrize("folder", ["alone"], indirect=True)
 
 # A host waits about 2 s before it kills; a loaded machine gets more.
 END_SECONDS = 15
+DEADLINE = 40
+
+AnyClient = TypeVar("AnyClient", bound="ChildClient")
 
 
 class ChildClient(RawClient):
@@ -56,40 +55,25 @@ class ChildClient(RawClient):
             self.child.wait()
 
 
+def environ_in(folder: Path) -> dict[str, str]:
+    """Of a user who has set nothing up, and whose state is in that directory too."""
+    return environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
+
+
 def served_in(folder: Path, *flags: str) -> StdioServerParameters:
-    """`muxwire serve` for the SDK's client, by a user who has set nothing up."""
-    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-    return StdioServerParameters(command=sys.executable, args=["-m", "muxwire", "serve", *flags], env=environ)
+    """`muxwire serve` for the SDK's client."""
+    argv = ["-m", "muxwire", "serve", *WAY, *flags]
+    return StdioServerParameters(command=sys.executable, args=argv, env=environ_in(folder))
 
 
 @asynccontextmanager
-async def forked_in(folder: Path, *flags: str) -> AsyncIterator[Any]:
-    """As `served_in`, of a fork of this process, which has imported what each server would import anew."""
-    environ = environ_of(folder / "home", runtime=folder) | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-    served = ChildClient(partial(start_muxwire, ["serve", *WAY, *flags], environ), folder / "stderr")
-    to_client, from_server = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    to_server, from_client = anyio.create_memory_object_stream[SessionMessage](0)
-
-    async def read() -> None:
-        async with to_client:
-            with suppress(EOFError):
-                while True:
-                    message = jsonrpc_message_adapter.validate_json(await served.line(), by_name=False)
-                    await to_client.send(SessionMessage(message))
-
-    async def write() -> None:
-        async with from_client:
-            async for sent in from_client:
-                await served.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
-
+async def closing(client: AnyClient) -> AsyncIterator[AnyClient]:
+    """The client, until it is closed."""
     try:
-        async with from_server, to_server, anyio.create_task_group() as tasks:
-            tasks.start_soon(read)
-            tasks.start_soon(write)
-            yield from_server, to_server
-            tasks.cancel_scope.cancel()
+        with anyio.fail_after(DEADLINE):
+            yield client
     finally:
-        served.close()
+        client.close()
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

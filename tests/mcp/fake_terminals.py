@@ -7,29 +7,23 @@ import os
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 
 from muxwire.errors import InstanceUnavailable, NoSuchTarget, TabUnavailable
-from muxwire.operations import OperationsResult
 from muxwire.results import (
     CommandRecord,
     Cursor,
     ExecutionResult,
-    KeysSent,
-    LogChunk,
     LogTail,
-    ProcessStart,
-    ProcessStop,
     SessionInfo,
     Snapshot,
     TabInfo,
     TabList,
-    WaitOutcome,
 )
-from muxwire.tabs.event_log import EventBatch, EventFilter, EventLog, watch
+from muxwire.tabs.event_log import EventLog
 from muxwire.vt.cells import Run, Style
 
 if TYPE_CHECKING:
@@ -46,35 +40,22 @@ class FakeTab:
     note: Note
     name: str = "work"
     pane_id: str = "%1"
-    prefix: str = ""
     session: str = "hub"
     log_path: str = "/logs/pane-@1.log"
-    theirs: bool = False
     not_ours: str = ""
-    line_by: str | None = None
     end_reason: str = ""
     attach_words: str = "muxwire attach --name fake -t @1"
     asked: list[dict[str, Any]] = field(default_factory=list)
-    running: int = 0
-    together: anyio.Event = field(default_factory=anyio.Event)
 
     async def execute(self, command: str, **options: Any) -> ExecutionResult:
         self.asked.append({"command": command, **options})
-        return self._result(await self._act(command, options))
-
-    async def execute_script(self, language: str, code: str, **options: Any) -> ExecutionResult:
-        self.asked.append({"language": language, "code": code, **options})
-        return replace(self._result(code), script_path="/tmp/script.py")
+        output = await self._act(command, options)
+        return ExecutionResult(output, 1.23456, "c1", 0, False, "prompt", "/tmp", 10, 20, started_in="/tmp")
 
     async def _act(self, command: str, options: Mapping[str, Any]) -> str:
         match command.split():
             case ["forever"]:
                 await self._forever(options)
-            case ["together", count]:  # ends when `count` of them run at once
-                self.running += 1
-                if self.running == int(count):
-                    self.together.set()
-                await self.together.wait()
             case ["pause"]:
                 await anyio.sleep(0.05)
             case ["noise"]:
@@ -103,19 +84,6 @@ class FakeTab:
             self.note("interrupted")
             raise
 
-    def _result(self, output: str) -> ExecutionResult:
-        note = "it still runs" if output == "note" else ""
-        cwd = output.removeprefix("cd ") if output.startswith("cd ") else "/tmp"
-        return ExecutionResult(output, 1.23456, "c1", 0, False, "prompt", cwd, 10, 20, note=note, started_in="/tmp")
-
-    async def start_process(self, command: str, **options: Any) -> ProcessStart:
-        self.asked.append({"command": command, **options})
-        return ProcessStart(started=True, from_byte=5, ready=None, state="running")
-
-    async def stop_process(self, signal: str, *, grace: float) -> ProcessStop:
-        self.asked.append({"signal": signal, "grace": grace})
-        return ProcessStop(success=True, signal_sent=signal, exit_code=130, state="prompt")
-
     @property
     def key(self) -> str:
         return self.window_id
@@ -132,10 +100,6 @@ class FakeTab:
             window_id="@1", name="work", active=latest == "@1", pane_id="%1", session="hub", state="prompt",
             current_command="bash", cwd="/tmp", log_path="/logs/pane-@1.log", next_byte=7,
         )  # fmt: skip
-
-    async def send_keys(self, keys: str | Sequence[str], *, paste: bool, **options: Any) -> KeysSent:
-        self.asked.append({"keys": keys, "paste": paste, **options})
-        return KeysSent(sent=1, pane="%1", next_byte=7, note="somebody scrolls" if paste else "")
 
 
 @dataclass
@@ -169,18 +133,12 @@ class FakeTerminals:
     async def tab_or_new(self, target: str, *, within: float) -> tuple[FakeTab, bool]:
         return await self.tab(target), False
 
-    async def close_session(self, session: str, *, force: bool) -> None:
-        self.asked.append({"session": session, "force": force})
-
     async def known_tab(self, target: str) -> FakeTab:
         return await self.tab(target)
 
     async def create_tab(self, **options: Any) -> FakeTab:
         self.asked.append(options)
         return self.only
-
-    async def close_tab(self, target: str, *, force: bool) -> None:
-        self.asked.append({"target": target, "force": force})
 
     async def ended_tabs(self) -> tuple[TabInfo, ...]:
         return ()
@@ -215,30 +173,6 @@ class FakeTerminals:
         self.asked.append({"targets": targets, "limit": limit})
         return (CommandRecord(1.0, "@1", 1, "work", "execute", "/", 2.0, 3, 4, 5, "c1", "false"),)
 
-    async def stream_logs(self, target: str, **options: Any) -> LogChunk:
-        self.asked.append({"target": target, **options})
-        return LogChunk("a", 1, True, False, 0)
-
-    async def wait_for(self, targets: Sequence[str], **options: Any) -> WaitOutcome:
-        self.asked.append({"targets": targets, **options})
-        return WaitOutcome("met", "@1", 7, "$ ", "idle")
-
-    async def watch_events(
-        self, targets: Sequence[str], *, kinds: Sequence[str], since: int | None, max_events: int, timeout: float
-    ) -> EventBatch:
-        wanted = EventFilter.checked([(await self.tab(target)).window_id for target in targets], kinds)
-        return await watch(self.events, wanted, since=since, limit=max_events, timeout=timeout)
-
-    async def run_operations(self, operations: Sequence[Mapping[str, Any]], **options: Any) -> OperationsResult:
-        self.asked.append({"operations": operations, **options})
-        return OperationsResult(
-            succeeded=True, dry_run=False, steps=(), created_panes={"w": "%2"}, rolled_back_panes=(),
-            rollback_errors=(),
-        )  # fmt: skip
-
-    async def set_history_limit(self, limit: int) -> None:
-        self.asked.append({"limit": limit})
-
 
 @dataclass
 class Opener:
@@ -247,7 +181,6 @@ class Opener:
     note: Note
     refuse: int = 0
     slow_close: bool = False
-    commands: Sequence[str] = ()
     terminals: FakeTerminals | None = None
 
     def __call__(self) -> AbstractAsyncContextManager[Terminals]:

@@ -94,13 +94,17 @@ class RawClient:
         await self.send({"jsonrpc": "2.0", "method": method, "params": params or {}})
 
     async def initialize(self, version: str = LEGACY) -> dict[str, Any]:
-        client = {"name": "raw", "version": "1"}
-        answer = await self.request(
-            "initialize", {"protocolVersion": version, "capabilities": {}, "clientInfo": client}
-        )
+        answer = await self.request("initialize", HELLO | {"protocolVersion": version})
         await self.notify("notifications/initialized")
         return dict(answer["result"])
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         answer = await self.request("tools/call", {"name": tool, "arguments": arguments})
         return dict(answer["result"])
+
+    async def done(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """The result of a call that succeeds."""
+        result = await self.call(tool, **arguments)
+        assert not result.get("isError"), result
+        assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+        return dict(result["structuredContent"])

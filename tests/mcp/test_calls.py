@@ -8,7 +8,6 @@ from base64 import b64decode
 from collections.abc import AsyncIterator
 from typing import Any
 
-import anyio
 import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ImageContent, TextContent
@@ -19,8 +18,6 @@ from muxwire.mcp.registry import select
 from muxwire.mcp.tools import TOOLS
 from tests.mcp.fake_terminals import FakeTerminals, Opener
 from tests.mcp.in_memory import build_server
-
-DEADLINE = 30
 
 
 class Session:
@@ -37,13 +34,7 @@ class Session:
         return self.opener.terminals
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
-        with anyio.fail_after(DEADLINE):
-            return await self.client.call_tool(tool, arguments)
-
-    async def until(self, event: str) -> None:
-        with anyio.fail_after(DEADLINE):
-            while event not in self.events:
-                await anyio.lowlevel.checkpoint()
+        return await self.client.call_tool(tool, arguments)
 
 
 def text_of(result: CallToolResult) -> str:
@@ -58,36 +49,6 @@ async def session(request: pytest.FixtureRequest) -> AsyncIterator[Session]:
     opener = Opener(events.append)
     async with Client(build_server(opener), mode=request.param) as client:
         yield Session(client, opener, events)
-
-
-async def test_every_tool_returns_the_same_object_as_text_and_as_structure(session: Session) -> None:
-    calls: dict[str, dict[str, Any]] = {
-        "create_tab": {},
-        "list_tabs": {},
-        "close_tab": {"window_id": "@1"},
-        "execute_command": {"window_id": "@1", "command": "echo é"},
-        "command_result": {"command_id": "c1"},
-        "execute_script": {"window_id": "@1", "language": "python", "code": "1"},
-        "start_process": {"window_id": "@1", "command": "x"},
-        "stop_process": {"window_id": "@1"},
-        "read_logs_from_tab": {"window_id": "@1"},
-        "stream_logs_from_tab": {"window_id": "@1"},
-        "set_history_limit": {"limit": 5},
-        "snapshot": {"window_id": "@1", "cells": True, "scrollback": 0},
-        "send_keys": {"window_id": "@1", "keys": ["C-c"]},
-        "wait_for": {"window_ids": ["@1"], "idle_ms": 5},
-        "watch_events": {"timeout_ms": 0},
-        "show_terminal": {"why": "a password"},
-        "run_tmux_operations": {"operations": [{"kind": "new_window"}]},
-    }
-    tools = {tool.name: tool for tool in (await session.client.list_tools()).tools}
-    assert calls.keys() == tools.keys()
-    for name, arguments in calls.items():
-        result = await session.call(name, **arguments)
-        text = text_of(result)
-        assert not result.is_error, text
-        assert json.loads(text) == result.structured_content
-        assert text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
 
 
 async def test_a_picture_comes_after_the_text_and_without_a_structured_result(
@@ -133,18 +94,6 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
     assert (asked["on_timeout"], asked["max_chars"], asked["strip_ansi"]) == ("leave", 9, True)
 
 
-async def test_fields_without_news_are_left_out(session: Session) -> None:
-    quiet = (await session.call("execute_command", window_id="@1", command="x")).structured_content or {}
-    assert quiet.keys() == {"output", "exit_code", "duration_ms", "command_id"}
-    assert quiet["duration_ms"] == 1.2
-    moved = (await session.call("execute_command", window_id="@1", command="cd /")).structured_content or {}
-    assert moved["cwd"] == "/"
-    loud = (await session.call("execute_command", window_id="@1", command="note")).structured_content or {}
-    assert loud["note"] == "it still runs"
-    left = (await session.call("command_result", command_id="c1")).structured_content or {}
-    assert (left["running"], "exit_code" in left) == (True, False)
-
-
 @pytest.mark.parametrize(
     ("tool", "arguments", "complaint"),
     [
@@ -185,6 +134,7 @@ async def test_bad_arguments_say_what_and_what_else(
     assert what.startswith(f"invalid_argument: {complaint}")
     assert "pydantic" not in what
     assert usage.startswith(f"{tool} takes ")
+    assert ("command (required)" in usage) == (tool == "execute_command")
     assert session.events == []  # nothing was opened for a call that could not be made
 
 

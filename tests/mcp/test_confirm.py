@@ -18,8 +18,9 @@ from muxwire.mcp import confirm
 from muxwire.mcp.registry import Call, Progress
 from muxwire.mcp.tools import close_tab
 from muxwire.verbs.catalogue import CloseTab
+from tests.mcp.child_client import closing
 from tests.mcp.raw_client import envelope
-from tests.mcp.test_left_running import CAPABILITIES, modern
+from tests.mcp.test_left_running import CAPABILITIES, Modern
 from tests.mcp.test_serve import Served, serving
 from tests.stages.person import person
 
@@ -162,7 +163,7 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
     def call(name: str, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
         return {"name": name, "arguments": arguments, "_meta": envelope() | {CAPABILITIES: FORMS}, **more}
 
-    async with modern(folder) as client:
+    async with closing(Modern(folder)) as client:
         meta = {"_meta": envelope()}
         kill = {"operations": [{"kind": "kill_pane", "target": "@1"}]}
 

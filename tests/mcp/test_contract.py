@@ -1,19 +1,21 @@
-"""Every tool of the list, called by the SDK's own client over stdio, with every parameter that the list names."""
+"""Every tool of the list, called by the SDK's own client over stdio, with every parameter that the list names.
+
+Each result is the same object as text and as structure.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from mcp import Client
+from mcp.types import TextContent
 
 from tests.mcp.child_client import served_in
 from tests.users import short_folder
-
-pytestmark = pytest.mark.anyio
 
 DEADLINE = 120
 WAIT_MS = 30_000
@@ -85,6 +87,9 @@ async def test_every_tool_with_every_parameter() -> None:
                 words = {key: last if value is LAST else value for key, value in arguments.items()}
                 result = await client.call_tool(name, words)
                 assert not result.is_error, (name, result.content)
+                [block] = result.content
+                assert isinstance(block, TextContent)
+                assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
                 last = (result.structured_content or {}).get("command_id", last)
                 given[name] |= arguments.keys()
     assert given == listed

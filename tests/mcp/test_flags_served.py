@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
-import anyio
 import pytest
 from mcp import Client, MCPError
 
 from muxwire.mcp.tools import TOOLS
-from tests.mcp.child_client import alone, call, forked_in
-
-DEADLINE = 60
-
-
-@asynccontextmanager
-async def served(folder: Path, *flags: str) -> AsyncIterator[Client]:
-    with anyio.fail_after(DEADLINE):
-        async with Client(forked_in(folder, *flags)) as client:
-            yield client
+from tests.mcp.child_client import alone, call, served_in
 
 
 async def names(client: Client) -> set[str]:
@@ -31,7 +19,8 @@ async def names(client: Client) -> set[str]:
 @alone
 async def test_a_reader_beside_a_worker(folder: Path) -> None:
     """Two servers on one named instance: one works, the other only looks, and sees what there is to see."""
-    async with served(folder, "--name", "x") as worker, served(folder, "--name", "x", "--read-only") as reader:
+    named = served_in(folder, "--name", "x"), served_in(folder, "--name", "x", "--read-only")
+    async with Client(named[0]) as worker, Client(named[1]) as reader:
         tab = await call(worker, "create_tab", name="work")
         window = tab["window_id"]
         try:

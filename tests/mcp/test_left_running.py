@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 
+from tests.mcp.child_client import closing
 from tests.mcp.raw_client import envelope
-from tests.mcp.test_serve import DEADLINE, Served
+from tests.mcp.test_serve import Served
 
 TASKS = "io.modelcontextprotocol/tasks"
 CAPABILITIES = "io.modelcontextprotocol/clientCapabilities"
@@ -42,20 +41,10 @@ class Modern(Served):
         return task
 
 
-@asynccontextmanager
-async def modern(folder: Path, *options: str) -> AsyncIterator[Modern]:
-    client = Modern(folder, *options)
-    try:
-        with anyio.fail_after(DEADLINE):
-            yield client
-    finally:
-        client.close()
-
-
 async def test_a_command_left_running_is_a_task(folder: Path) -> None:
     gate = folder / "gate"
     command = f"echo begun; until [ -e {gate} ]; do sleep 0.05; done; echo over; (exit 3)"
-    async with modern(folder) as client:
+    async with closing(Modern(folder)) as client:
         found = await client.ask("server/discover", TASKS)
         assert found["result"]["capabilities"]["extensions"][TASKS] == {}
         # What ends in its call, and what is interrupted, is a result; so is all to a client that knows no tasks.
@@ -101,7 +90,7 @@ async def test_a_command_left_running_is_a_task(folder: Path) -> None:
 
 
 async def test_a_task_is_cancelled_and_refusals_are_the_specifications(folder: Path) -> None:
-    async with modern(folder) as client:
+    async with closing(Modern(folder)) as client:
         made = await client.run(TASKS, **{"command": "sleep 1000", "async": True, "timeout_ms": 30_000})
         task_id = made["taskId"]
         assert (await client.ask("tasks/update", TASKS, taskId=task_id, inputResponses={}))["result"].keys() <= {
@@ -123,11 +112,11 @@ async def test_a_task_is_cancelled_and_refusals_are_the_specifications(folder: P
 async def test_a_task_outlives_its_server(folder: Path) -> None:
     gate = folder / "gate"
     code = f"echo one; until [ -e {gate} ]; do sleep 0.05; done; echo two"
-    async with modern(folder, "--name", "kept") as client:
+    async with closing(Modern(folder, "--name", "kept")) as client:
         arguments = {"language": "shell", "code": code, "async": True, "timeout_ms": 30_000}
         answer = await client.ask("tools/call", TASKS, name="execute_script", arguments=arguments)
         task_id = answer["result"]["taskId"]
-    async with modern(folder, "--name", "kept") as client:
+    async with closing(Modern(folder, "--name", "kept")) as client:
         assert (await client.task(task_id))["status"] == "working"
         gate.touch()
         told = (await client.task_ended(task_id))["result"]["structuredContent"]
@@ -137,7 +126,7 @@ async def test_a_task_outlives_its_server(folder: Path) -> None:
 
 async def test_a_channel_says_how_it_ended(folder: Path) -> None:
     gate = folder / "gate"
-    async with modern(folder, "--channel") as client:
+    async with closing(Modern(folder, "--channel")) as client:
         assert (await client.initialize())["capabilities"]["experimental"] == {"claude/channel": {}}
         left = await client.done(
             "execute_command", command=f"until [ -e {gate} ]; do sleep 0.05; done; echo it is built; (exit 2)",

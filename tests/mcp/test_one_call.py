@@ -151,32 +151,3 @@ async def test_a_command_that_says_nothing_costs_little() -> None:
         assert agent.characters <= MAX_CHARACTERS
         await agent.call("execute_command", command="false")
         assert agent.characters <= MAX_CHARACTERS
-
-
-async def test_the_list_of_tabs_shows_open_ones_and_what_they_ran() -> None:
-    async with agent_at_a_server() as agent:
-        for number in range(3):
-            await agent.call("create_tab", name=f"t{number}")
-            await agent.call("close_tab")
-        await agent.call("create_tab", session="work")
-        await agent.call("execute_command", command="(exit 3)", timeout_ms=20_000)
-        [tab] = (await agent.call("list_tabs"))["tabs"]
-        assert (tab["last_command"], tab["last_exit_code"], tab["session"]) == ("(exit 3)", 3, "work")
-        assert len((await agent.call("list_tabs", closed=True))["tabs"]) == 4
-        of_session = await agent.call("list_tabs", closed=True, session="work")
-        assert [one["session"] for one in of_session["tabs"]] == ["work"]
-        assert [one["name"] for one in of_session["sessions"]] == ["work"]
-
-
-async def test_a_session_is_closed_whole_or_not_at_all() -> None:
-    async with agent_at_a_server() as agent:
-        other = (await agent.call("create_tab"))["window_id"]
-        for _ in range(2):
-            await agent.call("create_tab", session="work")
-        await agent.call("start_process", command="sleep 60")
-        refused = await agent.client.call_tool("close_tab", {"session": "work"})
-        assert refused.is_error
-        assert len((await agent.call("list_tabs"))["tabs"]) == 3
-        await agent.call("close_tab", session="work", force=True)
-        assert [tab["window_id"] for tab in (await agent.call("list_tabs"))["tabs"]] == [other]
-        assert (await agent.client.call_tool("close_tab", {"session": "work"})).is_error

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from mcp import Client
-from mcp.types import CallToolResult, TextContent
+from mcp.types import TextContent
 
 import muxwire
 from muxwire.mcp.tools import run_tmux_operations
 from muxwire.operations import KINDS, NewWindow, Ref, SendKeys
 from muxwire.operations.lists import read_operation
 from muxwire.verbs.describe import json_names
-from tests.mcp.in_memory import build_server
-from tests.users import SYSTEM_PATH
+from tests.mcp.test_one_call import agent_at_a_server
 
-DEADLINE = 30
 SCHEMA = run_tmux_operations.definition()["inputSchema"]
 WORDS: str = SCHEMA["properties"]["operations"]["description"]
 # What a list of kinds may take of the words that every model reads.
@@ -40,54 +30,32 @@ EVERY_FIELD: dict[str, Any] = {
 }  # fmt: skip
 
 
-@asynccontextmanager
-async def client_of_a_server() -> AsyncIterator[Client]:
-    """A server of this process, whose terminals are real."""
-    with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
-        (folder / "run").mkdir(mode=0o700)
-        environ = {"HOME": name, "PATH": SYSTEM_PATH, "XDG_RUNTIME_DIR": f"{name}/run", "SHELL": "/bin/sh"}
-        opened = partial(muxwire.open_terminals, state_dir=folder / "state", environ=environ)
-        with anyio.fail_after(DEADLINE):
-            async with Client(build_server(opened, toolsets=["core", "ops"])) as client:
-                yield client
-
-
-def told(result: CallToolResult) -> dict[str, Any]:
-    [block] = result.content
-    assert isinstance(block, TextContent)
-    assert not result.is_error, block.text
-    found: dict[str, Any] = json.loads(block.text)
-    assert found == result.structured_content
-    return found
-
-
 async def test_one_call_makes_a_workspace_that_the_other_tools_know() -> None:
-    async with client_of_a_server() as client:
-        result = told(await client.call_tool("run_tmux_operations", {"operations": [
+    async with agent_at_a_server() as agent:
+        result = await agent.call("run_tmux_operations", operations=[
             {"kind": "new_window", "ref": "w", "name": "work"},
             {"kind": "split_pane", "target": {"ref": "w"}, "ref": "side", "size": 5},
             {"kind": "execute", "target": {"ref": "side"}, "command": "echo from side", "timeout_ms": 20000},
             {"kind": "show_option", "option": "status", "global": True},
-        ]}))  # fmt: skip
+        ])  # fmt: skip
         assert result["succeeded"]
         assert result["steps"][2]["output"] == "from side\n"
         assert result["steps"][3]["stdout"] == "on"
         assert "output" not in result["steps"][3]
         side = result["created_panes"]["side"]
-        ran = told(await client.call_tool("execute_command", {"window_id": side, "command": "stty size"}))
+        ran = await agent.call("execute_command", window_id=side, command="stty size")
         assert ran["output"].startswith("5 ")
-        tabs = told(await client.call_tool("list_tabs", {}))["tabs"]
+        tabs = (await agent.call("list_tabs"))["tabs"]
         assert sorted(tab["pane_id"] for tab in tabs) == sorted(result["created_panes"].values())
-        log = told(await client.call_tool("read_logs_from_tab", {"window_id": side}))
+        log = await agent.call("read_logs_from_tab", window_id=side)
         assert "from side" in log["content"]
 
 
 async def test_a_failure_is_a_result_and_a_wrong_list_an_error() -> None:
-    async with client_of_a_server() as client:
-        failed = {"operations": [{"kind": "kill_pane", "target": "%9"}]}
-        assert told(await client.call_tool("run_tmux_operations", failed))["steps"][0]["status"] == "failed"
-        wrong = await client.call_tool("run_tmux_operations", {"operations": [{"kind": "kill_server"}]})
+    async with agent_at_a_server() as agent:
+        failed = await agent.call("run_tmux_operations", operations=[{"kind": "kill_pane", "target": "%9"}])
+        assert failed["steps"][0]["status"] == "failed"
+        wrong = await agent.client.call_tool("run_tmux_operations", {"operations": [{"kind": "kill_server"}]})
         assert wrong.is_error
         [block] = wrong.content
         assert isinstance(block, TextContent)

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.registry import Catalogue
 from muxwire.mcp.tools import TOOLS
-from muxwire.verbs.describe import json_names, parameters
+from muxwire.verbs.describe import json_names
 from muxwire.verbs.read import Misfit
 
 SNAPSHOT = Path(__file__).parent / "tools.json"
@@ -28,6 +28,12 @@ MAX_DESCRIPTION_CHARS = 2_000
 # What a required argument may be, by its name or its type.
 VALUES: dict[str, Any] = {"language": "shell", "keys": "x", "string": "x", "integer": 1, "array": []}
 
+
+# What OpenAI's strict mode and Gemini know of JSON Schema, as openai-agents 0.24 (ensure_strict_json_schema),
+# pydantic-ai 2.68 (OpenAIJsonSchemaTransformer, strict), langchain-core 1.7 and langchain-google-genai 4.4 converted
+# all tools without an error.
+KNOWN = {"type", "properties", "required", "items", "enum", "anyOf", "description", "default", "minimum", "maximum",
+         "minItems", "minLength"}  # fmt: skip
 
 LISTING = Catalogue(TOOLS).listing
 EACH = pytest.mark.parametrize("tool", LISTING, ids=[tool["name"] for tool in LISTING])
@@ -59,10 +65,12 @@ def _subschemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 @EACH
-def test_everything_has_a_type(tool: dict[str, Any]) -> None:
+def test_strict_converters_know_all_of_it_and_everything_has_a_type(tool: dict[str, Any]) -> None:
     for part in _subschemas(tool["inputSchema"]):
+        assert part.keys() <= KNOWN
         assert "type" in part or "anyOf" in part, part
         assert part.get("type") != "array" or "items" in part, part
+        assert isinstance(part.get("type", ""), str)  # some converters know no list of types
 
 
 @EACH
@@ -73,26 +81,6 @@ def test_schemas_are_valid_and_exact(tool: dict[str, Any]) -> None:
     assert list(given["properties"])[: len(given.get("required", []))] == given.get("required", [])
     text = json.dumps(given)
     assert not any(noise in text for noise in ('"title"', '"null"', "$defs", "$ref"))
-
-
-@EACH
-def test_annotations_are_said_and_agree(tool: dict[str, Any]) -> None:
-    """What is not said is the specification's default: changes, may end things, acts on the whole world."""
-    hints = {"readOnlyHint": False, "destructiveHint": True, "openWorldHint": True} | tool.get("annotations", {})
-    [declared] = [each for each in TOOLS if each.name == tool["name"]]
-    assert hints["readOnlyHint"] == declared.hints.read_only
-    if hints["readOnlyHint"]:
-        return
-    assert hints["destructiveHint"] == declared.hints.destructive
-    runs_programs = {
-        "create_tab",
-        "execute_command",
-        "execute_script",
-        "start_process",
-        "send_keys",
-        "run_tmux_operations",
-    }
-    assert (tool["name"] in runs_programs) == hints["openWorldHint"]
 
 
 @EACH
@@ -108,12 +96,3 @@ def test_the_schema_says_what_the_validator_does(tool: dict[str, Any]) -> None:
     for name in required:
         with pytest.raises(Misfit, match=f"{name} is missing"):
             declared.validated({key: value for key, value in values.items() if key != name})
-
-
-@EACH
-def test_every_parameter_says_what_it_is(tool: dict[str, Any]) -> None:
-    [declared] = [each for each in TOOLS if each.name == tool["name"]]
-    for one in parameters(declared.arguments):
-        assert one.help, one.name
-        assert one.help[0] not in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" and not one.help.endswith("."), one.help  # noqa: PT018
-        assert one.default != -1

@@ -5,8 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,9 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import pytest
-from mcp import Client, StdioServerParameters
 
-from tests.mcp.child_client import ENDINGS, ChildClient
+from tests.mcp.child_client import ENDINGS, ChildClient, closing
 
-DEADLINE = 30
 ROOT = Path(__file__).parents[2]
 SERVER = ("-m", "tests.mcp.fake_server")  # found from ROOT
 
@@ -40,16 +36,6 @@ class Process(ChildClient):
             await anyio.sleep(0.005)
 
 
-@asynccontextmanager
-async def process(tmp_path: Path, *options: str) -> AsyncIterator[Process]:
-    client = Process(tmp_path, *options)
-    try:
-        with anyio.fail_after(DEADLINE):
-            yield client
-    finally:
-        client.close()
-
-
 # Each ending where there is most to end; the signals have one handler, so one of them is enough before a call runs.
 @pytest.mark.parametrize(
     ("moment", "ending"),
@@ -59,7 +45,7 @@ async def process(tmp_path: Path, *options: str) -> AsyncIterator[Process]:
     ],
 )
 async def test_every_ending_is_orderly(tmp_path: Path, moment: str, ending: str) -> None:
-    async with process(tmp_path) as client:
+    async with closing(Process(tmp_path)) as client:
         await client.initialize()
         if moment != "before":
             await client.call("list_tabs")
@@ -79,7 +65,7 @@ async def test_every_ending_is_orderly(tmp_path: Path, moment: str, ending: str)
 
 
 async def test_a_library_that_does_not_close_cannot_hold_up_the_end(tmp_path: Path) -> None:
-    async with process(tmp_path, "--slow-close") as client:
+    async with closing(Process(tmp_path, "--slow-close")) as client:
         await client.initialize()
         await client.call("list_tabs")
         client.child.send_signal(signal.SIGTERM)
@@ -88,7 +74,7 @@ async def test_a_library_that_does_not_close_cannot_hold_up_the_end(tmp_path: Pa
 
 
 async def test_only_json_rpc_on_stdout_whatever_a_tool_does(tmp_path: Path) -> None:
-    async with process(tmp_path) as client:
+    async with closing(Process(tmp_path)) as client:
         await client.initialize()
         result = await client.call("execute_command", window_id="@1", command="noise")
         assert result["structuredContent"]["exit_code"] == 0
@@ -102,7 +88,7 @@ async def test_only_json_rpc_on_stdout_whatever_a_tool_does(tmp_path: Path) -> N
 async def test_an_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
     previous = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does for its child
     try:
-        async with process(tmp_path) as client:
+        async with closing(Process(tmp_path)) as client:
             await client.initialize()
             client.child.send_signal(signal.SIGHUP)
             for _ in range(20):  # the first may overtake the signal
@@ -111,14 +97,3 @@ async def test_an_ignored_hangup_stays_ignored(tmp_path: Path) -> None:
             assert await client.ended() == 0
     finally:
         signal.signal(signal.SIGHUP, previous)
-
-
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_sdk_client_over_stdio(tmp_path: Path, mode: str) -> None:
-    events = tmp_path / "events"
-    server = StdioServerParameters(command=sys.executable, args=[*SERVER, str(events)], cwd=ROOT)
-    async with Client(server, mode=mode) as client:
-        assert (await client.list_tools()).tools
-        result = await client.call_tool("execute_command", {"window_id": "@1", "command": "echo é"})
-        assert (result.structured_content or {})["output"] == "echo é"
-    assert events.read_text().split() == ["opened", "leaves_running", "closed", "returned"]

@@ -222,16 +222,6 @@ async def test_a_running_call_does_not_keep_a_server_whose_stdin_ended() -> None
     assert client.events == ["opened", "began", "interrupted", "closed"]
 
 
-async def test_a_client_that_stops_reading_is_noticed_at_once() -> None:
-    async with serving() as client:
-        await client.initialize()
-        await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
-        await client.until("began")
-        client.stop_reading()  # with nothing to write, and stdin still open
-        await client.returned.wait()
-    assert client.events == ["opened", "began", "interrupted", "closed"]
-
-
 @pytest.mark.parametrize(("count", "size"), [(100, 100_000), (30, 262_145)], ids=["many", "large ones"])
 async def test_a_full_pipe_makes_calls_wait_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, count: int, size: int

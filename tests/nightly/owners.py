@@ -77,7 +77,7 @@ class Soak:
 
     async def work(self, user: User, number: int) -> None:
         agent = Agent(user.start("serve", "--name", NAME, stderr=None))
-        await agent.greet()
+        await agent.initialize()
         tab = ""
         while not tab:
             answer = await agent.call_any("create_tab", name=f"w{number}", shell="bash")

@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ import anyio.to_thread
 import pytest
 
 import muxwire_reach
-from tests.mcp.raw_client import HELLO, RawClient
+from tests.mcp.raw_client import RawClient
 from tests.users import environ_of, short_folder, write_rc_files
 
 PROGRAM = [sys.executable, "-c", "import muxwire_client; muxwire_client.main()"]
@@ -36,10 +36,6 @@ class Agent(RawClient):
         super().__init__(os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno()))
         process.stdin.close()
 
-    async def greet(self) -> None:
-        await self.request("initialize", HELLO)
-        await self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
     async def call_any(self, tool: str, **arguments: object) -> dict[str, Any]:
         """What a call gives; if that is an error, its text as `error`."""
         answer = await self.request("tools/call", {"name": tool, "arguments": arguments})
@@ -48,14 +44,8 @@ class Agent(RawClient):
         result: dict[str, Any] = answer["result"]
         return {"error": result["content"][0]["text"]} if result.get("isError") else dict(result["structuredContent"])
 
-    async def call(self, tool: str, **arguments: object) -> dict[str, Any]:
-        answer = await self.request("tools/call", {"name": tool, "arguments": arguments})
-        result: dict[str, Any] = answer["result"]
-        assert not result.get("isError"), result
-        return dict(result["structuredContent"])
-
     async def shell(self, command: str, **arguments: object) -> str:
-        return str((await self.call("execute_command", command=command, **arguments))["output"])
+        return str((await self.done("execute_command", command=command, **arguments))["output"])
 
 
 def heed_interrupts() -> None:
@@ -127,16 +117,11 @@ class User:
         agent = Agent(self.start("serve", "--name", NAME, *words, **given))
         try:
             with anyio.fail_after(60):
-                await agent.greet()
+                await agent.initialize()
                 yield agent
         finally:
             agent.hang_up()
             agent.stop_reading()
-            self.note()
-
-    def note(self) -> None:
-        """Remember the owner that runs now, for the end."""
-        _ = self.owner
 
     def tmux(self, *command: str) -> str:
         argv = ["tmux", "-N", "-S", str(self.runtime / f"{NAME}.sock"), *command]
@@ -149,28 +134,5 @@ def user() -> Iterator[User]:
         write_rc_files(home)
         made = User(home, stack)
         yield made
-        made.note()
-        for pid in made.owners:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and waits for its parent does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-async def gone(pid: int) -> None:
-    """Return when a process that is no child of ours has ended."""
-    try:
-        descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    try:
-        with anyio.fail_after(40):
-            await anyio.wait_readable(descriptor)
-    finally:
-        os.close(descriptor)
+        if owner := made.owner:
+            os.kill(owner, signal.SIGKILL)

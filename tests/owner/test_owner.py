@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, cast
 import anyio
 import pytest
 
+from muxwire.client.watchdog import rows_of
 from muxwire.owner.server import Owner, listen
-from tests.owner.conftest import NAME, User, alive, gone
+from tests.owner.conftest import NAME, User
+from tests.processes import gone
 from tests.stages.sandbox import BIND, forbid_sockets
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ async def test_the_first_agent_starts_it_and_the_next_one_finds_it(user: User) -
             # What there is, it sees before it has made a call.
             listed = (await second.request("resources/list"))["result"]["resources"]
             assert "muxwire://tabs/@1/screen" in {resource["uri"] for resource in listed}
-            await first.call("create_tab")
+            await first.done("create_tab")
             assert json.loads(await second.line())["method"] == "notifications/resources/list_changed"
             assert await second.shell("echo two") == "two\n"
             assert user.owner == owner
@@ -115,7 +117,7 @@ async def test_tabs_have_the_umask_the_environment_and_the_directory_of_their_ow
         async with user.agent(cwd=elsewhere, environ={"SSH_AUTH_SOCK": "/two"}) as second:
             assert await second.shell("echo $SSH_AUTH_SOCK $PWD") == f"/two {elsewhere}\n"
             (elsewhere / "below").mkdir()
-            made = await second.call("create_tab", cwd="below")
+            made = await second.done("create_tab", cwd="below")
             assert (await second.shell("pwd", window_id=made["window_id"])).strip() == str(elsewhere / "below")
         assert (await first.shell("pwd")).strip() == str(user.home)
 
@@ -132,7 +134,6 @@ async def test_it_holds_nothing_of_its_starter_open(user: User) -> None:
     """A pipe that it kept would keep a CI job from ending."""
     reading, writing = os.pipe()
     user.start("serve", "--name", NAME, stdin=subprocess.DEVNULL, stderr=writing, pass_fds=(writing,)).wait(40)
-    user.note()
     os.close(writing)
     await anyio.wait_readable(reading)
     assert os.read(reading, 100) == b""
@@ -167,7 +168,7 @@ async def test_it_ends_after_its_tmux_and_takes_its_socket_along(user: User) -> 
         while await agent.shell("echo again") != "again\n":
             assert user.owner == owner
         user.tmux("kill-server")
-    await gone(owner)
+    await gone([owner])
     assert not user.path.exists()
 
 
@@ -175,7 +176,7 @@ async def test_without_a_tmux_and_without_a_client_it_ends(user: User) -> None:
     async with user.agent():
         owner = user.owner
         assert owner
-    await gone(owner)
+    await gone([owner])
     assert not user.path.exists()
 
 
@@ -185,7 +186,7 @@ async def test_two_signals_end_it_once(user: User) -> None:
     with user.connect():
         for number in (signal.SIGTERM, signal.SIGINT):
             os.kill(owner, number)
-        await gone(owner)
+        await gone([owner])
     assert list(user.runtime.glob(f"{NAME}.owner*")) == []
 
 
@@ -225,7 +226,7 @@ async def test_a_killed_owner_loses_nothing(user: User, state: str, number: sign
                 await anyio.lowlevel.checkpoint()
         owner = user.owner
         os.kill(owner, number)
-        await gone(owner)
+        await gone([owner])
         if state == "working":
             answer = await agent.receive()
             assert answer["id"] == asked
@@ -239,7 +240,7 @@ async def test_a_killed_owner_loses_nothing(user: User, state: str, number: sign
     async with user.agent() as later:
         if state != "empty":
             assert (await later.shell("echo $kept", window_id="@1")) == "yes\n"
-            log = await later.call("read_logs_from_tab", window_id="@1", lines=2000)
+            log = await later.done("read_logs_from_tab", window_id="@1", lines=2000)
             assert f"\n{'1000'}\n" in log["content"]
             if state == "working":
                 assert "5\n6\n7\n8\n9\n" in log["content"]
@@ -257,7 +258,7 @@ async def test_garbage_and_silence_harm_nobody(user: User) -> None:
                 assert one.recv(10) in (b"", b"-")
         assert await agent.shell("echo here") == "here\n"
         assert all(one.fileno() >= 0 for one in silent)
-    assert alive(user.owner)
+    assert user.owner in rows_of([user.owner])
 
 
 async def test_an_instance_of_the_same_name_with_other_logs_is_another_one(user: User) -> None:
@@ -270,7 +271,6 @@ async def test_an_instance_of_the_same_name_with_other_logs_is_another_one(user:
 async def test_a_wrong_command_line_is_explained_by_the_client(user: User) -> None:
     done = user.start("serve", "--name", NAME, "--toolsets", "nonsense")
     out, err = done.communicate(timeout=40)
-    user.note()
     assert (done.returncode, out) == (2, b"")
     assert b"nonsense" in err
 
@@ -307,24 +307,3 @@ async def test_a_socket_of_another_user_is_not_spoken_to(user: User) -> None:
         async with user.agent() as agent:
             assert await agent.shell("echo by itself") == "by itself\n"
         assert other.stdout.read() == b"b''\n"
-
-
-# A newer version.
-
-
-async def test_a_newer_version_goes_on_in_the_same_process_and_nobody_is_refused(user: User) -> None:
-    async with user.agent() as agent:
-        await agent.shell("kept=yes")
-    owner = user.owner
-    answer = b"+"
-    while answer:  # the agent's end may not have been noticed yet; then it is told nothing, and comes again
-        await anyio.lowlevel.checkpoint()
-        with user.connect() as newer:
-            newer.sendall(user.hello(version="99.0"))
-            answer = newer.recv(1)
-    with user.connect() as newer:
-        newer.sendall(user.hello(version="99.0"))
-        assert newer.recv(1) == b"+"
-        assert user.owner == owner  # the program was not the newer one: it is not tried again
-    async with user.agent() as agent:
-        assert await agent.shell("echo $kept") == "yes\n"

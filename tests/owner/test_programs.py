@@ -26,7 +26,8 @@ from muxwire.library.opening import own_terminals
 from muxwire.library.sent import HEAD, packed, unpacked
 from muxwire.operations import Execute, NewWindow, Ref
 from muxwire.owner.programs import UNREAD_MAX, serve_program
-from tests.owner.conftest import NAME, User, gone
+from tests.owner.conftest import NAME, User
+from tests.processes import gone
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +43,6 @@ async def with_tab(user: User) -> AsyncIterator[tuple[Terminals, Tab]]:
     """The instance, and a tab with bash in it."""
     with anyio.fail_after(DEADLINE):
         async with opened(user) as terminals:
-            user.note()
             yield terminals, await terminals.create_tab(name="one", shell="bash")
 
 
@@ -132,7 +132,7 @@ async def test_the_next_owner_goes_on_with_the_same_objects(user: User) -> None:
                     await tab.execute("sleep 1000", on_start=lambda _: os.kill(owner, signal.SIGKILL))
 
             tasks.start_soon(cut_short)
-        await gone(owner)
+        await gone([owner])
         assert (await tab.stop_process()).success
         assert (await tab.execute("echo $KEPT")).output == "here\n"
         assert user.owner not in (0, owner)
@@ -142,7 +142,6 @@ async def test_the_next_owner_goes_on_with_the_same_objects(user: User) -> None:
 async def test_a_program_that_ends_leaves_its_command_running(user: User) -> None:
     with anyio.fail_after(DEADLINE):
         async with opened(user) as terminals:
-            user.note()
             tab = await terminals.create_tab(shell="bash")
             async with anyio.create_task_group() as tasks:
                 begun = anyio.Event()
@@ -161,7 +160,6 @@ async def test_a_program_that_ends_leaves_its_command_running(user: User) -> Non
 def test_blocking_calls(user: User) -> None:
     wrote = list[bytes]()
     with muxwire.sync.open_terminals(NAME, environ=user.environ) as terminals:
-        user.note()
         tab = terminals.create_tab(shell="bash")
         assert tab.execute("echo a; exit 3", cwd="/usr", on_output=wrote.append).exit_code == 3
         assert (b"".join(wrote), tab.state, terminals.role) == (b"a\n", "prompt", "client")
@@ -176,7 +174,6 @@ async def test_an_instance_that_a_process_has_for_itself_is_refused(user: User) 
                     await terminals.list_tabs()
             assert "has the instance" in user.start("ls", "--name", NAME).communicate()[1].decode()
         async with opened(user) as terminals:
-            user.note()
             assert len((await terminals.list_tabs()).tabs) == 1
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,6 @@ def run(user: User, *words: str, given: bytes = b"", **options: object) -> subpr
     """Run a verb on the instance `NAME` to its end."""
     process = user.start(words[0], "--name", NAME, *words[1:], **options)
     out, err = process.communicate(given, timeout=SECONDS)
-    user.note()
     return subprocess.CompletedProcess(words, process.returncode, out, err)
 
 
@@ -38,14 +36,6 @@ def tab(user: User) -> str:
     made = ok(user, "new").strip()
     assert user.owner
     return made
-
-
-def test_a_verb_that_looks_brings_no_instance_to_life(user: User) -> None:
-    for words in (("ls",), ("logs",), ("run", "true"), ("kill", "--all")):
-        done = run(user, *words)
-        assert done.returncode
-        assert b"there is no instance" in done.stderr
-        assert not user.runtime.exists()
 
 
 def test_stdin_is_read_on_request_only(user: User, tab: str) -> None:
@@ -64,18 +54,6 @@ def test_output_of_any_size_comes_whole_and_the_exit_code_with_it(user: User, ta
     assert (done.returncode, done.stdout) == (7, b"".join(b"%d\n" % number for number in range(1, 300_001)))
 
 
-def test_a_file_is_the_callers(user: User, tab: str) -> None:
-    """In its directory, and for its user alone."""
-    beside = user.home / "beside"
-    beside.mkdir()
-    ok(user, "run", "-t", tab, "echo on the screen")
-    done = run(user, "snapshot", "-t", tab, "--svg", "shot.svg", cwd=beside, umask=0)
-    assert done.returncode == 0, done
-    made = beside / "shot.svg"
-    assert stat.S_IMODE(made.stat().st_mode) == 0o600
-    assert "on the screen" in made.read_text()
-
-
 async def test_an_owner_that_is_killed_is_told_and_the_next_verb_goes_on(user: User, tab: str) -> None:
     process = user.start(
         "run", "--name", NAME, "-t", tab, "echo begun; until [ -e gate ]; do sleep 0.05; done; (exit 5)"
@@ -92,6 +70,7 @@ async def test_an_owner_that_is_killed_is_told_and_the_next_verb_goes_on(user: U
 
 
 async def test_no_verb_fails_while_a_newer_version_takes_over(user: User, tab: str) -> None:
+    ok(user, "run", "-t", tab, "kept=yes")
     failed = list[subprocess.CompletedProcess[bytes]]()
     begun = anyio.Event()
 
@@ -116,6 +95,10 @@ async def test_no_verb_fails_while_a_newer_version_takes_over(user: User, tab: s
                 break
     assert (failed, answer) == ([], b"")  # the newer one was answered nothing: its program was begun
     assert user.owner == before
+    with user.connect() as newer:  # whose program was not the newer one: it is not tried again
+        newer.sendall(user.hello(version="99.0"))
+        assert await anyio.to_thread.run_sync(newer.recv, 1) == b"+"
+    assert ok(user, "run", "-t", tab, "echo $kept") == "yes\n"
 
 
 def test_the_client_imports_nothing_that_costs(user: User, tab: str) -> None:
