@@ -6,9 +6,7 @@ by the interpreter, starts a Python of its own.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
-import dataclasses
 import gc
 import os
 import signal
@@ -32,19 +30,6 @@ from muxwire.cli.command_line import command_line
 # verbs.
 PRELOADED = (muxwire.Terminals, anyio._backends._asyncio, muxwire.mcp.serve, command_line(""))
 
-
-def _make_initialisers() -> None:
-    """Have `muxwire.values` make the `__init__` of each class now: to make the 20 that a verb uses is a tenth of it."""
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "muxwire":
-            for kind in list(vars(module).values()):
-                if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-                    initialise: Any = kind.__init__
-                    with contextlib.suppress(TypeError):  # of the argument that no class has, when it is made
-                        initialise(object.__new__(kind), no_such_field=None)
-
-
-_make_initialisers()
 
 # What takes its arguments and returns its exit code, None for 0.
 Program = Callable[[list[str]], int | None]
@@ -104,25 +89,17 @@ def _finished(
 
 
 def _become(program: Program, arguments: list[str], environ: dict[str, str]) -> NoReturn:
-    """In the fork, whose standard descriptors are in place: have those only, as a program that was started."""
-    be_muxwire(arguments, environ, _close_others, program)
-
-
-def _close_others() -> None:
-    gc.enable()  # Popen has disabled it around the fork
-    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Popen has them as they were before Python; Python ignores them
-        signal.signal(number, signal.SIG_IGN)
-    signal.set_wakeup_fd(-1)
-    os.closerange(_STANDARD, os.sysconf("SC_OPEN_MAX"))
-
-
-def be_muxwire(
-    arguments: list[str], environ: dict[str, str], set_up: Callable[[], None], program: Program = main
-) -> NoReturn:
-    """In a fork: run the program with what `set_up` leaves as descriptors and directory, and end the process."""
+    """In the fork, whose standard descriptors are in place: have those only, run the program, and end the process."""
     code = 70  # EX_SOFTWARE of sysexits.h
     try:
-        set_up()
+        gc.enable()  # Popen has disabled it around the fork
+        for number in (
+            signal.SIGPIPE,
+            signal.SIGXFSZ,
+        ):  # Popen has them as they were before Python; Python ignores them
+            signal.signal(number, signal.SIG_IGN)
+        signal.set_wakeup_fd(-1)
+        os.closerange(_STANDARD, os.sysconf("SC_OPEN_MAX"))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
         sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115

@@ -39,7 +39,6 @@ def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: 
         fifo = place.home / "agent"
         os.mkfifo(fifo)
         with place.start("run", "-t", "beta", f"echo at work; cat {fifo}") as agent:
-            assert agent.stdout is not None
             assert agent.stdout.readline() == b"at work\n"
             rows = screen.shows("(agent)", f"{tabs[1]} runs echo at work", status=True)
             assert rows[-1].index("alpha*") < rows[-1].index("beta") < rows[-1].index("(agent)")

@@ -38,16 +38,6 @@ def test_a_wrong_command_line_is_2(arguments: list[str], capfd: pytest.CaptureFi
     assert capfd.readouterr().out == ""
 
 
-def test_the_demo_shows_the_main_job(tmp_path: Path) -> None:
-    done = run("demo", home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert 'two "quoted"\n  lines\n' in done.stdout
-    assert "-> exit code 2, in /" in done.stdout
-    assert " 0.0 ms" not in done.stdout
-    assert "ready: True; stopped by SIGINT" in done.stdout
-    assert list((tmp_path / "run" / "muxwire").iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "usage", "meant"),
     [

@@ -45,7 +45,6 @@ def handles(pid: int, number: signal.Signals) -> bool:
 def test_the_first_interrupt_is_for_the_command(place: Place, tab: str) -> None:
     script = "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.1; done"
     with place.start("run", "-t", tab, "bash", "-c", script) as running:
-        assert running.stdout is not None
         assert running.stdout.readline() == b"ready\n"
         running.send_signal(signal.SIGINT)
         rest = running.stdout.read()
@@ -58,7 +57,6 @@ def test_the_first_interrupt_is_for_the_command(place: Place, tab: str) -> None:
 def test_a_command_that_ignores_it_is_ended_at_the_second(place: Place, tab: str, second: signal.Signals) -> None:
     script = "trap 'echo no' INT; trap '' TERM HUP; echo ready; while :; do sleep 0.1; done"
     with place.start("run", "-t", tab, "bash", "-c", script) as running:
-        assert running.stdout is not None
         assert running.stdout.readline() == b"ready\n"
         running.send_signal(signal.SIGINT)
         while not (line := running.stdout.readline()).endswith(b"no\n"):  # behind the terminal's ^C
@@ -97,7 +95,6 @@ def test_what_waits_ends_by_the_signal_itself(place: Place, tab: str, arguments:
                 time.sleep(0.002)
             place.ok("run", "-t", tab, "true")
             waiting.send_signal(number)
-            assert waiting.stderr is not None
             assert waiting.stderr.read() == b""
         assert waiting.returncode == -number
     assert place.ok("run", "-t", tab, "echo free") == "free\n"

@@ -104,7 +104,6 @@ def test_a_recording_plays_back_as_the_tab_looked(place: Place, tab: str) -> Non
         place.ok("wait", "-t", tab, "--idle", "0.3")
         after = place.document("snapshot", "--json", "--cells", "-t", tab)
         recording.send_signal(signal.SIGINT)
-        assert recording.stdout is not None
         told = json.loads(recording.stdout.read())
     assert recording.returncode == 0
     header, events = parsed(path.read_text())

@@ -6,16 +6,17 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 
-from muxwire.client.watchdog import process_table, rows_of
+from muxwire.client.watchdog import process_table
 from muxwire.host.processes import listening_pid
 from muxwire.tmux import start as server_start
 from tests.cli.user import Place
+from tests.processes import gone
 
 # A tmux that no server understands, as that of 3.6 and later is for one of 3.5a.
 NEWER = '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 99.1" && exit\nexec sleep 1000\n'
@@ -51,13 +52,6 @@ def left(place: Place, name: str) -> list[str]:
     return [str(entry) for home in homes for entry in home.glob(f"{name}*")]
 
 
-def ends(pid: int) -> None:
-    deadline = time.monotonic() + 20
-    while pid in rows_of((pid,)):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("deleted", [False, True], ids=["there", "deleted"])
 def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path: Path, deleted: bool) -> None:
     first = place.run("run", "cd /usr; pwd", environ=program(tmp_path / "old"))
@@ -74,7 +68,7 @@ def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path
     assert (listed.returncode, b"/usr" in listed.stdout) == (0, True)
     killed = place.run("kill", "--all", environ=newer)
     assert killed.returncode == 0
-    ends(pid)
+    anyio.run(gone, [pid])
     assert not place.socket().exists()
 
 
@@ -95,7 +89,7 @@ def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
         assert b"another version" in done.stderr
         assert b"muxwire kill --all --force" in done.stderr
     assert place.run("kill", "--all", "--force", environ=newer).returncode == 0
-    ends(pid)
+    anyio.run(gone, [pid])
     monkeypatch.undo()
     place.leave()  # its owner was started where tmux is the newer one
     assert place.ok("run", "echo afresh") == "afresh\n"
@@ -111,7 +105,7 @@ def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> Non
     assert b"muxwire kill --all --force" in done.stderr
     assert pid in process_table()
     assert place.run("kill", "--all", "--force").returncode == 0
-    ends(pid)
+    anyio.run(gone, [pid])
     assert place.ok("run", "echo ours") == "ours\n"
 
 

@@ -7,18 +7,15 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, final
 
 from muxwire.cli import main as all_of_it
-from tests.forked import be_muxwire, main, start_muxwire
+from tests.forked import main, start_muxwire
 from tests.processes import end_owner
 from tests.users import USER_PATH
 
@@ -75,32 +72,18 @@ class Place:
 
         `alone`: all of the verb runs there, as where no owner can be started; one that runs is ended.
         """
-        argv = list(arguments)
         if alone:
             self.leave()
-        with tempfile.TemporaryFile() as inp, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            inp.write(given or b"")
-            inp.seek(0)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: a thread of another test idles
-                pid = os.fork()
-            if pid == 0:
-                set_up = partial(self._set_up, (inp.fileno(), out.fileno(), err.fileno()))
-                be_muxwire(argv, self.environ | dict(environ or {}), set_up, all_of_it if alone else main)
-            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-            out.seek(0)
-            err.seek(0)
-            return subprocess.CompletedProcess(["muxwire", *argv], status, out.read(), err.read())
-
-    def _set_up(self, descriptors: tuple[int, ...]) -> None:
-        """In the child: these descriptors for 0, 1 and 2, at home."""
-        for number, descriptor in enumerate(descriptors):
-            os.dup2(descriptor, number)
-        os.chdir(self.home)
+        started = start_muxwire(
+            arguments, self.environ | dict(environ or {}), all_of_it if alone else main,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.home,
+        )  # fmt: skip
+        out, err = started.communicate(given, timeout=SECONDS)
+        return subprocess.CompletedProcess(started.args, started.returncode, out, err)
 
     @contextmanager
-    def start(self, *arguments: str, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-        """Start `muxwire` with pipes, in a fork too; it is killed at the end if it still runs."""
+    def start(self, *arguments: str, **options: Any) -> Iterator[Any]:
+        """Start `muxwire` with pipes (`subprocess.Popen`), in a fork too; it is killed at the end if it still runs."""
         usual: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
             "stdout": subprocess.PIPE,

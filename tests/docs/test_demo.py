@@ -40,15 +40,6 @@ def test_it_shows_a_command_a_process_and_the_log(tmp_path: Path) -> None:
     assert b"tick 3" in log.read_bytes()
 
 
-def test_it_needs_no_home_that_can_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    done = demo(tmp_path, MUXWIRE_STATE_DIR=str(tmp_path / "file" / "state"), TMPDIR=str(tmp_path))
-    assert done.returncode == 0, done.stdout + done.stderr
-    log = Path(done.stdout.split()[-1])
-    assert log.is_relative_to(tmp_path)
-    assert b"tick 3" in log.read_bytes()
-
-
 def test_it_says_what_to_do_without_tmux(tmp_path: Path) -> None:
     done = demo(tmp_path, PATH=str(tmp_path))
     assert done.returncode == 1

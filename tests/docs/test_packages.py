@@ -113,29 +113,6 @@ def test_a_workflow_runs_nothing_that_can_change_and_may_only_read(path: Path) -
     assert text.count("actions/checkout@") == text.count("persist-credentials: false")
 
 
-def test_the_sdist_has_what_the_tests_import_and_run() -> None:
-    included = PROJECT["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    wanted = {
-        "src",
-        "tests",
-        "bench",
-        "docs",
-        "examples",
-        "packaging",
-        ".ci",
-        ".github",
-        ".claude-plugin",
-        "flake.nix",
-        "CONTRIBUTING.md",
-        "README.md",
-        "SECURITY.md",
-        "LICENSE",
-    }
-    assert wanted == set(included)
-    for name in included:
-        assert (ROOT / name).exists(), name
-
-
 def test_the_registry_of_mcp_servers_finds_its_name_in_the_readme() -> None:
     assert f"mcp-name: {SERVER['name']}" in (ROOT / "README.md").read_text()
 

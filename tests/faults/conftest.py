@@ -8,7 +8,7 @@ most of them happen at random.
     SIGKILL of the watchdog, then of muxwire faults/test_killed_watchdog.py, named/test_spools.py
     SIGKILL of tmux                          instance/test_lifecycle.py, client/test_closing.py
     `tmux -C` killed, detached               faults/test_lost_connection.py
-    muxwire stopped; flood                   faults/test_flow.py
+    muxwire stopped; flood                   nightly/soak.py; faults/test_flow.py
     tmux stopped                             faults/test_stopped_tmux.py
     few descriptors                          faults/test_few_descriptors.py
     disk full or stalled                     faults/test_full_disk.py, faults/test_flow.py, logs/test_store.py
@@ -25,18 +25,14 @@ most of them happen at random.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import muxwire
 from muxwire.library.opening import own_terminals
 from tests.users import environ_of, short_folder
-
-Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 
 
 @pytest.fixture
@@ -53,14 +49,6 @@ def environ(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def open_alone(environ: dict[str, str]) -> Open:
-    def open_one(**given: Any) -> AbstractAsyncContextManager[muxwire.Terminals]:
-        return own_terminals(**{"environ": environ} | given)
-
-    return open_one
-
-
-@pytest.fixture
-async def alone(open_alone: Open) -> AsyncIterator[muxwire.Terminals]:
-    async with open_alone() as opened:
+async def alone(environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
+    async with own_terminals(environ=environ) as opened:
         yield opened

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from muxwire.library.opening import own_terminals
 from muxwire.mcp.registry import explained
 from muxwire.mcp.tools import TOOLS
-from tests.faults.conftest import Open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,10 +41,10 @@ def few_descriptors() -> Iterator[None]:
 
 # Our own limit is tmux's too, which needs two descriptors for a tab that outlives us: its terminal and its pipe.
 @pytest.mark.parametrize(("name", "many"), [(None, 30), ("few", 20)])
-async def test_more_tabs_than_descriptors(open_alone: Open, name: str | None, many: int) -> None:
+async def test_more_tabs_than_descriptors(environ: dict[str, str], name: str | None, many: int) -> None:
     bash = shutil.which("bash")
     with few_descriptors():
-        async with open_alone(name=name) as terminals:
+        async with own_terminals(name, environ=environ) as terminals:
             tabs = []
             for number in range(many):
                 tabs.append(await terminals.create_tab(shell=bash))
@@ -57,11 +57,11 @@ async def test_more_tabs_than_descriptors(open_alone: Open, name: str | None, ma
                 await tab.close(force=True)
 
 
-async def test_no_descriptor_is_kept_behind_an_instance(open_alone: Open) -> None:
-    async with open_alone():
+async def test_no_descriptor_is_kept_behind_an_instance(environ: dict[str, str]) -> None:
+    async with own_terminals(environ=environ):
         pass
     before = in_use()
-    async with open_alone() as terminals:
+    async with own_terminals(environ=environ) as terminals:
         tab = await terminals.create_tab(shell=shutil.which("bash"))
         await tab.execute("true")
     assert in_use() <= before  # what an earlier test left may have been closed since

@@ -20,7 +20,6 @@ from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
 from tests.library.opened import closed, seen
 
-DEADLINE = 60
 # Numbers that a pane of the flood writes before it looks whether it is enough.
 PIECE = 10_000
 

@@ -12,11 +12,14 @@ from hypothesis import HealthCheck, event, given, settings, strategies as st
 import muxwire
 import muxwire.sync
 from muxwire.cli.command_line import command_line
+from tests.cli.conftest import place
 from tests.cli.user import Place
-from tests.users import environ_of, short_folder, write_rc_files
+from tests.users import environ_of, short_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+__all__ = ["place"]
 
 pytestmark = pytest.mark.timeout(1800)
 EXAMPLES = settings(max_examples=600, suppress_health_check=list(HealthCheck))
@@ -47,16 +50,6 @@ WORDS = st.text(SIGNS, max_size=12) | st.sampled_from(
 VERBS = ("ls", "new", "kill", "send-keys", "paste", "snapshot", "logs", "history", "completion", "help", "version")
 VARIABLES = ("TERM", "LANG", "LC_ALL", "SHELL", "COLUMNS", "MUXWIRE_NAME", "MUXWIRE_RING_BYTES", "MUXWIRE_TABS", "TMUX")
 EXIT_CODES = {0, 1, 2, 124, 125, 126}
-
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
-    with short_folder() as home:
-        (home / "run").mkdir(mode=0o700)
-        write_rc_files(home)
-        place = Place(home)
-        yield place
-        place.run("kill", "--all", "-f")
 
 
 @st.composite

@@ -46,16 +46,10 @@ class Person:
 
 
 @pytest.fixture
-def no_color() -> str:
-    """The variable's value; empty is as if it were not set."""
-    return "1"
-
-
-@pytest.fixture
-async def person(environ: dict[str, str], home: Path, no_color: str) -> AsyncIterator[Person]:
+async def person(environ: dict[str, str], home: Path) -> AsyncIterator[Person]:
     async with muxwire.open_terminals(state_dir=home / "state", environ=environ) as terminals:
         argv = [sys.executable, "-m", "muxwire", "repl", "--ephemeral"]
-        tab = await terminals.create_tab(command=argv, size=(200, 40), cwd=home, env={"NO_COLOR": no_color})
+        tab = await terminals.create_tab(command=argv, size=(200, 40), cwd=home, env={"NO_COLOR": "1"})
         person = Person(tab)
         await person.sees(r"^tmux>\s*$")
         yield person

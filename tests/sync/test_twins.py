@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import multiprocessing
 import os
 import subprocess
 import sys
@@ -19,9 +18,9 @@ import pytest
 
 import muxwire
 import muxwire.sync
+from muxwire.client.watchdog import rows_of
 from muxwire.results import ExecutionResult, TabList
 from muxwire.sync.loop import loop_thread
-from tests.users import environ_of, short_folder
 
 # A start of Python, of tmux and of a shell, on a busy machine.
 SECONDS = 60
@@ -29,20 +28,8 @@ number: ContextVar[int] = ContextVar("number")
 
 
 @pytest.fixture(scope="module")
-def home() -> Iterator[Path]:
-    with short_folder() as made:
-        (made / ".bashrc").write_text("PS1='b$ '\n")
-        yield made
-
-
-@pytest.fixture(scope="module")
-def environ(home: Path) -> dict[str, str]:
-    return environ_of(home, runtime=home / "run") | {"MUXWIRE_STATE_DIR": str(home / "state"), "SHELL": "/bin/bash"}
-
-
-@pytest.fixture(scope="module")
-def terminals(environ: dict[str, str]) -> Iterator[muxwire.sync.Terminals]:
-    with muxwire.sync.open_terminals(environ=environ) as opened:
+def terminals(folder: Path, environ: dict[str, str]) -> Iterator[muxwire.sync.Terminals]:
+    with muxwire.sync.open_terminals(state_dir=folder / "state", environ=environ) as opened:
         yield opened
 
 
@@ -216,18 +203,10 @@ def test_an_interrupt_ends_the_command_and_leaves_the_tab_ready(environ: dict[st
     assert run(INTERRUPTED, environ) == "interrupted prompt\ninterrupted prompt\nafter\n"
 
 
-def runs(pid: int) -> bool:
-    """Whether a process has not ended; its parent may not have taken its status yet."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def test_the_end_of_the_program_ends_what_is_open(environ: dict[str, str], home: Path) -> None:
+def test_the_end_of_the_program_ends_what_is_open(environ: dict[str, str], folder: Path) -> None:
     sleeping = int(run(LEFT_OPEN, environ))
-    assert not runs(sleeping)
-    assert not [path for path in (home / "run" / "muxwire").glob("*.sock") if f"e{os.getpid()}-" not in path.name]
+    assert sleeping not in rows_of([sleeping])
+    assert not [path for path in (folder / "run" / "muxwire").glob("*.sock") if f"e{os.getpid()}-" not in path.name]
 
 
 def test_calls_of_other_threads_at_the_end_of_the_program_are_told(environ: dict[str, str]) -> None:
@@ -240,16 +219,3 @@ def test_a_forked_process_is_told_and_may_open_its_own(environ: dict[str, str]) 
     assert run(FORKED, environ) == (
         "this process was forked from the one that opened the terminals\nits own\nstill here\n"
     )
-
-
-def in_a_process(environ: dict[str, str]) -> str:
-    with muxwire.sync.open_terminals(environ=environ) as terminals:
-        return terminals.create_tab().execute("echo spawned").output
-
-
-def test_processes_that_are_spawned_have_their_own(environ: dict[str, str]) -> None:
-    code = f"import sys; sys.path[:0] = {sys.path!r}; from tests.sync.test_twins import in_a_process; "
-    code += f"print(in_a_process({environ!r}), end='')"
-    assert multiprocessing.get_start_method(allow_none=True) in (None, "fork", "spawn", "forkserver")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert (done.returncode, done.stdout) == (0, "spawned\n")
