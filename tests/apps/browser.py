@@ -15,6 +15,7 @@ from typing import Any, final
 
 import anyio
 import anyio.to_thread
+import pytest
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = (
@@ -24,6 +25,11 @@ FLAGS = (
     "--disable-features=IsolateSandboxedIframes,Translate,MediaRouter", "--force-device-scale-factor=1",
 )  # fmt: skip
 READ_BYTES = 1 << 16
+# Where pictures for docs/pictures are written, if they are wanted.
+PICTURES = os.environ.get("MUXWIRE_PICTURES", "")
+# A start of a browser on a busy machine takes 20 s.
+DEADLINE = 150
+in_a_browser = (pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"))
 
 
 @final
@@ -116,15 +122,14 @@ class Browser:
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
-    async def until(self, code: str) -> Any:
-        """Return what code inside the frame gives, as soon as that is true."""
-        while True:
-            if found := await self.evaluate(code, inside=True):
-                return found
+    async def until(self, code: str, *, inside: bool = False) -> Any:
+        """Return what code gives, as soon as that is true."""
+        while not (found := await self.evaluate(code, inside=inside)):
             await anyio.sleep(0.1)  # the page reports nothing to be waited for
+        return found
 
-    async def shows(self, text: str) -> None:
-        await self.until(f"document.getElementById('rows').innerText.includes({json.dumps(text)})")
+    async def shows(self, text: str, *, inside: bool = False) -> None:
+        await self.until(f"document.getElementById('rows').innerText.includes({json.dumps(text)})", inside=inside)
 
     async def accessible(self) -> set[tuple[str, str, str]]:
         """Role, name and politeness ("" if not live) of all that assistive programs see inside the frame."""
@@ -154,9 +159,11 @@ class Browser:
         for kind in ("rawKeyDown", "keyUp"):
             await self.ask("Input.dispatchKeyEvent", type=kind, key=key, modifiers=modifiers)
 
-    async def picture(self, path: Path) -> None:
-        told = await self.ask("Page.captureScreenshot", format="png")
-        await anyio.Path(path).write_bytes(base64.b64decode(told["data"]))
+    async def picture(self, name: str) -> None:
+        """For docs/pictures, if pictures are wanted."""
+        if PICTURES:
+            told = await self.ask("Page.captureScreenshot", format="png")
+            await anyio.Path(PICTURES, f"{name}.png").write_bytes(base64.b64decode(told["data"]))
 
 
 @asynccontextmanager

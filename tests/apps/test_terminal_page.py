@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,27 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import pytest
 from mcp import Client
 
-from tests.apps.browser import CHROMIUM, Browser, browser
+from tests.apps.browser import DEADLINE, Browser, browser, in_a_browser
 from tests.mcp.child_client import call, served_in
 from tests.users import short_folder
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
-]
+pytestmark = in_a_browser
 
 HOST = Path(__file__).with_name("host.html")
 PAGE = "ui://muxwire/terminal"
-# A start of a browser on a busy machine takes 20 s.
-DEADLINE = 150
 WIDTH, HEIGHT = 900, 560
-# Where pictures for docs/pictures are written, if they are wanted.
-PICTURES = os.environ.get("MUXWIRE_PICTURES", "")
-
-
 # A program that asks, and knows the passphrase by a part of its MD5.
 DEPLOY = """\
 echo "Deploying to $1"
@@ -63,10 +52,6 @@ class Conversation:
     browser: Browser
     client: Client
     calls: list[dict[str, Any]]
-
-    async def picture(self, name: str) -> None:
-        if PICTURES:
-            await self.browser.picture(Path(PICTURES) / f"{name}.png")
 
 
 @asynccontextmanager
@@ -112,7 +97,9 @@ async def show(talk: Conversation, why: str, theme: str = "dark") -> None:
     while not await talk.browser.evaluate("typeof open === 'function' && document.readyState === 'complete'"):
         await anyio.sleep(0.05)
     await talk.browser.evaluate(f"open({json.dumps(getattr(page, 'text', ''))}, {json.dumps(options)})")
-    await talk.browser.until("document.getElementById('rows') && document.getElementById('rows').children.length")
+    await talk.browser.until(
+        "document.getElementById('rows') && document.getElementById('rows').children.length", inside=True
+    )
 
 
 async def reads_aloud(page: Browser) -> None:
@@ -131,20 +118,23 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         page = talk.browser
         await call(talk.client, "execute_command", command="echo ready", timeout_ms=30_000)
         await show(talk, "Type the passphrase of your key")
-        await page.shows("ready")
-        assert await page.until("document.getElementById('why').innerText") == "Type the passphrase of your key"
+        await page.shows("ready", inside=True)
+        assert (
+            await page.until("document.getElementById('why').innerText", inside=True)
+            == "Type the passphrase of your key"
+        )
 
         await reads_aloud(page)
 
         # A password: the person types it, and no result of the agent's has it.
         asked = await call(talk.client, "execute_command", command="bash deploy web-1", timeout_ms=30_000)
         assert "Passphrase" in asked["output"]
-        await page.shows("Passphrase for deploy@web-1:")
-        await talk.picture("app_dark")
+        await page.shows("Passphrase for deploy@web-1:", inside=True)
+        await talk.browser.picture("app_dark")
         # The program has not switched on the mouse: the click is no key, and what is typed next is not lost with it.
         await page.click(300, 140)
         await page.types("open-sesame\n")
-        await page.shows("unlocked")
+        await page.shows("unlocked", inside=True)
         assert await page.evaluate(STATE, inside=True) == ""
         ended = await call(talk.client, "command_result", command_id=asked["command_id"], wait_ms=20_000)
         assert (ended["output"], ended["exit_code"]) == ("\nunlocked\n", 0)
@@ -164,52 +154,52 @@ async def sees_what_is_typed(talk: Conversation) -> None:
     page = talk.browser
     # What is typed is seen: text, keys, wide characters, colours.
     await page.types("printf '\\e[1;31mred\\e[0m 你好 e\u0301\\n'; echo $((40+2))x\n")
-    await page.shows("42x")
+    await page.shows("42x", inside=True)
     row = "[...document.querySelectorAll('#rows > div')].find(row => row.innerText.startsWith('red 你好'))"
-    assert await page.until(f"{row}.querySelectorAll('.wide').length") == 2
+    assert await page.until(f"{row}.querySelectorAll('.wide').length", inside=True) == 2
     assert await page.evaluate(f"{row}.querySelector('span').style.color", inside=True) == "var(--red)"
     await page.types("sleep 1000\n")
-    await page.shows("sleep 1000")
+    await page.shows("sleep 1000", inside=True)
     await page.presses("c", modifiers=2)
-    await page.shows("^C")
+    await page.shows("^C", inside=True)
 
     # Light and dark are the host's; a narrower page has smaller letters.
     await page.evaluate("change({theme: 'light'})")
-    await page.until("document.documentElement.classList.contains('light')")
-    await talk.picture("app_light")
+    await page.until("document.documentElement.classList.contains('light')", inside=True)
+    await talk.browser.picture("app_light")
     size = "parseFloat(document.getElementById('rows').style.fontSize)"
     before = await page.evaluate(size, inside=True)
     await page.resize(520, HEIGHT)
-    await page.until(f"{size} < {before}")
+    await page.until(f"{size} < {before}", inside=True)
     await page.resize(WIDTH, HEIGHT)
 
 
 async def gone(page: Browser, text: str) -> None:
     """A program on the alternate screen, which shows that text, has ended."""
-    await page.until(f"!document.getElementById('rows').innerText.includes({json.dumps(text)})")
+    await page.until(f"!document.getElementById('rows').innerText.includes({json.dumps(text)})", inside=True)
 
 
 async def end_of_the_story(talk: Conversation) -> None:
     page = talk.browser
     # A program that draws the whole screen, in the whole window.
     await page.evaluate("document.getElementById('full').click()", inside=True)
-    await page.until("document.documentElement.classList.contains('fullscreen')")
+    await page.until("document.documentElement.classList.contains('fullscreen')", inside=True)
     await page.evaluate("change({theme: 'dark'})")
     await page.types("seq 1 300 | less\n")
-    await page.shows("\n20\n")
+    await page.shows("\n20\n", inside=True)
     await page.presses("PageDown")
-    await page.shows("\n50\n")
+    await page.shows("\n50\n", inside=True)
     # less has not switched on the mouse: the wheel is three keys.
     first = await page.evaluate(FIRST_ROW, inside=True)
     await page.wheel(300, 300, 100)
-    await page.until(f"{FIRST_ROW} === {first + 3}")
+    await page.until(f"{FIRST_ROW} === {first + 3}", inside=True)
     await page.wheel(300, 300, -100)
-    await page.until(f"{FIRST_ROW} === {first}")
+    await page.until(f"{FIRST_ROW} === {first}", inside=True)
     await page.types("q")
 
     # Clicks and the wheel reach a program that asks for the mouse, at the cell that they are in.
     await page.types("bash mouse\n")
-    await page.shows("click here")
+    await page.shows("click here", inside=True)
     cell = (
         "(() => { const row = document.querySelector('#rows > div').getBoundingClientRect(),"
         " width = document.getElementById('probe').getBoundingClientRect().width / 10;"
@@ -217,16 +207,16 @@ async def end_of_the_story(talk: Conversation) -> None:
     )
     x, y = await page.evaluate(cell, inside=True)
     await page.click(x, y)
-    await page.shows(r"clicked $'\E[<0;7;1M\E[<0;7;1'")
+    await page.shows(r"clicked $'\E[<0;7;1M\E[<0;7;1'", inside=True)
     await page.wheel(x, y, 100)
-    await page.shows(r"turned $'\E[<65;7;1'")
+    await page.shows(r"turned $'\E[<65;7;1'", inside=True)
     await page.types("q")
     await gone(page, "turned")
     await page.evaluate("document.getElementById('full').click()", inside=True)
 
     # The server goes away for a moment: the page says so, and goes on.
     await page.evaluate("broken = true; for (const id of [...asked.keys()]) answer(id, {error: {message: 'gone'}})")
-    await page.until(f"{STATE}.startsWith('lost')")
+    await page.until(f"{STATE}.startsWith('lost')", inside=True)
     # However narrow the page is, that is no column of letters.
     for width in (WIDTH, 520, 320):
         await page.resize(width, HEIGHT)
@@ -234,14 +224,14 @@ async def end_of_the_story(talk: Conversation) -> None:
     await page.resize(WIDTH, HEIGHT)
     await page.evaluate("broken = false")
     await call(talk.client, "execute_command", command="echo meanwhile")
-    await page.shows("meanwhile")
-    await page.until(f"{STATE} === ''")
+    await page.shows("meanwhile", inside=True)
+    await page.until(f"{STATE} === ''", inside=True)
 
     # The person leaves the terminal by the keyboard, and hands it back.
     await page.presses("Escape", modifiers=8)
-    await page.until("document.activeElement.id === 'back'")
+    await page.until("document.activeElement.id === 'back'", inside=True)
     await page.evaluate("document.getElementById('back').click()", inside=True)
-    await page.until(f"{STATE} === 'handed back'")
+    await page.until(f"{STATE} === 'handed back'", inside=True)
     [said] = await page.evaluate("messages")
     assert said["role"] == "user"
     assert "it is yours again" in said["content"][0]["text"]

@@ -22,28 +22,27 @@ NAME = f"muxwire-test-{os.getpid()}"
 
 
 @pytest.fixture(scope="module", params=["docker", "podman"])
-def engine(request: pytest.FixtureRequest) -> Iterator[tuple[str, dict[str, str]]]:
-    """An engine in which a container of that name runs, and the environment in which it is found."""
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    """An engine in which a container of that name runs."""
     # An engine leaves files behind that nobody may remove.
     with tempfile.TemporaryDirectory(prefix="mwc", ignore_cleanup_errors=True) as folder:
         try:
-            with container(request.param, Path(folder), NAME) as env:
-                yield request.param, env
+            with container(request.param, Path(folder), NAME):
+                yield request.param
         except Unavailable as reason:
             pytest.skip(str(reason))
 
 
 async def test_a_tab_in_a_container_is_exact_and_outlives_its_carrier(
-    engine: tuple[str, dict[str, str]], environ: dict[str, str], folder: Path
+    engine: str, environ: dict[str, str], folder: Path
 ) -> None:
-    program, env = engine
     hosts = folder / "engines.toml"
-    hosts.write_text(f'allow = ["{program}:*"]\n')
+    hosts.write_text(f'allow = ["{engine}:*"]\n')
     # The engine finds its containers by the person's own variables.
-    user = {**env, "MUXWIRE_HOSTS": str(hosts), "XDG_RUNTIME_DIR": environ["XDG_RUNTIME_DIR"]}
+    user = {**os.environ, "MUXWIRE_HOSTS": str(hosts), "XDG_RUNTIME_DIR": environ["XDG_RUNTIME_DIR"]}
     async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
-        tab = await opened.create_tab(host=f"{program}:{NAME}")
-        assert tab.key == f"{program}:{NAME}/@1"
+        tab = await opened.create_tab(host=f"{engine}:{NAME}")
+        assert tab.key == f"{engine}:{NAME}/@1"
         one = await tab.execute("echo 'a  b'; cd /tmp; false")
         assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
         running = await tab.execute("sleep 0.5; seq 1 20000", async_=True)
@@ -54,5 +53,5 @@ async def test_a_tab_in_a_container_is_exact_and_outlives_its_carrier(
         whole = "".join(f"{line}\n" for line in range(1, 20001))
         assert (ended.output == whole, ended.exit_code, ended.note) == (True, 0, ""), ended
         with pytest.raises(HostUnavailable) as caught:
-            await opened.create_tab(host=f"{program}:{NAME}-of-nobody")
+            await opened.create_tab(host=f"{engine}:{NAME}-of-nobody")
         assert caught.value.stage == "connect", caught.value

@@ -48,24 +48,6 @@ def under_trio(folder: Path) -> None:
     trio.run(use_two, folder)
 
 
-def under_trio_as_a_guest(folder: Path) -> None:
-    """Trio within a loop of asyncio's, which runs all the time."""
-    import outcome
-    import trio
-
-    from tests.hosts.scenario import use_two
-
-    async def run() -> None:
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[outcome.Outcome[None]] = loop.create_future()
-        trio.lowlevel.start_guest_run(
-            use_two, folder, run_sync_soon_threadsafe=loop.call_soon_threadsafe, done_callback=done.set_result
-        )
-        (await done).unwrap()
-
-    asyncio.run(run())
-
-
 def in_a_running_loop(folder: Path) -> None:
     """As in a notebook: the loop belongs to somebody else, and runs before and after us."""
     from tests.hosts.scenario import use_two
@@ -79,26 +61,6 @@ def in_a_running_loop(folder: Path) -> None:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
-
-
-def in_two_threads(folder: Path) -> None:
-    """A loop in each, and an instance in each loop."""
-    from tests.hosts.scenario import use_instance
-
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            asyncio.run(use_instance(folder))
-        except BaseException as failure:  # noqa: BLE001 - the main thread raises it
-            failures.append(failure)
-
-    other = threading.Thread(target=run)
-    other.start()
-    asyncio.run(use_instance(folder))
-    other.join()
-    for failure in failures:
-        raise failure
 
 
 def under_pytest_asyncio(folder: Path) -> None:
@@ -118,9 +80,7 @@ HOSTS: dict[str, Callable[[Path], None]] = {
     "anyio-asyncio": partial(under_anyio, backend="asyncio"),
     "anyio-trio": partial(under_anyio, backend="trio"),
     "trio": under_trio,
-    "trio-guest": under_trio_as_a_guest,
     "running-loop": in_a_running_loop,
-    "two-threads": in_two_threads,
     "pytest-asyncio": under_pytest_asyncio,
 }
 

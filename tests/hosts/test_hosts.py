@@ -20,7 +20,7 @@ from tests.hosts.host import HOSTS
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 50
-NEED_SNIFFIO = frozenset(("anyio-trio", "trio", "trio-guest"))
+NEED_SNIFFIO = frozenset(("anyio-trio", "trio"))
 
 
 @pytest.fixture

@@ -340,13 +340,3 @@ def test_the_rest_is_whole_without_a_leaf(leaf: str, tmp_path: Path) -> None:
     ]
     done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_one_module_starts_the_other_faces() -> None:
-    def starts(path: Path) -> bool:
-        name = module_name(path)
-        found = {part_of(item.name) for item in imports_of(path.read_text(), name)}
-        return part_of(name) == DISPATCHER and bool(found & STARTED_BY_THE_DISPATCHER)
-
-    dispatchers = [module_name(path) for path in modules() if starts(path)]
-    assert len(dispatchers) <= 1, dispatchers

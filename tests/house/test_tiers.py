@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests import covering
 from tests.__main__ import pytest_words
 from tests.conftest import LONG_FILES, SHORT_FILES, TESTS
 from tests.tiers import COMMIT, IN_EVERY_SHELL, MERGE, NIGHT, PLACES, tier_of
@@ -38,23 +35,3 @@ def test_tiers__what_is_asked_for_is_what_runs() -> None:
     assert pytest_words(["--all"])[-2:] == ("--tier", "merge")
     assert pytest_words(["--map"])[-3:] == ("--map", "--tier", "commit")
     assert pytest_words(["tests/vt", "-k", "ring"]) == ("pytest", "-q", "tests/vt", "-k", "ring")
-
-
-def test_for__names_what_was_seen_to_run_the_file_and_its_own_directory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(covering, "ROOT", tmp_path)
-    monkeypatch.chdir(tmp_path)
-    for folder in ("src/muxwire/vt", "tests/vt", "tests/library"):
-        (tmp_path / folder).mkdir(parents=True)
-    for file in ("src/muxwire/vt/ring.py", "tests/vt/test_ring.py", "tests/library/test_log.py"):
-        (tmp_path / file).touch()
-    with pytest.raises(LookupError, match="--map"):
-        covering.tests_of("src/muxwire/vt/ring.py")
-    for test, ran in (("vt/test_ring.py", "ring"), ("library/test_log.py", "ring"), ("library/test_gone.py", "ring")):
-        seen = tmp_path / ".pytest_cache" / "v" / "covers" / "tests" / test
-        seen.parent.mkdir(parents=True, exist_ok=True)
-        seen.write_text(f'["src/muxwire/vt/{ran}.py"]')
-    assert covering.tests_of("src/muxwire/vt/ring.py") == ["tests/library/test_log.py", "tests/vt"]
-    with pytest.raises(FileNotFoundError):
-        covering.tests_of("src/muxwire/vt/rings.py")

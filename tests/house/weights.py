@@ -17,7 +17,7 @@ MOST = {
     "cli": 1381,
     "client": 1049,
     "host": 1231,
-    "instance": 836,
+    "instance": 837,
     "library": 1160,
     "logs": 1237,
     "mcp": 1253,
@@ -36,8 +36,8 @@ MOST = {
     "verbs": 448,
     "vt": 887,
     "web": 372,
-    "tests": 20917,
-    "bench": 1933,
+    "tests": 19986,
+    "bench": 1818,
 }  # fmt: skip
 
 

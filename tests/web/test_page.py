@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
-import pytest
 
 from muxwire import Terminals
 from muxwire.web.server import Web, serve
-from tests.apps.browser import CHROMIUM, Browser, browser
+from tests.apps.browser import DEADLINE, Browser, browser, in_a_browser
 from tests.users import short_folder
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"),
-]
+pytestmark = in_a_browser
 
-# A start of a browser on a busy machine takes 20 s.
-DEADLINE = 150
 WIDTH, HEIGHT = 390, 844
-# Where pictures for docs/pictures are written, if they are wanted.
-PICTURES = os.environ.get("MUXWIRE_PICTURES", "")
-
 # A program that asks, and knows the passphrase by a part of its MD5.
 DEPLOY = """\
 printf '\\e[1;32mDeploying\\e[0m release 41 to web-1, web-2\\n'
@@ -49,29 +38,15 @@ async def opened(terminals: Terminals) -> AsyncIterator[Browser]:
             tasks.start_soon(serve, terminals, ready)
             with anyio.fail_after(DEADLINE):
                 await loaded.wait()
-                await until(one, "document.getElementById('ask') !== null")
+                await one.until("document.getElementById('ask') !== null")
                 yield one
             assert not one.errors
             tasks.cancel_scope.cancel()
 
 
-async def until(page: Browser, code: str) -> None:
-    while not await page.evaluate(code):
-        await anyio.sleep(0.1)  # the page reports nothing to be waited for
-
-
-async def shows(page: Browser, text: str) -> None:
-    await until(page, f"document.getElementById('rows').innerText.includes({json.dumps(text)})")
-
-
 def pressed(where: str, text: str) -> str:
     """Press the button there that has that text."""
     return f"[...document.querySelectorAll('{where} button')].find(one => one.innerText.includes('{text}')).click()"
-
-
-async def picture(page: Browser, name: str) -> None:
-    if PICTURES:
-        await page.picture(Path(PICTURES) / f"{name}.png")
 
 
 async def test_a_password_is_answered_from_a_phone(terminals: Terminals, tmp_path: Path) -> None:
@@ -81,21 +56,21 @@ async def test_a_password_is_answered_from_a_phone(terminals: Terminals, tmp_pat
     tab = await terminals.create_tab(name="deploy", cwd=tmp_path)
     asked = await tab.execute("bash deploy")
     async with opened(terminals) as page:
-        await until(page, "document.title === '(1 asking) muxwire'")
+        await page.until("document.title === '(1 asking) muxwire'")
         await page.evaluate(pressed("#list", "deploy"))  # the first look at the tabs may have been too early
-        await until(page, "!document.getElementById('ask').hidden")
-        await shows(page, "Passphrase for deploy@web-1:")
+        await page.until("!document.getElementById('ask').hidden")
+        await page.shows("Passphrase for deploy@web-1:")
         assert await page.evaluate("document.getElementById('reply').type") == "password"
         assert await page.evaluate("location.hash") == ""
-        await picture(page, "web_password_light")
+        await page.picture("web_password_light")
         await page.theme("dark")
-        await until(page, "!document.documentElement.classList.contains('light')")
+        await page.until("!document.documentElement.classList.contains('light')")
         await page.evaluate("document.getElementById('reply').focus()")
         await page.types("open-sesame")
-        await picture(page, "web_password_dark")
+        await page.picture("web_password_dark")
         await page.evaluate("document.querySelector('#ask button').click()")
-        await shows(page, "unlocked")
-        await until(page, "document.getElementById('ask').hidden")
+        await page.shows("unlocked")
+        await page.until("document.getElementById('ask').hidden")
         ended = await tab.command_result(asked.command_id, wait=DEADLINE)
         assert ended.exit_code == 0
         assert "open-sesame" not in (await tab.read_logs()).content + await page.evaluate("document.body.innerText")
@@ -106,29 +81,29 @@ async def test_a_password_is_answered_from_a_phone(terminals: Terminals, tmp_pat
         await page.types("echo no\n")
         assert not await page.evaluate("sending")
         await page.evaluate("document.getElementById('back').click()")
-        await until(page, "!document.getElementById('bar').hidden")
+        await page.until("!document.getElementById('bar').hidden")
         await page.types("echo $((6*7))x\n")
-        await shows(page, "42x")
+        await page.shows("42x")
         assert "echo no\n" not in await page.evaluate("document.getElementById('rows').innerText")
         [line] = [one for one in await terminals.history(tab.key) if one.by == "person"]
         assert line.window_id == tab.key
-        await picture(page, "web_control_dark")
+        await page.picture("web_control_dark")
 
         # A program that draws the whole screen gets the page's size, and the tab has its own again after that.
         size = tab.size
         await page.types("seq 300 | less\n")
-        await shows(page, "\n20\n")
+        await page.shows("\n20\n")
         await page.evaluate("document.getElementById('fitting').click()")
-        await until(page, f"shown.cols < {size[0]}")
-        await picture(page, "web_less_dark")
+        await page.until(f"shown.cols < {size[0]}")
+        await page.picture("web_less_dark")
         await page.evaluate(pressed("#bar", "PgDn"))
-        await shows(page, "\n60\n")
+        await page.shows("\n60\n")
         await page.evaluate("document.getElementById('back').click()")
-        await until(page, f"shown.cols === {size[0]} && document.getElementById('bar').hidden")
+        await page.until(f"shown.cols === {size[0]} && document.getElementById('bar').hidden")
 
         # The list.
         await page.theme("light")
         await page.evaluate("document.getElementById('menu').click()")
-        await picture(page, "web_list_light")
+        await page.picture("web_list_light")
         await page.evaluate(pressed("#list", "notes"))
-        await shows(page, "nothing is asked here")
+        await page.shows("nothing is asked here")

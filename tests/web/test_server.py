@@ -25,14 +25,12 @@ class Answer:
 
     def __init__(self) -> None:
         self.status, self.body, self.headers = 0, b"", dict[bytes, bytes]()
-        self.more, self.gone = anyio.Event(), anyio.Event()
+        self.gone = anyio.Event()
 
     async def send(self, message: dict[str, Any]) -> None:
         self.status = message.get("status", self.status)
         self.headers |= dict(message.get("headers", ()))
         self.body += message.get("body", b"")
-        self.more.set()
-        self.more = anyio.Event()
 
     @property
     def told(self) -> dict[str, Any]:
@@ -47,9 +45,10 @@ async def request(
     *headers: tuple[bytes, bytes],
     key: str = "",
     query: str = "",
+    answer: Answer | None = None,
 ) -> Answer:
     """Ask, and return what was answered."""
-    answer, bodies = Answer(), [b"" if given is None else json.dumps(given).encode()]
+    answer, bodies = answer or Answer(), [b"" if given is None else json.dumps(given).encode()]
 
     async def receive() -> dict[str, Any]:
         if not bodies:
@@ -78,32 +77,22 @@ async def key_of(web: Web, *, types: bool = True) -> str:
     return str((await request(web, "POST", "/session", {"code": web.code(types=types)})).told["key"])
 
 
-class Page:
+class Page(Answer):
     """A stream, read as the page does; `you` is what it sends with each request."""
 
     def __init__(self, web: Web, key: str, tab: str) -> None:
+        super().__init__()
         self.web, self.key, self.tab = web, key, tab
         self.you, self.control, self.shown, self.tabs = "", "", dict[str, Any](), list[dict[str, Any]]()
-        self._lines: list[str] = []
 
     async def follow(self) -> None:
-        answer = Answer()
+        await request(self.web, "GET", "/stream", key=self.key, query=f"tab={self.tab}", answer=self)
 
-        async def receive() -> dict[str, Any]:
-            await answer.gone.wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: dict[str, Any]) -> None:
-            await answer.send(message)
-            *lines, answer.body = answer.body.split(b"\n")
-            for line in lines:
-                self._take(line.decode())
-
-        scope = {
-            "type": "http", "method": "GET", "path": "/stream", "query_string": f"tab={self.tab}".encode(),
-            "headers": [HOST, (b"authorization", f"Bearer {self.key}".encode())],
-        }  # fmt: skip
-        await self.web(scope, receive, send)
+    async def send(self, message: dict[str, Any]) -> None:
+        await super().send(message)
+        *lines, self.body = self.body.split(b"\n")
+        for line in lines:
+            self._take(line.decode())
 
     def _take(self, line: str) -> None:
         told = json.loads(line)

@@ -7,30 +7,19 @@ import re
 import signal
 import subprocess
 import urllib.request
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
+from tests.cli.conftest import place
 from tests.cli.user import Place
-from tests.users import short_folder, write_rc_files
 from tests.web.reader import read, text_of
 
-
-@pytest.fixture(scope="module")
-def place() -> Iterator[Place]:
-    with short_folder() as home:
-        (home / "run").mkdir(mode=0o700)
-        write_rc_files(home)
-        yield Place(home)
+__all__ = ["place"]
 
 
 def test_a_program_sees_a_tab_and_types_into_it(place: Place) -> None:
     tab = place.ok("new", "-n", "seen").strip()
     place.ok("wait", "-t", tab, "--prompt")
     with place.start("control", "seen", stdin=subprocess.PIPE) as controlled:
-        assert controlled.stdin is not None
-        assert controlled.stdout is not None
         given = ({"text": "echo $((6*7))x", "enter": True}, {"press": "it"}, {"text": "exit 4", "enter": True})
         controlled.stdin.write(b"".join(json.dumps(one).encode() + b"\n" for one in given))
         controlled.stdin.close()
@@ -51,9 +40,6 @@ def test_a_program_sees_a_tab_and_types_into_it(place: Place) -> None:
 def test_a_link_opens_one_browser_and_enter_prints_another(place: Place) -> None:
     place.ok("new", "-n", "shown")
     with place.start("web", "--control", stdin=subprocess.PIPE) as serving:
-        assert serving.stdin is not None
-        assert serving.stdout is not None
-        assert serving.stderr is not None
         [(address, code)] = re.findall(
             r"(http://127[.]0[.]0[.]1:[0-9]+/)#(.{22})\n", serving.stdout.readline().decode()
         )
