@@ -12,7 +12,7 @@ import pytest
 from muxwire import Tab, Terminals
 from muxwire.far.host import PaneAnswer
 from muxwire.host import look, processes
-from muxwire.shell.look import PaneLook, Process, Shown, Sleep, TtyModes, judge
+from muxwire.shell.look import PaneLook, Process, Shown, Sleep, TtyModes
 
 DEADLINE = 30.0
 # The peer answers long after a program that is silent would be taken for one that waits for a line.
@@ -92,4 +92,4 @@ def test_an_answer_makes_the_same_look_as_this_machine_s_kernel() -> None:
     assert look.process(7) == Process(
         7, 5, 7, 5, program="script", sleeps=(polls,), inner=(PaneLook(0, lines, 8, (inside,)),)
     )
-    assert judge(look, 5, Shown()).waiting == "line"
+    assert look.judge(5, Shown()).waiting == "line"

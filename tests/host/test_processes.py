@@ -13,7 +13,7 @@ import pytest
 
 from muxwire import Terminals
 from muxwire.host import look, processes as foreground
-from muxwire.shell.look import Shown, Sleep, judge
+from muxwire.shell.look import Shown, Sleep
 from tests.processes import stopped
 
 
@@ -88,7 +88,7 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
         found = look.look(leader.pid, tty, near=near)
         os.close(master)
     assert leader.pid in seen
-    assert judge(found, 0, Shown(line=True)).waiting == ""
+    assert found.judge(0, Shown(line=True)).waiting == ""
 
 
 def test_what_was_typed_is_unread_until_a_program_takes_it() -> None:

@@ -17,13 +17,7 @@ from muxwire.shell.look import (
     TtyModes,
     asks,
     asks_secret,
-    descends,
-    front,
-    innermost,
-    judge,
-    reads,
     sleeps_for_keys,
-    strangers,
 )
 
 SHELL, PROGRAM, INSIDE, OTHER = 10, 20, 30, 40
@@ -199,7 +193,7 @@ ROWS: dict[str, tuple[PaneLook, Shown, Judgement | str]] = {
 @pytest.mark.parametrize("name", ROWS)
 def test_what_is_waited_for(name: str) -> None:
     look, shown, expected = ROWS[name]
-    found = judge(look, SHELL, shown)
+    found = look.judge(SHELL, shown)
     assert (found if found.hidden else found.waiting) == expected
 
 
@@ -249,25 +243,26 @@ def test_what_runs_inside_must_rest_as_well() -> None:
     ],
 )
 def test_where_the_kernel_tells_nothing(look: PaneLook, waiting: str) -> None:
-    assert judge(look, SHELL, TEXT).waiting == waiting
-    assert reads(look)
+    assert look.judge(SHELL, TEXT).waiting == waiting
+    assert look.reads
 
 
 def test_a_shell_that_computes_on_a_raw_terminal_does_not_read() -> None:
     for sleep, expected in ((POLL_TIMED_MORE, True), (READ, True), (NANOSLEEP, False), (RUNS, False), (WRITE, False)):
         shell = Process(SHELL, 1, SHELL, SHELL, program="fish", sleeps=(sleep,))
-        assert reads(PaneLook(SHELL, RAW, SHELL, (shell,))) is expected
+        assert PaneLook(SHELL, RAW, SHELL, (shell,)).reads is expected
 
 
 def test_who_reads_from_another_session() -> None:
     asks_here, waits_elsewhere, unsure = stranger(POLL), stranger(POLL_FILE), stranger(POLL_UNKNOWN)
-    assert strangers(pane(RAW, asks_here, foreground=SHELL)) == [asks_here]
+    assert pane(RAW, asks_here, foreground=SHELL).strangers() == [asks_here]
     for one in (waits_elsewhere, unsure, program(POLL)):
-        assert not strangers(pane(RAW, one, foreground=SHELL))
+        assert not pane(RAW, one, foreground=SHELL).strangers()
     child = stranger(POLL, parent=PROGRAM)
     look = pane(RAW, program(NANOSLEEP), child)
-    assert descends(look, child, PROGRAM)
-    assert not descends(look, asks_here, PROGRAM)
+    assert look.descends(child.pid, PROGRAM)
+    assert look.descends(child.pid, SHELL)
+    assert not look.descends(child.pid, INSIDE)
 
 
 def test_who_is_in_front_over_relays() -> None:
@@ -280,22 +275,26 @@ def test_who_is_in_front_over_relays() -> None:
         ((EMPTY,), 0),
         ((), 0),
     ):
-        found = innermost(pane(RAW, program(POLL, name="script", inner=inner)))
+        found = pane(RAW, program(POLL_MORE, name="script", inner=inner)).innermost()
         assert (found.foreground if found is not None else 0) == expected, inner
-    relay = Process(INSIDE, PROGRAM, INSIDE, INSIDE, program="script", inner=(inside(LINES, READ),))
+    at_its_own_prompt = program(POLL, name="python3", inner=(there,))  # it has spawned a shell, and passes no keys on
+    assert pane(RAW, at_its_own_prompt).innermost() is None
+    relay = Process(
+        INSIDE, PROGRAM, INSIDE, INSIDE, program="script", sleeps=(POLL_MORE,), inner=(inside(LINES, READ),)
+    )
     for hidden, modes in (((), LINES), ((None,), None)):
         middle = PaneLook(0, RAW, INSIDE, (replace(relay, inner=relay.inner + hidden),))
-        deeper = innermost(pane(RAW, stranger(READ), program(POLL, name="sudo", inner=(middle,))))
+        deeper = pane(RAW, stranger(READ), program(POLL_MORE, name="sudo", inner=(middle,))).innermost()
         assert (deeper.modes if deeper is not None else None) == modes
         assert deeper is None or OTHER not in [one.pid for one in deeper.processes]
-        assert deeper is None or descends(deeper, deeper.processes[-1], SHELL)
+        assert deeper is None or deeper.descends(deeper.processes[-1].pid, SHELL)
 
 
 def test_what_is_in_front() -> None:
-    assert front(pane(LINES, program(READ)), supervised=False) == Foreground(PROGRAM, "prog")
+    assert pane(LINES, program(READ)).front(supervised=False) == Foreground(PROGRAM, "prog")
     beneath = Process(PROGRAM, SHELL, SHELL, SHELL, program="top")
-    assert front(pane(LINES, beneath, foreground=SHELL), supervised=True) == Foreground(SHELL, "top")
-    assert front(pane(LINES, foreground=0), supervised=True) is None
+    assert pane(LINES, beneath, foreground=SHELL).front(supervised=True) == Foreground(SHELL, "top")
+    assert pane(LINES, foreground=0).front(supervised=True) is None
 
 
 @pytest.mark.parametrize(

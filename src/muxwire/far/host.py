@@ -25,7 +25,7 @@ from muxwire.host.host import Host, Link
 from muxwire.host.processes import FORKED, is_script
 from muxwire.host.shells import shell_named
 from muxwire.protocol.commands import command, command_list, joined
-from muxwire.shell.look import PaneLook, Process, Sleep, TtyModes, front, sleeps_for_keys
+from muxwire.shell.look import PaneLook, Process, Sleep, TtyModes, sleeps_for_keys
 from muxwire.shell.quoting import os_bytes
 
 if TYPE_CHECKING:
@@ -497,7 +497,7 @@ class RemoteHost(Host):
         return found.pgrp if found is not None else None
 
     def foreground(self, leader: int, *, supervised: bool = False) -> Foreground | None:
-        return front(self.look(leader, ""), supervised=supervised)
+        return self.look(leader, "").front(supervised=supervised)
 
     def sleeps_for_keys(self, pid: int, *, polls: bool) -> bool:
         found = self._process(pid)

@@ -24,14 +24,7 @@ from muxwire.shell.listener import (
     prompt_after,
     refusal,
 )
-from muxwire.shell.look import (
-    RELAYS,
-    StopTarget,
-    descends,
-    innermost,
-    judge,
-    reads_as_prompt,
-)
+from muxwire.shell.look import StopTarget, reads_as_prompt
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.redraw import SCREEN_BACK, readable, shown_again
 from muxwire.shell.session import ShellSession
@@ -48,7 +41,7 @@ if TYPE_CHECKING:
     from muxwire.shell import Shell
     from muxwire.shell.execution import Execution
     from muxwire.shell.listener import ForegroundShell
-    from muxwire.shell.look import Foreground, PaneLook, Waiting
+    from muxwire.shell.look import PaneLook, Waiting
 
 
 # Since when a pane is unused. Each use sets a number and a time, and wakes no task.
@@ -328,7 +321,7 @@ class PaneState:
             return None
         host, now = self.host, time.monotonic()
         own = self.shell if front.pgrp == self.session.shell_pid else None
-        modes, running, inner = self.terminal.tty_modes(), self.session.running, self._inner_shell(front)
+        modes, (inner, begun) = self.terminal.tty_modes(), self._inner_shell(self.session.running)
         seen = InFront(
             front,
             found,
@@ -338,7 +331,7 @@ class PaneState:
             reads=host.shares_folder(front.pgrp, folder),
             secret=self.terminal.asks_secret(),
             inner=inner,
-            begun=running is not None and self._began(running, inner),
+            begun=begun,
             prompted=reads_as_prompt(self.terminal.open_line()),
             editor=self.terminal.announces_editor(),
             silent=self.terminal.silent_for(now),
@@ -346,23 +339,19 @@ class PaneState:
         )
         return find_listener(self.session, seen, now)
 
-    def _inner_shell(self, front: Foreground) -> int:
-        """The shell that waits for a line over a relay; 0 if none is seen to."""
-        look = innermost(self.terminal.seen()) if front.program in RELAYS else None
+    def _inner_shell(self, running: Execution | None) -> tuple[int, bool]:
+        """The shell that waits for a line over a relay, 0 if none is seen to; and whether the command that runs, in
+        another shell there, has begun it.
+        """
+        look = self.terminal.seen().innermost()
         inner = look.process(look.foreground) if look is not None else None
         if look is None or inner is None or self.host.runs_script(inner.pid):
-            return 0
-        found = judge(look, 0, self.terminal.shown(look))
-        return inner.pid if takes_line(self.host.shell_for(inner.program), found.waiting) else 0
-
-    def _began(self, execution: Execution, inner: int) -> bool:
-        """Whether the shell `inner`, over a relay, was begun by `execution` in another shell there."""
-        own = execution.shell_inner
-        if not (execution.started and own and inner) or inner == own:
-            return False
-        look = innermost(self.terminal.seen())
-        process = look.process(inner) if look is not None else None
-        return look is not None and process is not None and descends(look, process, own)
+            return 0, False
+        waiting = look.judge(0, self.terminal.shown(look)).waiting
+        if not takes_line(self.host.shell_for(inner.program), waiting):
+            return 0, False
+        own = running.shell_inner if running is not None and running.started else 0
+        return inner.pid, own not in (0, inner.pid) and look.descends(inner.pid, own)
 
     def on_its_way(self) -> bool:
         """Whether the tab's shell is sure to come to its prompt by itself."""
@@ -387,9 +376,8 @@ class PaneState:
         front = self.host.foreground(self.leader_pid)
         if front is None or front.pgrp != execution.shell_pgrp or not self.terminal.may_wait():
             return -1
-        if self._began(execution, self._inner_shell(front)):
-            return -1
-        return self.prompt_after(execution, execution.begin)
+        _, begun = self._inner_shell(execution)
+        return -1 if begun else self.prompt_after(execution, execution.begin)
 
     def prompt_after(self, execution: Execution, begin: int) -> int:
         """Where the prompt begins at which the output from `begin` on ends; -1 if it ends with none."""

@@ -22,9 +22,6 @@ from muxwire.shell.look import (
     Shown,
     asks,
     asks_secret,
-    judge,
-    may_read,
-    reads,
 )
 from muxwire.shell.session_table import ShellState
 from muxwire.vt.screens import on_alternate
@@ -83,7 +80,7 @@ class Terminal:
 
     def _decided(self, look: PaneLook) -> bool:
         """Whether that look shows what is waited for."""
-        return bool(judge(look, self.session.shell_pid, self.shown(look)).waiting)
+        return bool(look.judge(self.session.shell_pid, self.shown(look)).waiting)
 
     async def refresh_soon(self) -> None:
         """As `refresh`, for a call whose time may be over: without an answer soon, what was known stays."""
@@ -115,7 +112,7 @@ class Terminal:
         if old or not self._pane.reachable:
             return Judgement()
         near, shell = self.seen(near=True), self.session.shell_pid
-        found = judge(near, shell, self.shown(near))
+        found = near.judge(shell, self.shown(near))
         if found.waiting:
             return found
         if near.foreground == shell and running is None:
@@ -125,12 +122,12 @@ class Terminal:
             look = self.seen(age=age)
         if look.foreground != near.foreground:
             return found  # what was seen of all processes is older than what is in front
-        return judge(look, shell, self.shown(look, whole=self.host.answers_now))
+        return look.judge(shell, self.shown(look, whole=self.host.answers_now))
 
     def waits_near(self) -> Waiting:
         """What is waited for, by the leaders of the session and of the foreground group alone: a tenth of the work."""
         near = self.seen(near=True)
-        return judge(near, self.session.shell_pid, self.shown(near)).waiting
+        return near.judge(self.session.shell_pid, self.shown(near)).waiting
 
     def waits_for_input(self) -> Waiting:
         return self.judgement().waiting
@@ -154,7 +151,7 @@ class Terminal:
 
         `whole`: it is a look at all processes, so it says whether they rest.
         """
-        if not any(may_read(sleep.where) and sleep.tty is not False for one in look.processes for sleep in one.sleeps):
+        if not any(sleep.may_be_for_keys for one in look.processes for sleep in one.sleeps):
             return Shown()
         if whole:
             self._rest = self._rest.after(look)
@@ -324,4 +321,4 @@ class Terminal:
 
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed."""
-        return reads(self.seen(near=True))
+        return self.seen(near=True).reads

@@ -48,7 +48,8 @@ _NOWHERE: Final = ("0", "")
 # busybox's `read` polls the terminal before it reads a byte, for nothing else.
 _POLLS_FIRST: Final = ("busybox", "ash")
 
-# Programs that put another terminal's shell on this one. Others (a REPL, a database) would take a probe as input.
+# Programs that put another terminal's shell on this one, also where that cannot be seen. Others (a REPL, a database)
+# would take a probe as input.
 RELAYS: Final = frozenset((
     "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
     "incus", "machinectl", "script", "sshpass", "autossh", "nsenter", "chroot", "sudo", "su", "doas", "runuser",
@@ -169,6 +170,11 @@ class Sleep:
     endless: bool = False
     brief: bool = False
 
+    @property
+    def may_be_for_keys(self) -> bool:
+        """Whether it is a read or a poll that may be of the terminal."""
+        return self.tty is not False and self.call != "write" and may_read(self.where)
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -192,6 +198,94 @@ class Process:
     inner: tuple[PaneLook | None, ...] = ()
     flags: int = 0
     used: float = 0.0
+
+    @property
+    def relays(self) -> bool:
+        """Whether it waits for keys, and for more than them at once: what holds a master and waits for keys alone, as
+        a Python at its prompt that has spawned a shell, passes none on.
+        """
+        return any(one.may_be_for_keys and one.where.startswith(_POLL) and not one.alone for one in self.sleeps)
+
+    @property
+    def works(self) -> bool:
+        """Whether a thread is awake, waits for time to pass or for what comes over a connection; in a program that does
+        not look for keys, also for anything within some time.
+
+        Of a program in a session of its own only the main thread counts: a service that the one in front uses (the
+        kernel of a Jupyter console) has threads that look after it at all times.
+        """
+        looks = any(one.tty and one.may_be_for_keys for one in self.sleeps)
+        for sleep in self.sleeps if self.controls else self.sleeps[:1]:
+            awake = sleep.state in ("R", "D") or sleep.where.startswith(_PAUSE)
+            elsewhere = sleep.tty is False and (sleep.where.startswith(_READ) or not (looks or sleep.endless))
+            if awake or elsewhere:
+                return True
+        return False
+
+    def judge(self, modes: TtyModes, shown: Shown, shell: int, *, tells: bool) -> Judgement:
+        """What it waits for in a terminal with these modes, of which the other arguments are as for `PaneLook`."""
+        kind: Waiting = "raw" if not modes.icanon else "line" if modes.echo else "password"
+        if self.program.startswith(_ASK_SECRETS):
+            kind = "password"
+        if not tells:
+            return Judgement("", self.program in _CARRIERS)
+        if self.inner:
+            return self._judge_relay(shown)
+        if self.closed:  # sudo, su, passwd: a program that turns the echo off asks for a secret
+            sleeping = any(one.state == "S" for one in self.sleeps)
+            return Judgement(kind) if sleeping and kind == "password" else Judgement("", True)
+        main, others = self.sleeps[:1], self.sleeps[1:]
+        if main and (shown.asks or all(one.tty for one in others)) and _leaves_to_others(main[0], modes, shown):
+            main += others
+        waits = any(self._waits(sleep, modes, shown, shell) for sleep in main)
+        if self.program in _CARRIERS:
+            asks = kind == "password" or (kind == "line" and self.program in _ASK_THEMSELVES)
+            read = any(one.where.startswith(_READ) for one in self.sleeps)
+            return Judgement(kind) if waits and asks and read else Judgement("", True)
+        return Judgement(kind) if waits else Judgement()
+
+    def _judge_relay(self, shown: Shown) -> Judgement:
+        """Rule 5. Of a relay with several inner terminals it is not known which one gets the keys: all must wait."""
+        if not any(one.may_be_for_keys for one in self.sleeps):
+            return Judgement()
+        kinds: list[Waiting] = []
+        for inner in self.inner:
+            if inner is None or (inner.modes is None and inner.processes):
+                return Judgement("", True)
+            if not inner.processes:  # nothing runs there (any more)
+                continue
+            found = inner.judge(0, shown)
+            if not found.waiting:
+                return found
+            kinds.append(found.waiting)
+        return Judgement(kinds[0]) if kinds else Judgement()
+
+    def _waits(self, sleep: Sleep, modes: TtyModes, shown: Shown, shell: int) -> bool:
+        """Whether a thread of it that sleeps so waits for keys."""
+        if not sleep.may_be_for_keys:
+            return False
+        if sleep.where.startswith(_READ):
+            # A program that asks for something hides the answer, or leaves the line open.
+            return sleep.tty is True or sleep.where == "n_tty_read" or not modes.echo or shown.line
+        if sleep.tty and sleep.alone and sleep.endless:
+            return True
+        # It may look for keys between two pieces of work; pinentry-curses looks every 70 ms, and does nothing else.
+        if sleep.brief and not self.program.startswith(_ASK_SECRETS):
+            at_prompt = self.program.startswith(_PYTHONS) and shown.at_python and sleep.alone
+            still = shown.still and (shown.asks or shown.editor)
+            return bool((at_prompt or still) and sleep.tty and not modes.icanon)
+        if not modes.icanon:
+            return shown.asks
+        if sleep.tty is None:
+            return self.program in _POLLS_FIRST and (shown.line or self.pid == shell)
+        return shown.line and (sleep.alone or sleep.endless)
+
+
+def _leaves_to_others(main: Sleep, modes: TtyModes, shown: Shown) -> bool:
+    """Whether a main thread that sleeps so may have another one read the terminal (rule 3)."""
+    if main.endless:
+        return main.where.startswith((*_POLL, _FUTEX))
+    return main.where.startswith(_POLL) and (main.tty is None or (shown.still and not modes.icanon))
 
 
 @final
@@ -219,6 +313,111 @@ class PaneLook:
     def group(self, pgrp: int) -> list[Process]:
         """The processes of a group, its leader first."""
         return sorted((one for one in self.processes if one.group == pgrp), key=lambda one: one.pid != pgrp)
+
+    def front(self, *, supervised: bool) -> Foreground | None:
+        """What runs in the foreground; None if nothing does.
+
+        `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
+        """
+        if self.foreground <= 0:
+            return None
+        named = self.process(self.foreground)
+        if supervised and self.foreground == self.leader:
+            named = next((one for one in self.processes if one.parent == self.leader), named)
+        return Foreground(self.foreground, named.program if named is not None else "")
+
+    def judge(self, shell: int, shown: Shown) -> Judgement:
+        """What is waited for; `shell` is the process group of the tab's own shell, 0 if it has none.
+
+        `editor`: the shell is in front, has the terminal raw and reads. What it runs in its own group, as in `$(fzf)`,
+        may have made it raw, and may wait.
+        """
+        modes = self.modes
+        if modes is None or modes.unread or self.foreground <= 0:
+            return Judgement()
+        if self.foreground == shell and not modes.icanon:
+            inside = (one for one in self.group(shell) if one.pid != shell) if self.tells else ()
+            found_inside = (one.judge(modes, shown, shell, tells=True) for one in inside)
+            return next((one for one in found_inside if one.waiting), Judgement("editor" if self.reads else ""))
+        hidden = False
+        if shown.still and any(one.works for one in self._candidates()):
+            shown = replace(shown, still=False)
+        for process in self._candidates():
+            found = process.judge(modes, shown, shell, tells=self.tells)
+            if found.waiting:
+                return found
+            hidden = hidden or found.hidden
+        if not self.tells and not modes.icanon and self.foreground != self.leader and not hidden:
+            return Judgement("raw")
+        return Judgement("", hidden)
+
+    @property
+    def reads(self) -> bool:
+        """Whether the foreground sleeps until something is typed, whatever the modes; True where the kernel does not
+        tell.
+
+        A terminal that was left raw makes a shell that computes look like one that edits a line.
+        """
+        return not self.tells or any(
+            sleep.may_be_for_keys for one in self.group(self.foreground) for sleep in one.sleeps
+        )
+
+    def leaves_inside(self, words_of: Callable[[int], Sequence[str]]) -> bool:
+        """Whether what is in front is the client of an engine that has run a program in a container (`exec`).
+
+        That goes on when its client is killed. `words_of` is asked for the arguments of a process.
+        """
+        for one in self.group(self.foreground):
+            words = words_of(one.pid) if one.program in _ENGINES else ()
+            if [word for word in words if word in _ENGINE_WORDS][:1] == ["exec"]:
+                return True
+            if any(inner is not None and inner.leaves_inside(words_of) for inner in one.inner):
+                return True
+        return False
+
+    def strangers(self) -> list[Process]:
+        """The processes of other sessions that read the terminal, or poll it: pinentry, for one.
+
+        Only what is proved counts, by the arguments of the system call.
+        """
+        own = {one.session for one in self.processes if one.controls}
+        others = [one for one in self.processes if one.session not in own]
+        return [one for one in others if any(sleep.tty and sleep.may_be_for_keys for sleep in one.sleeps)]
+
+    def innermost(self) -> PaneLook | None:
+        """The inner terminal behind all relays, with the processes on the way there; None without a relay, or if
+        hidden.
+
+        A relay that holds several inner terminals in which something runs is not followed: it is not known which is
+        shown.
+        """
+        inner = [one for process in self.group(self.foreground) if process.relays for one in process.inner]
+        used = [one for one in inner if one is not None and one.processes]
+        if None in inner or len(used) != 1:
+            return None
+        (there,) = used
+        deeper = there.innermost() or (there if not any(one.inner for one in there.group(there.foreground)) else None)
+        before = (one for one in self.processes if one.controls)  # others are no readers of the inner terminal
+        return None if deeper is None else replace(deeper, processes=(*before, *deeper.processes))
+
+    def descends(self, pid: int, ancestor: int) -> bool:
+        """Whether a process is `ancestor` or comes from it, as far as its parents were seen."""
+        parents = {one.pid: one.parent for one in self.processes}
+        while pid != ancestor and pid in parents:
+            pid = parents.pop(pid)
+        return pid == ancestor
+
+    def everything(self) -> Iterator[Process]:
+        """The processes that may read the terminal, and those of all terminals inside of it."""
+        for process in self._candidates():
+            yield process
+            for inner in process.inner:
+                yield from inner.everything() if inner is not None else ()
+
+    def _candidates(self) -> Iterator[Process]:
+        """Those that may read the terminal (rule 4), the foreground group first, its leader before the others."""
+        yield from self.group(self.foreground)
+        yield from (one for one in self.processes if not one.controls and one.group != self.foreground)
 
 
 @final
@@ -262,7 +461,7 @@ class Rest:
 
     def after(self, look: PaneLook) -> Rest:
         """The same by a later look. A program or a thread that has begun or ended meanwhile was at work."""
-        used = {(one.pid, len(one.sleeps)): one.used for one in _everything(look)}
+        used = {(one.pid, len(one.sleeps)): one.used for one in look.everything()}
         seconds = look.seen_at - self.at
         had = sum(used.values()) - sum(self.used.values())
         if used.keys() != self.used.keys() or had > _STILL_SHARE * max(seconds, STILL_SECONDS):
@@ -277,104 +476,6 @@ class Judgement:
 
     waiting: Waiting = ""
     hidden: bool = False
-
-
-def front(look: PaneLook, *, supervised: bool) -> Foreground | None:
-    """What runs in the foreground; None if nothing does.
-
-    `supervised`: the leader is our supervisor, in whose process group the program beneath it is at first.
-    """
-    if look.foreground <= 0:
-        return None
-    named = look.process(look.foreground)
-    if supervised and look.foreground == look.leader:
-        named = next((one for one in look.processes if one.parent == look.leader), named)
-    return Foreground(look.foreground, named.program if named is not None else "")
-
-
-def judge(look: PaneLook, shell: int, shown: Shown) -> Judgement:
-    """What is waited for in a terminal; `shell` is the process group of the tab's own shell, 0 if it has none.
-
-    `editor`: the shell is in front, has the terminal raw and reads. What it runs in its own group, as in `$(fzf)`, may
-    have made it raw, and may wait.
-    """
-    modes = look.modes
-    if modes is None or modes.unread or look.foreground <= 0:
-        return Judgement()
-    if look.foreground == shell and not modes.icanon:
-        inside = (one for one in look.group(shell) if one.pid != shell) if look.tells else ()
-        found_inside = (_of_process(one, modes, shown, shell, tells=True) for one in inside)
-        return next((one for one in found_inside if one.waiting), Judgement("editor" if reads(look) else ""))
-    hidden = False
-    if shown.still and any(map(_works, _candidates(look))):
-        shown = replace(shown, still=False)
-    for process in _candidates(look):
-        found = _of_process(process, modes, shown, shell, tells=look.tells)
-        if found.waiting:
-            return found
-        hidden = hidden or found.hidden
-    if not look.tells and not modes.icanon and look.foreground != look.leader and not hidden:
-        return Judgement("raw")
-    return Judgement("", hidden)
-
-
-def reads(look: PaneLook) -> bool:
-    """Whether the foreground sleeps until something is typed, whatever the modes; True where the kernel does not tell.
-
-    A terminal that was left raw makes a shell that computes look like one that edits a line.
-    """
-    if not look.tells:
-        return True
-    return any(_is_call(sleep) for one in _candidates(look) if one.group == look.foreground for sleep in one.sleeps)
-
-
-def leaves_inside(look: PaneLook, words_of: Callable[[int], Sequence[str]]) -> bool:
-    """Whether what is in front is the client of an engine that has run a program in a container (`exec`).
-
-    That goes on when its client is killed. `words_of` is asked for the arguments of a process.
-    """
-    for one in look.group(look.foreground):
-        if one.program in _ENGINES and [word for word in words_of(one.pid) if word in _ENGINE_WORDS][:1] == ["exec"]:
-            return True
-        if any(inner is not None and leaves_inside(inner, words_of) for inner in one.inner):
-            return True
-    return False
-
-
-def strangers(look: PaneLook) -> list[Process]:
-    """The processes of other sessions that read the terminal, or poll it: pinentry, for one.
-
-    Only what is proved counts, by the arguments of the system call.
-    """
-    own = {one.session for one in look.processes if one.controls}
-    return [one for one in look.processes if one.session not in own and any(s.tty and _is_call(s) for s in one.sleeps)]
-
-
-def innermost(look: PaneLook) -> PaneLook | None:
-    """The inner terminal behind all relays, with the processes on the way there; None without a relay, or if hidden.
-
-    A relay that holds several inner terminals in which something runs is not followed: it is not known which is shown.
-    """
-    inner = [one for process in look.group(look.foreground) for one in process.inner]
-    used = [one for one in inner if one is not None and one.processes]
-    if None in inner or len(used) != 1:
-        return None
-    (there,) = used
-    deeper = innermost(there) or (there if not any(one.inner for one in there.group(there.foreground)) else None)
-    before = (one for one in look.processes if one.controls)  # others are no readers of the inner terminal
-    return None if deeper is None else replace(deeper, processes=(*before, *deeper.processes))
-
-
-def descends(look: PaneLook, process: Process, pid: int) -> bool:
-    """Whether a process is `pid` or comes from it, as far as its parents were seen."""
-    seen: set[int] = set()
-    found: Process | None = process
-    while found is not None and found.pid not in seen:
-        if pid in (found.pid, found.parent):
-            return True
-        seen.add(found.pid)
-        found = look.process(found.parent)
-    return False
 
 
 def asks_secret(line: str) -> bool:
@@ -392,109 +493,6 @@ def asks(line: str) -> bool:
     if _PROGRESS.search(line) is not None:
         return False
     return _QUESTION.search(line.rstrip()) is not None or _PROMPT.search(line) is not None
-
-
-def _candidates(look: PaneLook) -> Iterator[Process]:
-    """Those that may read the terminal (rule 3), the foreground group first, its leader before the others."""
-    yield from look.group(look.foreground)
-    yield from (one for one in look.processes if not one.controls and one.group != look.foreground)
-
-
-def _everything(look: PaneLook) -> Iterator[Process]:
-    """The processes that may read the terminal, and those of all terminals inside of it."""
-    for process in _candidates(look):
-        yield process
-        for inner in process.inner:
-            yield from _everything(inner) if inner is not None else ()
-
-
-def _works(process: Process) -> bool:
-    """Whether a thread is awake, waits for time to pass or for what comes over a connection; in a program that does not
-    look for keys, also for anything within some time.
-
-    Of a program in a session of its own only the main thread counts: a service that the one in front uses (the kernel
-    of a Jupyter console) has threads that look after it at all times.
-    """
-    looks = any(_is_call(sleep) and sleep.tty for sleep in process.sleeps)
-    for sleep in process.sleeps if process.controls else process.sleeps[:1]:
-        awake = sleep.state in ("R", "D") or sleep.where.startswith(_PAUSE)
-        elsewhere = sleep.tty is False and (sleep.where.startswith(_READ) or not (looks or sleep.endless))
-        if awake or elsewhere:
-            return True
-    return False
-
-
-def _of_process(process: Process, modes: TtyModes, shown: Shown, shell: int, *, tells: bool) -> Judgement:
-    kind: Waiting = "raw" if not modes.icanon else "line" if modes.echo else "password"
-    if process.program.startswith(_ASK_SECRETS):
-        kind = "password"
-    if not tells:
-        return Judgement("", process.program in _CARRIERS)
-    if process.inner:
-        return _of_relay(process, shown)
-    if process.closed:  # sudo, su, passwd: a program that turns the echo off asks for a secret
-        sleeping = any(one.state == "S" for one in process.sleeps)
-        return Judgement(kind) if sleeping and kind == "password" else Judgement("", True)
-    main, others = process.sleeps[:1], process.sleeps[1:]
-    if main and (shown.asks or all(one.tty for one in others)) and _leaves_to_others(main[0], modes, shown):
-        main += others
-    waits = any(_waits(sleep, process, modes, shown, shell) for sleep in main)
-    if process.program in _CARRIERS:
-        asks = kind == "password" or (kind == "line" and process.program in _ASK_THEMSELVES)
-        read = any(one.where.startswith(_READ) for one in process.sleeps)
-        return Judgement(kind) if waits and asks and read else Judgement("", True)
-    return Judgement(kind) if waits else Judgement()
-
-
-def _of_relay(process: Process, shown: Shown) -> Judgement:
-    """Rule 4. Of a relay with several inner terminals it is not known which one gets the keys: all must wait."""
-    if not any(_is_call(sleep) for sleep in process.sleeps):
-        return Judgement()
-    kinds: list[Waiting] = []
-    for inner in process.inner:
-        if inner is None or (inner.modes is None and inner.processes):
-            return Judgement("", True)
-        if not inner.processes:  # nothing runs there (any more)
-            continue
-        found = judge(inner, 0, shown)
-        if not found.waiting:
-            return found
-        kinds.append(found.waiting)
-    return Judgement(kinds[0]) if kinds else Judgement()
-
-
-def _is_call(sleep: Sleep) -> bool:
-    """Whether a thread sleeps in a read or a poll that may be of the terminal."""
-    if sleep.tty is False or sleep.call == "write":
-        return False
-    return sleep.where.startswith((*_READ, *_POLL))
-
-
-def _leaves_to_others(main: Sleep, modes: TtyModes, shown: Shown) -> bool:
-    """Whether a main thread that sleeps so may have another one read the terminal (rule 3)."""
-    if main.endless:
-        return main.where.startswith((*_POLL, _FUTEX))
-    return main.where.startswith(_POLL) and (main.tty is None or (shown.still and not modes.icanon))
-
-
-def _waits(sleep: Sleep, process: Process, modes: TtyModes, shown: Shown, shell: int) -> bool:
-    if not _is_call(sleep):
-        return False
-    if sleep.where.startswith(_READ):
-        # A program that asks for something hides the answer, or leaves the line open.
-        return sleep.tty is True or sleep.where == "n_tty_read" or not modes.echo or shown.line
-    if sleep.tty and sleep.alone and sleep.endless:
-        return True
-    # It may look for keys between two pieces of work; pinentry-curses looks every 70 ms, and does nothing else.
-    if sleep.brief and not process.program.startswith(_ASK_SECRETS):
-        at_prompt = process.program.startswith(_PYTHONS) and shown.at_python and sleep.alone
-        still = shown.still and (shown.asks or shown.editor)
-        return bool((at_prompt or still) and sleep.tty and not modes.icanon)
-    if not modes.icanon:
-        return shown.asks
-    if sleep.tty is None:
-        return process.program in _POLLS_FIRST and (shown.line or process.pid == shell)
-    return shown.line and (sleep.alone or sleep.endless)
 
 
 def sleeps_for_keys(where: str, *, polls: bool) -> bool:

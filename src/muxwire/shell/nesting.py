@@ -21,7 +21,7 @@ from muxwire.shell.listener import (
     prompt_expected,
     shows_prompt,
 )
-from muxwire.shell.look import RELAYS, asks, leaves_inside, reads_as_prompt
+from muxwire.shell.look import RELAYS, asks, reads_as_prompt
 from muxwire.shell.port import ask, caught_up, silence, until
 from muxwire.shell.redraw import shown_again
 from muxwire.shell.tab_state import takes_line
@@ -137,7 +137,7 @@ class NestedShells:
         if front is None or front.program not in RELAYS or not pane.reachable:
             return
         look = await self._port.look(wide=True) or pane.terminal.seen()
-        if not leaves_inside(look, pane.terminal.arguments):
+        if not look.leaves_inside(pane.terminal.arguments):
             return
 
         newest, interrupted = pane.session.current, pane.stream.end

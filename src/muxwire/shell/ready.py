@@ -21,7 +21,6 @@ from muxwire.shell.listener import (
     ready_deadline,
     unanswered,
 )
-from muxwire.shell.look import descends, strangers
 from muxwire.shell.port import LOOK_SECONDS, caught_up, reads_on, until
 from muxwire.shell.prompt_line import EDITOR_GRACE, LATE_GRACE
 from muxwire.shell.tab_state import line_lost, not_begun, starting
@@ -183,7 +182,8 @@ class Ready:
         last = self._pane.now + ROUSED_SECONDS
         while True:
             look = await self._port.look(wide=True) or self._pane.terminal.seen()
-            found = (one for one in strangers(look) if listener.level == 1 or not descends(look, one, listener.pgrp))
+            own = listener.pgrp if listener.level > 1 else 0
+            found = (one for one in look.strangers() if not (own and look.descends(one.pid, own)))
             reader = next(found, None)
             if reader is not None or not look.roused or self._pane.now >= last:
                 return reader

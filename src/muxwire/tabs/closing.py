@@ -9,7 +9,6 @@ import anyio
 
 from muxwire.errors import TabUnavailable
 from muxwire.shell.listener import may_be_read
-from muxwire.shell.look import strangers
 from muxwire.shell.port import LOOK_SECONDS
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
 async def reading_strangers(pane: PaneState) -> dict[int, str]:
     """The processes of other sessions that read the terminal: the pid of each, and when it was started."""
     await pane.terminal.look(wide=True)
-    return {one.pid: pane.host.started(one.pid) for one in strangers(pane.terminal.seen())}
+    return {one.pid: pane.host.started(one.pid) for one in pane.terminal.seen().strangers()}
 
 
 async def asking_strangers(pane: PaneState) -> dict[int, str]:
