@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import re
 import shutil
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
@@ -116,6 +117,26 @@ async def test_a_shell_behind_ssh_runs_commands_exactly(terminals: Terminals, ta
         assert (outer.state, outer.running) == ("running", True), outer
         assert "cannot be seen" in outer.note
     await works(terminals, tab, outer.command_id, fish=kind == "fish")
+
+
+SPAWN = f"{sys.executable} -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'"
+
+
+async def test_a_shell_behind_a_relay_of_no_known_name_runs_commands_exactly(terminals: Terminals, tab: Tab) -> None:
+    """As that of `poetry shell`: it is a relay because a shell is seen to wait in the terminal that it holds."""
+    outer = await tab.execute(f"{SPAWN} bash --norc", timeout=DEADLINE)
+    assert outer.state == "interactive", outer
+    await works(terminals, tab, outer.command_id)
+
+
+async def test_what_holds_a_shell_and_waits_for_its_own_keys_gets_no_command(tab: Tab) -> None:
+    """A Python at its prompt, with a shell that it has spawned, would take a probe for its input."""
+    starts = 'import os, pty; pty.fork()[0] or os.execvp("bash", ["bash", "--norc"])'
+    begun = await tab.execute(f"{sys.executable} -q -i -c '{starts}'", timeout=DEADLINE)
+    assert begun.state == "interactive", begun
+    with pytest.raises(TabUnavailable, match="waits for input"):
+        await tab.execute("echo no", timeout=DEADLINE)
+    assert "printf" not in (await tab.read_logs(lines=20)).content
 
 
 @pytest.mark.parametrize("inner", ["bash --norc", "dash", f"script -q -e -c '{SHELLS['bash']}' /dev/null"])

@@ -321,11 +321,12 @@ class PaneState:
             return None
         host, now = self.host, time.monotonic()
         own = self.shell if front.pgrp == self.session.shell_pid else None
-        modes, (inner, begun) = self.terminal.tty_modes(), self._inner_shell(self.session.running)
+        modes, shell = self.terminal.tty_modes(), own or host.shell_for(front.program)
+        inner, begun = self._inner_shell(self.session.running) if shell is None else (0, False)
         seen = InFront(
             front,
             found,
-            own or host.shell_for(front.program),
+            shell,
             raw=modes is not None and not modes.icanon,
             script=own is None and host.runs_script(front.pgrp),
             reads=host.shares_folder(front.pgrp, folder),
@@ -376,7 +377,7 @@ class PaneState:
         front = self.host.foreground(self.leader_pid)
         if front is None or front.pgrp != execution.shell_pgrp or not self.terminal.may_wait():
             return -1
-        _, begun = self._inner_shell(execution)
+        begun = execution.shell_inner and self._inner_shell(execution)[1]
         return -1 if begun else self.prompt_after(execution, execution.begin)
 
     def prompt_after(self, execution: Execution, begin: int) -> int:

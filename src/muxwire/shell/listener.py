@@ -10,10 +10,11 @@ this tty or over a program that relays a terminal (ssh, docker). A probe makes i
 2. What waits for a password, or is a script's `read`, is no shell at its prompt.
 3. The tab's own shell without a prompt mark is foreign only after a command of muxwire was over for a while: the mark
    of its prompt may be on its way. Not while a line that a person entered may read by itself.
-4. A foreign shell gets all of a command typed, after a probe; over a relay only when that has been silent. While a
-   command runs over a relay, that is done only for another shell than its own:
-   one which descends from that, and is seen to wait for a line in the inner terminal; or where that cannot be seen,
-   what reads like a prompt, which the answer to the probe proves.
+4. A foreign shell gets all of a command typed, after a probe; over a relay only when that has been silent. A relay is
+   a program of that name (`RELAYS`), or any in whose inner terminal a shell is seen to wait for a line. While a command
+   runs over a relay, that is done only for another shell than its own: one which descends from that, and is seen to
+   wait for a line in the inner terminal; or where that cannot be seen, what reads like a prompt, which the answer to
+   the probe proves.
 5. A start-up file that became another shell (`exec zsh`) is known by an editor that is up and silent.
 """
 
@@ -136,7 +137,7 @@ def find_listener(session: ShellSession, seen: InFront, now: float) -> Foregroun
     if not (kind or seen.found.hidden) or (running is not None and seen.silent < DRAWN):
         return None
     if shell is None:
-        relay = seen.front.program in RELAYS and seen.raw and seen.silent >= QUIET and not seen.secret
+        relay = (seen.front.program in RELAYS or seen.inner) and seen.raw and seen.silent >= QUIET and not seen.secret
         free = not busy or seen.begun or (seen.prompted and seen.silent >= (QUIET if seen.editor else PROMPT_SILENT))
         return ForegroundShell(None, 2, group, inner=seen.inner) if relay and free else None
     unaccepted = session.has_preexec_mark and session.preexec_time is None

@@ -197,11 +197,8 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
     # A nested shell in which a command of muxwire has ended is no part of what keys have started in it since.
     since = keys_ran_from(pane.session, pane.first_pressed_at)
     if newest is not None and newest.level > 1 and not newest.running:
-        if (
-            (relayed := pane.host.program_of(newest.shell_pgrp) in RELAYS)
-            and _in_front(pane, newest)
-            and _line_under_way(pane, newest)
-        ):
+        relayed = newest.shell_inner or pane.host.program_of(newest.shell_pgrp) in RELAYS
+        if relayed and _in_front(pane, newest) and _line_under_way(pane, newest):
             return await _stop_over(pane, runner, newest, first, grace), since
         if not relayed and await _busy_within(pane, newest):
             execution = None  # the nested shell itself is to stay
