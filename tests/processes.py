@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.client.watchdog import process_table, rows_of
+from muxwire.client.watchdog import process_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -44,9 +44,15 @@ def end_owner(runtime: Path, name: str) -> None:
 
 
 async def gone(pids: Iterable[int], *paths: Path) -> None:
-    """Return when none of them runs or is there; zombies are what the system has yet to bury."""
-    left = set(pids)
-    while rows_of(left).keys() & left or any(path.exists() for path in paths):
+    """Return when none of them, with all its threads, runs or is there; zombies are what the system has yet to bury."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            descriptor = os.pidfd_open(pid)
+            try:
+                await anyio.wait_readable(descriptor)
+            finally:
+                os.close(descriptor)
+    while any(path.exists() for path in paths):
         await anyio.sleep(_LOOK_SECONDS)
 
 

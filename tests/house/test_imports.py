@@ -144,7 +144,7 @@ def parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
-def imports_of(source: str, module: str) -> Iterator[Import]:
+def imports_of(source: str) -> Iterator[Import]:
     """Every import, wherever it is; `from muxwire import vt` counts as the part when there is such a part."""
 
     def walk(node: ast.AST, late: bool, typed: bool) -> Iterator[Import]:
@@ -153,9 +153,6 @@ def imports_of(source: str, module: str) -> Iterator[Import]:
                 yield from (Import(alias.name, child.lineno, late, typed) for alias in child.names)
             elif isinstance(child, ast.ImportFrom):
                 base = child.module or ""
-                if child.level:  # relative: told in absolute words
-                    package = module.split(".")[: -child.level] or [module]
-                    base = ".".join([*package, base] if base else package)
                 for alias in child.names:
                     is_part = base == "muxwire" and alias.name in FLOORS
                     name = f"muxwire.{alias.name}" if is_part else base
@@ -171,7 +168,7 @@ def imports_of(source: str, module: str) -> Iterator[Import]:
 def inside_breaches(module: str, source: str) -> Iterator[str]:
     """Imports of our own parts that do not go down."""
     own = part_of(module)
-    for found in imports_of(source, module):
+    for found in imports_of(source):
         if not found.name.startswith("muxwire"):
             continue
         other = part_of(found.name)
@@ -189,14 +186,12 @@ def is_dispatch(own: str, other: str, found: Import) -> bool:
 def outside_breaches(module: str, source: str, dependencies: frozenset[str]) -> Iterator[str]:
     """Imports of other people's packages from a place that may not know them."""
     floor = FLOORS[part_of(module)]
-    for found in imports_of(source, module):
+    for found in imports_of(source):
         top = found.name.split(".")[0]
         where = f"{module}:{found.line} imports {found.name}"
         if top in sys.stdlib_module_names:
             if floor <= PURE and top in IMPURE_MODULES and found.parts != ("PurePath",):
                 yield f"{where}: floors 0 to 2 are pure"
-            if top == "asyncio" and not has_reason(source, found.line):
-                yield f"{where}: anyio is the runtime; where it cannot serve, a comment beside the import says why"
         elif not top.startswith("muxwire"):
             place = ONLY_IN.get(top)
             if place and module not in (place, ALSO_IN.get(top)) and not module.startswith(f"{place}."):
@@ -205,11 +200,6 @@ def outside_breaches(module: str, source: str, dependencies: frozenset[str]) -> 
                 yield f"{where}: floors 0 to 2 use the standard library only"
             elif top not in IMPORTED_BY | EXTRAS and COMES_WITH.get(top, top) not in dependencies:
                 yield f"{where}: not a dependency in pyproject.toml"
-
-
-def has_reason(source: str, line: int) -> bool:
-    here, above = source.splitlines()[line - 1], ["", *source.splitlines()][line - 1]
-    return "#" in here or above.lstrip().startswith("#")
 
 
 def purity_breaches(module: str, source: str) -> Iterator[str]:
@@ -280,7 +270,7 @@ def graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
     return {
         module: {
             name
-            for found in imports_of(source, module)
+            for found in imports_of(source)
             if not (found.typed and part_of(found.name) == part_of(module))
             for part in found.parts or ("",)
             for name in (f"{found.name}.{part}" if f"{found.name}.{part}" in sources else found.name,)

@@ -302,24 +302,13 @@ async def test_progress_goes_to_those_who_asked(monkeypatch: pytest.MonkeyPatch,
 FOREVER = {"window_id": "@1", "command": "forever"}
 
 
-LOG = "muxwire://tabs/@1/log"
-
-
-async def subscribed(client: Served, era: str) -> None:
-    """Have the server push updates of a log, in one of the two ways."""
-    if era == "legacy":
-        await client.initialize()
-        assert (await client.request("resources/subscribe", {"uri": LOG}))["result"] == {}
-        return
-    await client.start("subscriptions/listen", {"notifications": {"resourceSubscriptions": [LOG]}, "_meta": envelope()})
-    said = json.loads(await client.line())
-    assert said["method"] == "notifications/subscriptions/acknowledged"
-    assert said["params"]["notifications"] == {"resourceSubscriptions": [LOG]}
-
-
 async def test_hanging_up_does_not_wait_for_a_stream_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 3600.0)
     async with serving() as client:
-        await subscribed(client, "modern")
+        wanted = {"resourceSubscriptions": ["muxwire://tabs/@1/log"]}
+        await client.start("subscriptions/listen", {"notifications": wanted, "_meta": envelope()})
+        said = json.loads(await client.line())
+        assert said["method"] == "notifications/subscriptions/acknowledged"
+        assert said["params"]["notifications"] == wanted
         client.hang_up()
         await client.returned.wait()
