@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from muxwire.client.client import ControlClient
 from muxwire.ids import pane_id
+from tests.deadline import DEADLINE
 from tests.doubles.private import open_private_tmux
 from tests.doubles.transports import MemoryTransport
 
 PANE = pane_id("%1")
-# Seconds that no test here needs: it ends as soon as what it waits for is there.
-LONG = 20.0
 
 
 async def test_what_is_there_is_taken_without_a_turn_of_the_loop() -> None:
@@ -17,10 +16,10 @@ async def test_what_is_there_is_taken_without_a_turn_of_the_loop() -> None:
     async with ControlClient(transport) as client:
         client.attach_pane(PANE, seen.extend)
         transport.feed(b"%output %1 one\n%outp")
-        client.poll_until(lambda: b"one" in seen, LONG)
+        client.poll_until(lambda: b"one" in seen, DEADLINE)
         assert seen == b"one"
         transport.feed(b"ut %1 two\n")
-        client.poll_until(lambda: b"two" in seen, LONG)
+        client.poll_until(lambda: b"two" in seen, DEADLINE)
         assert seen == b"onetwo"
 
 
@@ -28,7 +27,7 @@ async def test_an_answer_of_a_real_tmux_is_taken_by_the_caller_and_the_reader_go
     async with open_private_tmux() as tmux:
         for number in range(20):
             (pending,) = tmux.client.submit(("display-message", "-p", f"answer {number}"))
-            tmux.client.poll_until(lambda: pending.done, LONG)  # noqa: B023 - it is called before the next round
+            tmux.client.poll_until(lambda: pending.done, DEADLINE)  # noqa: B023 - it is called before the next round
             assert pending.result() == (b"answer %d" % number,)
             assert await tmux.client.command("display-message", "-p", "more") == (b"more",)
 
@@ -36,6 +35,6 @@ async def test_an_answer_of_a_real_tmux_is_taken_by_the_caller_and_the_reader_go
 async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:
     async with open_private_tmux() as tmux:
         tmux.client.submit(("kill-server",))
-        tmux.client.poll_until(lambda: False, LONG)
-        tmux.client.poll_until(lambda: False, LONG)
+        tmux.client.poll_until(lambda: False, DEADLINE)
+        tmux.client.poll_until(lambda: False, DEADLINE)
         await tmux.client.wait_closed()

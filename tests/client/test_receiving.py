@@ -7,10 +7,9 @@ import pytest
 
 from muxwire.ids import pane_id
 from muxwire.protocol.events import Event
+from tests.deadline import DEADLINE
 from tests.doubles.private import open_private_tmux
 
-# Seconds that no test here needs: it ends as soon as what it waits for is there.
-LONG = 20.0
 # Beyond what counts as a flood, and beyond one read.
 MUCH = 4 << 20
 
@@ -63,5 +62,5 @@ async def test_who_polls_in_a_flood_gets_the_answer() -> None:
         tmux.client.attach_pane(pane_id(pane.decode()), feed)
         await flooded.wait()
         (answer,) = tmux.client.submit(("display-message", "-p", "calm"))
-        tmux.client.poll_until(lambda: answer.done, LONG)
+        tmux.client.poll_until(lambda: answer.done, DEADLINE)
         assert answer.done

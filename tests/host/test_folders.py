@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from muxwire.host.folders import write_private
+from muxwire.host.folders import private_folder, write_private
 
 
 def test_each_content_replaces_the_one_before(tmp_path: Path) -> None:
@@ -49,3 +49,9 @@ def test_a_link_in_its_place_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="symbolic"):
         write_private(tmp_path / "c", b"theirs")
     assert (tmp_path / "elsewhere").read_bytes() == b"mine"
+
+
+def test_what_is_made_above_a_private_directory_is_private_too(tmp_path: Path) -> None:
+    private_folder(tmp_path / "one" / "two" / "three")
+    for made in ("one", "one/two", "one/two/three"):
+        assert (tmp_path / made).stat().st_mode & 0o777 == 0o700

@@ -1,19 +1,36 @@
-"""What the tests of the library share: a tab with bash for each test."""
+"""What the tests of the library share: a tab for each test."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import itertools
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from muxwire import Tab, Terminals
-from tests.library.opened import tab_for
+from tests.library.opened import processes, tab_for
 
-# Seconds that no test here needs.
-DEADLINE = 50.0
+_SECONDS = itertools.count(86_400 + os.getpid() * 1000)
 
 
 @pytest.fixture
-async def tab(terminals: Terminals) -> AsyncIterator[Tab]:
-    async with tab_for(DEADLINE, terminals) as made:
+def shell() -> str:
+    """The shell of `tab`, unless the test is repeated with others: their parameter has this name."""
+    return "bash"
+
+
+@pytest.fixture
+async def tab(terminals: Terminals, shell: str) -> AsyncIterator[Tab]:
+    async with tab_for(terminals, shell) as made:
         yield made
+
+
+@pytest.fixture
+def program() -> Iterator[str]:
+    """A program that runs for longer than any test, and that no other test runs, by which it is found."""
+    command = f"/bin/sleep {next(_SECONDS)}"
+    yield command
+    for pid in processes(command):
+        os.kill(pid, signal.SIGKILL)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import anyio
 
 from muxwire import Tab, Terminals
 from muxwire.vt.text import strip_ansi
+from tests.deadline import DEADLINE
+from tests.users import needs
 
+SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # busybox 1.35 takes SIGINT by a jump out of its handler. After each builtin it calls fflush and clearerr, which lock
 # stdout; a jump between the lock and the note of its owner leaves stdout locked, and the shell waits for itself for
 # ever, also without us: after 1 to 3 in 100 C-c. So its loop is one without builtins.
@@ -57,13 +61,22 @@ async def known_prompt(tab: Tab) -> None:
 
 
 @asynccontextmanager
-async def tab_for(
-    seconds: float, terminals: Terminals, shell: str = "bash", *, login: bool = False, **env: str
-) -> AsyncIterator[Tab]:
-    """A tab of one's own, to be done with within so many seconds."""
+async def tab_for(terminals: Terminals, shell: str = "bash", *, login: bool = False, **env: str) -> AsyncIterator[Tab]:
+    """A tab of one's own, which is closed in any case."""
+    needs(shell)
     made = await terminals.create_tab(shell=shutil.which(shell), login=login, cwd="/", env=env)
     try:
-        with anyio.fail_after(seconds):
+        with anyio.fail_after(DEADLINE):
             yield made
     finally:
         await made.close(force=True)
+
+
+def processes(command: str) -> list[int]:
+    """Those that run exactly that, in whatever session."""
+    wanted, found = command.replace(" ", "\0").encode() + b"\0", list[int]()
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):  # it has ended
+            if entry.name.isdigit() and (entry / "cmdline").read_bytes() == wanted:
+                found.append(int(entry.name))
+    return found

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
-from muxwire import Terminals
 from muxwire.errors import InvalidArgument
 from muxwire.tabs.tab import Tab
+from tests.deadline import DEADLINE
 
-DEADLINE = 30.0
 # As ssh-keygen does, it throws away what was typed before each question.
 ASKS = """
 import sys, termios, time
@@ -55,8 +53,7 @@ async def test_each_answer_waits_for_its_question(tab: Tab, folder: Path) -> Non
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-async def test_a_line_without_a_command_has_no_exit_code(terminals: Terminals, shell: str) -> None:
-    tab = await terminals.create_tab(shell=shutil.which(shell))
+async def test_a_line_without_a_command_has_no_exit_code(tab: Tab) -> None:
     told = await tab.send_keys(["sh -c 'echo out; exit 9'", "Enter"], wait=DEADLINE)
     assert (told.exit_code, told.output.splitlines()[-1], told.output[-1]) == (9, "out", "\n")  # without the prompt
     for _ in range(2):

@@ -6,8 +6,8 @@ The program is a few lines of sh: it draws, waits for a line, and leaves.
 from __future__ import annotations
 
 from muxwire import Cursor, Tab, Terminals
+from tests.deadline import DEADLINE
 
-DEADLINE = 30.0
 EDITOR = (
     r"echo before; printf '\033[?1049h\033[H\033[2J\033[3;3Hdrawn\033[9;1Hstatus'; read x;"
     r" printf '\033[4;3Hmore'; read x; printf '\033[?1049l'; echo after"

@@ -14,9 +14,8 @@ import muxwire
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.shell.authors import TYPED_AHEAD
 from muxwire.tabs.event_log import KINDS, EventFilter, EventLog, TabEvent
+from tests.deadline import DEADLINE
 from tests.library.attached import person
-
-DEADLINE = 30
 
 
 @pytest.fixture
@@ -144,26 +143,6 @@ async def test_keys_of_a_person_while_a_command_of_ours_runs(alone: muxwire.Term
         os.write(keyboard, b"\r")
         done = await alone.command_result(running.command_id, wait=DEADLINE)
         assert done.output.endswith("got xy\n")
-
-
-async def test_copy_mode_and_keys_for_tmux_are_no_input(alone: muxwire.Terminals) -> None:
-    tab = await alone.create_tab(shell="bash")  # which stays in front
-    other = await alone.create_tab(shell="bash")
-    await alone.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-    await tab.client.command("copy-mode", "-t", tab.pane_id)
-    with person(alone, "hub") as keyboard:
-        _, cursor = await until(alone, "client_attached")
-        # Over several seconds: tmux counts in whole ones. The prefix and n, also out of copy mode: another tab.
-        for keys in (*[b"k"] * 5, *[b"\2", b"n"] * 5):
-            os.write(keyboard, keys)
-            nothing = await alone.watch_events(kinds=["human_input"], since=cursor, timeout=0.3)
-            assert nothing.events == ()
-        front = b"".join(await tab.client.command("display-message", "-p", "-t", "=hub:", "#{window_id}")).decode()
-        assert front == other.window_id  # they went to tmux
-        while not nothing.events:
-            os.write(keyboard, b"x")
-            nothing = await alone.watch_events(kinds=["human_input"], since=cursor, timeout=0.3)
-        assert nothing.events[0].window_id == front
 
 
 async def test_what_cannot_be_watched_is_refused(alone: muxwire.Terminals) -> None:

@@ -18,10 +18,10 @@ import pytest
 
 from muxwire import ExecutionResult, Tab, Terminals
 from muxwire.vt.text import undo_onlcr
-from tests.library.opened import seen
+from tests.deadline import DEADLINE
+from tests.library.opened import SHELLS, seen
 from tests.library.shells.rows import MISSES, ROWS, as_bytes
 
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # These need a tmux around the shell.
 OF_TMUX: list[dict[str, Any]] = [
     {
@@ -44,8 +44,6 @@ OF_TMUX: list[dict[str, Any]] = [
         "exit_code": 0,
     },
 ]
-# Seconds that a case may take on a loaded machine.
-DEADLINE = 20.0
 # busybox asks for the cursor at each prompt. tmux answers that into the tty, which echoes the answer now and then, and
 # so it does where a log that holds the query is printed: the row is about marks.
 QUERY = b"\x1b[6n"

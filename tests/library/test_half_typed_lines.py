@@ -10,10 +10,10 @@ import pytest
 from muxwire import Tab, Terminals
 from muxwire.results import Snapshot
 from muxwire.vt.widths import guessed_width
+from tests.deadline import DEADLINE
 from tests.library.opened import begun, known_prompt, seen, tab_for
 from tests.users import keep_fish_quiet
 
-DEADLINE = 15.0
 SHELLS = ["bash", "zsh", "fish"]
 LEFT = b"\x1b[D"
 LONG = "echo " + "0123456789" * 25
@@ -83,7 +83,7 @@ async def test_a_half_typed_line_comes_back_with_its_cursor(
 ) -> None:
     keep_fish_quiet(tmp_path)
     text, left, prints = LINES[kind]
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ", HOME=str(tmp_path)) as tab:
+    async with tab_for(terminals, shell, PS1="> ", HOME=str(tmp_path)) as tab:
         await at_a_prompt(tab, shell)
         wanted = at_cursor(await typed(tab, text, left))
         for word in ("hi", "there"):
@@ -104,7 +104,7 @@ async def test_so_does_what_was_typed_before_its_prompt(terminals: Terminals, tm
         "bash": f"PROMPT_COMMAND='{wait}'",
         "zsh": f"precmd() {{ {wait} }}",
     }
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+    async with tab_for(terminals, shell, PS1="> ") as tab:
         await tab.execute(slow[shell])
         await known_prompt(tab)
         held.touch()
@@ -125,7 +125,7 @@ async def test_so_does_what_was_typed_before_its_prompt(terminals: Terminals, tm
 async def test_what_is_typed_on_is_no_line_of_its_own(terminals: Terminals, tmp_path: Path, shell: str) -> None:
     """Typed while the command runs: it belongs to the half that is set aside, also in the middle of that."""
     gone = tmp_path / "gone"
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+    async with tab_for(terminals, shell, PS1="> ") as tab:
         await at_a_prompt(tab, shell)
         for left in (0, 3):
             await typed(tab, "echo rm -rf ", left)
@@ -149,7 +149,7 @@ async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: 
     """The line was run behind ESC x, lost behind a number, changed or given a part of our key behind the others."""
     shell, *_ = mode.split()
     setup, first, moved, waiting = KEYS_THAT_WAIT[mode]
-    async with tab_for(len(waiting) * DEADLINE, terminals, shell, PS1="> ") as tab:
+    async with tab_for(terminals, shell, PS1="> ") as tab:
         await tab.execute(setup)
         for keys in waiting:
             await known_prompt(tab)
@@ -170,11 +170,13 @@ async def test_keys_that_wait_for_more_keep_the_line_and_run_nothing(terminals: 
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_after_it_was_erased_nothing_comes_back(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
+async def test_a_command_that_was_interrupted_brings_it_back_and_what_was_erased_stays_away(
+    terminals: Terminals, shell: str
+) -> None:
+    async with tab_for(terminals, shell, PS1="> ") as tab:
         await at_a_prompt(tab, shell)
         wanted = at_cursor(await typed(tab, "echo half"))
-        await tab.execute("echo hi")
+        assert (await tab.execute("sleep 60", timeout=0.3)).timed_out
         await back(tab, wanted)
         await tab.runner.keyboard.type(b"\x7f" * len("echo half"))
         row = wanted[0].removesuffix("echo half").rstrip()
@@ -182,12 +184,3 @@ async def test_after_it_was_erased_nothing_comes_back(terminals: Terminals, shel
         assert (await tab.execute("echo hi")).output == "hi\n"
         await known_prompt(tab)
         await row_ends(tab, row)
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_after_a_command_that_was_interrupted_it_comes_back(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell, PS1="> ") as tab:
-        await at_a_prompt(tab, shell)
-        wanted = at_cursor(await typed(tab, "echo half"))
-        assert (await tab.execute("sleep 60", timeout=0.3)).timed_out
-        await back(tab, wanted)

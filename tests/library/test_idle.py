@@ -11,8 +11,8 @@ import pytest
 
 import muxwire
 from muxwire.library.opening import own_terminals
+from tests.deadline import DEADLINE
 
-DEADLINE = 60.0
 # Longer than a shell takes to start here.
 IDLE = 1.5
 REASON = "it was not used for 1.5 s"

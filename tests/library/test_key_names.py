@@ -9,8 +9,8 @@ import pytest
 
 from muxwire.library.terminals import Terminals
 from muxwire.shell.keys import KeyModes, key_bytes
+from tests.deadline import DEADLINE
 
-DEADLINE = 20
 # Says in hex what it reads, in raw mode.
 READER = r"""
 import os, sys, tty

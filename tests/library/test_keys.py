@@ -7,6 +7,7 @@ import re
 import shutil
 import signal
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import anyio
@@ -19,10 +20,9 @@ from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, stroke
 from muxwire.shell.look import TtyModes
 from muxwire.shell.send_keys import LINE_MAX, OpenLine
 from muxwire.tabs.tab import Tab
+from tests.deadline import DEADLINE
 from tests.library.opened import known_prompt, tab_for
 from tests.users import needs
-
-DEADLINE = 20
 
 # A program in raw mode that says, in hex and each on a line, what came in one read; C-d ends it.
 READER = r"""
@@ -54,53 +54,71 @@ async def python(terminals: Terminals, code: str, *arguments: str) -> Tab:
 
 # -- the table
 
+NONE, APPLICATION = KeyModes(), KeyModes(cursor=True, keypad=True)
+SGR, X10, UTF8 = (KeyModes(mouse=True, **more) for more in ({"sgr": True}, {}, {"utf8": True}))
+
 
 @pytest.mark.parametrize(
-    ("name", "data"),
+    ("name", "modes", "data"),
     [
-        ("Enter", b"\r"), ("C-c", b"\x03"), ("C-C", b"\x03"), ("^D", b"\x04"), ("C-[", b"\x1b"), ("C-_", b"\x1f"),
-        ("C-?", b"\x7f"), ("C-/", b"\x1f"), ("M-x", b"\x1bx"), ("C-M-x", b"\x1b\x18"), ("M-é", b"\x1b\xc3\xa9"),
-        ("BSpace", b"\x7f"), ("M-BSpace", b"\x1b\x7f"), ("BTab", b"\x1b[Z"), ("S-Tab", b"\x1b[Z"),
-        ("Up", b"\x1b[A"), ("C-Left", b"\x1b[1;5D"), ("S-M-Up", b"\x1b[1;4A"), ("Home", b"\x1b[1~"),
-        ("C-End", b"\x1b[1;5F"), ("DC", b"\x1b[3~"), ("Delete", b"\x1b[3~"), ("S-PPage", b"\x1b[5;2~"),
-        ("F1", b"\x1bOP"), ("S-F1", b"\x1b[1;2P"), ("F5", b"\x1b[15~"), ("C-F12", b"\x1b[24;5~"), ("KP5", b"5"),
-        ("C-Space", b"\0"), ("x", None), ("é", None), ("enter", None), ("ls -l", None), ("C-", None), ("S-x", None),
-        ("", None), ("C-é", None), ("-", None), ("M-", None), ("C-Foo", None), ("^", None),
+        ("Enter", NONE, b"\r"), ("C-c", NONE, b"\x03"), ("C-C", NONE, b"\x03"), ("^D", NONE, b"\x04"),
+        ("C-[", NONE, b"\x1b"), ("C-_", NONE, b"\x1f"), ("C-?", NONE, b"\x7f"), ("C-/", NONE, b"\x1f"),
+        ("M-x", NONE, b"\x1bx"), ("C-M-x", NONE, b"\x1b\x18"), ("M-é", NONE, b"\x1b\xc3\xa9"),
+        ("BSpace", NONE, b"\x7f"), ("M-BSpace", NONE, b"\x1b\x7f"), ("BTab", NONE, b"\x1b[Z"),
+        ("S-Tab", NONE, b"\x1b[Z"), ("Up", NONE, b"\x1b[A"), ("C-Left", NONE, b"\x1b[1;5D"),
+        ("S-M-Up", NONE, b"\x1b[1;4A"), ("Home", NONE, b"\x1b[1~"), ("C-End", NONE, b"\x1b[1;5F"),
+        ("DC", NONE, b"\x1b[3~"), ("Delete", NONE, b"\x1b[3~"), ("S-PPage", NONE, b"\x1b[5;2~"),
+        ("F1", NONE, b"\x1bOP"), ("S-F1", NONE, b"\x1b[1;2P"), ("F5", NONE, b"\x1b[15~"),
+        ("C-F12", NONE, b"\x1b[24;5~"), ("KP5", NONE, b"5"), ("C-Space", NONE, b"\0"),
+        # Names of no key.
+        *((text, NONE, None) for text in ("x", "é", "enter", "ls -l", "C-", "S-x", "", "C-é", "-", "M-", "C-Foo", "^")),
+        # Modes change the keys that they are for.
+        ("Up", APPLICATION, b"\x1bOA"), ("S-Up", APPLICATION, b"\x1b[1;2A"), ("KP+", APPLICATION, b"\x1bOk"),
+        ("KPEnter", APPLICATION, b"\x1bOM"), ("F1", APPLICATION, b"\x1bOP"),
+        # The mouse is reported as the program asked; by DECSET 1005 a coordinate takes two bytes from 95 on.
+        ("Click@0,0", SGR, b"\x1b[<0;1;1M\x1b[<0;1;1m"), ("RightClick@299,4", SGR, b"\x1b[<2;300;5M\x1b[<2;300;5m"),
+        ("WheelUp@9,2", SGR, b"\x1b[<64;10;3M"), ("Click@0,0", X10, b"\x1b[M !!\x1b[M#!!"),
+        ("WheelDown@1,2", X10, b'\x1b[Ma"#'), ("Click@home", SGR, None), ("Click@0,0", UTF8, b"\x1b[M !!\x1b[M#!!"),
+        ("WheelUp@150,94", UTF8, b"\x1b[M`\xc2\xb7\x7f"),
     ],
 )  # fmt: skip
-def test_names_are_tmuxs(name: str, data: bytes | None) -> None:
-    assert key_bytes(name, KeyModes()) == data
+def test_names_are_tmuxs(name: str, modes: KeyModes, data: bytes | None) -> None:
+    assert key_bytes(name, modes) == data
 
 
-def test_modes_change_the_keys_they_are_for() -> None:
-    modes = KeyModes(cursor=True, keypad=True)
-    assert key_bytes("Up", modes) == b"\x1bOA"
-    assert key_bytes("S-Up", modes) == b"\x1b[1;2A"
-    assert key_bytes("KP+", modes) == b"\x1bOk"
-    assert key_bytes("KPEnter", modes) == b"\x1bOM"
-    assert key_bytes("F1", modes) == b"\x1bOP"
+@pytest.mark.parametrize(
+    ("name", "modes", "said"),
+    [
+        ("Click@200,0", KeyModes(mouse=True, sgr=True, columns=200, rows=50), "200 columns and 50 rows"),
+        ("Click@223,0", X10, "up to 222"),
+        ("Click@0,0", NONE, "has not switched on mouse reports"),
+    ],
+)
+def test_a_click_that_cannot_be_reported_is_refused(name: str, modes: KeyModes, said: str) -> None:
+    with pytest.raises(MouseOff if modes is NONE else InvalidArgument, match=said):
+        key_bytes(name, modes)
 
 
-def test_a_text_and_enter_are_two_things_for_a_program_that_reads_them_at_once() -> None:
-    found = strokes(["fix it", "Enter"], KeyModes(), paste=False)
-    assert [(stroke.data, stroke.bracketed) for stroke in found] == [(b"fix it", True), (b"\r", False)]
-    assert [stroke.submits for stroke in found] == [False, True]
-    found = strokes([":wq", "Enter", "q"], KeyModes(alternate_screen=True), paste=False)
-    assert [(stroke.data, stroke.bracketed, stroke.submits) for stroke in found] == [
-        (b":wq", False, False),
-        (b"\r", False, True),
-        (b"q", False, False),
-    ]
-    found = strokes(["Enter"], KeyModes(), paste=False, literal=True, enter=True)
-    assert [(stroke.data, stroke.submits) for stroke in found] == [(b"Enter", False), (b"\r", True)]
-    found = strokes(["ssh host", "Enter", "password", "Enter"], KeyModes(), paste=False)
-    assert [(stroke.data, stroke.bracketed) for stroke in found] == [
-        (b"ssh host", True),
-        (b"\r", False),
-        (b"password\r", False),
-    ]
-    [typed] = strokes(["y", "Enter"], KeyModes(), paste=False)
-    assert typed.data == b"y\r"
+@pytest.mark.parametrize(
+    ("keys", "modes", "options", "written"),
+    [
+        # A text and Enter are two things for a program that reads both at once.
+        (["fix it", "Enter"], NONE, {}, [(b"fix it", "bracketed"), (b"\r", "submits")]),
+        ([":wq", "Enter", "q"], KeyModes(alternate_screen=True), {}, [(b":wq", ""), (b"\r", "submits"), (b"q", "")]),
+        (["Enter"], NONE, {"literal": True, "enter": True}, [(b"Enter", ""), (b"\r", "submits")]),
+        (["ssh host", "Enter", "password", "Enter"], NONE, {},
+         [(b"ssh host", "bracketed"), (b"\r", "submits"), (b"password\r", "")]),
+        (["y", "Enter"], NONE, {}, [(b"y\r", "")]),
+        # A pause is made only behind an escape that something follows.
+        (["i", "C-[", ":w", "Escape"], NONE, {}, [(b"i\x1b", "pause"), (b":w\x1b", "")]),
+    ],
+)  # fmt: skip
+def test_what_is_written_of_several_keys(
+    keys: list[str], modes: KeyModes, options: dict[str, bool], written: list[tuple[bytes, str]]
+) -> None:
+    kinds = ("bracketed", "submits", "pause")
+    found = strokes(keys, modes, paste=False, **options)
+    assert [(one.data, " ".join(kind for kind in kinds if getattr(one, kind))) for one in found] == written
 
 
 @pytest.mark.parametrize(
@@ -151,7 +169,7 @@ async def test_tabs_of_a_here_document_arrive_at_a_line_editor(
 ) -> None:
     needs(shell)
     made = "".join(f"target{number}:\n\tcc\t-c {number}.c\n" for number in range(9))
-    async with tab_for(DEADLINE, terminals, shell=shell) as tab:
+    async with tab_for(terminals, shell=shell) as tab:
         await known_prompt(tab)
         sent = await tab.send_keys([f"cat > {tmp_path}/Makefile << 'E'\n{made}E\n"], literal=True, wait=DEADLINE)
         assert (sent.exit_code, sent.note) == (0, ""), sent
@@ -167,32 +185,6 @@ async def test_tabs_of_a_here_document_arrive_at_a_line_editor(
 )  # fmt: skip
 def test_which_keys_may_leave_an_editor_in_another_mode(before: bool, typed: bytes, then: bool) -> None:
     assert after_keys(before, typed) is then
-
-
-def test_the_mouse_is_reported_as_the_program_asked() -> None:
-    sgr, x10 = KeyModes(mouse=True, sgr=True), KeyModes(mouse=True)
-    assert key_bytes("Click@0,0", sgr) == b"\x1b[<0;1;1M\x1b[<0;1;1m"
-    assert key_bytes("RightClick@299,4", sgr) == b"\x1b[<2;300;5M\x1b[<2;300;5m"
-    assert key_bytes("WheelUp@9,2", sgr) == b"\x1b[<64;10;3M"
-    assert key_bytes("Click@0,0", x10) == b"\x1b[M !!\x1b[M#!!"
-    assert key_bytes("WheelDown@1,2", x10) == b'\x1b[Ma"#'
-    assert key_bytes("Click@home", sgr) is None
-    utf8 = KeyModes(mouse=True, utf8=True)  # DECSET 1005: from 95 on a coordinate takes two bytes
-    assert key_bytes("Click@0,0", utf8) == b"\x1b[M !!\x1b[M#!!"
-    assert key_bytes("WheelUp@150,94", utf8) == b"\x1b[M`\xc2\xb7\x7f"
-    with pytest.raises(InvalidArgument, match="200 columns and 50 rows"):
-        key_bytes("Click@200,0", KeyModes(mouse=True, sgr=True, columns=200, rows=50))
-    with pytest.raises(InvalidArgument, match="up to 222"):
-        key_bytes("Click@223,0", x10)
-    with pytest.raises(MouseOff, match="has not switched on mouse reports"):
-        key_bytes("Click@0,0", KeyModes())
-
-
-def test_a_pause_is_made_only_behind_an_escape_that_something_follows() -> None:
-    assert [stroke.pause for stroke in strokes(["i", "C-[", ":w", "Escape"], KeyModes(), paste=False)] == [
-        True,
-        False,
-    ]
 
 
 def test_a_paste_that_would_end_itself_is_refused() -> None:
@@ -229,25 +221,6 @@ async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
 LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
 
 
-def test_an_open_line_is_counted() -> None:
-    line = OpenLine()
-    line.check(b"x" * LINE_MAX + b"\r" + b"y" * LINE_MAX, LINES)
-    line.typed(b"x\r" + b"y" * (LINE_MAX - 1), LINES)
-    line.check(b"z\r", LINES)
-    with pytest.raises(InvalidArgument):
-        line.check(b"zz", LINES)
-    line.check(b"zz", KEYS)
-    line.typed(b"\x7f\x7f", LINES)
-    line.check(b"zzz", LINES)
-    for end in (b"\r", b"\n", b"\x03", b"\x04", b"\x15"):
-        line.typed(b"x" * LINE_MAX + end, LINES)
-        line.check(b"x" * LINE_MAX, LINES)
-    line.typed(b"x" * LINE_MAX, LINES)
-    line.typed(b"x", KEYS)
-    line.check(b"x" * LINE_MAX, LINES)
-    line.check(b"x" * (LINE_MAX + 1), None)
-
-
 async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, tmp_path: Path) -> None:
     """More than the terminal holds, in lines that it can hold, before the program reads the first one."""
     text = "".join(f"{number:05d} é\n" for number in range(20_000))
@@ -271,9 +244,8 @@ async def test_what_cannot_be_typed_is_refused(terminals: Terminals, keys: list[
     await tab.close(force=True)
 
 
-async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -> None:
+async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals, tab: Tab) -> None:
     """A C-c that comes before the shell has begun it would throw the typed line away, which would be typed again."""
-    tab = await terminals.create_tab(shell=shutil.which("bash"))
     await known_prompt(tab)
     os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)  # as on a busy machine
     result = await tab.execute("read -r line", async_=True)
@@ -284,24 +256,49 @@ async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals) -
         os.kill(tab.pane.session.shell_pid, signal.SIGCONT)
     done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
     assert (done.running, done.exit_code) == (False, 130)
-    await tab.close()
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
 async def test_what_comes_after_a_c_c_is_read_whole(
-    terminals: Terminals, monkeypatch: pytest.MonkeyPatch, shell: str
+    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch, shell: str
 ) -> None:
     """A line editor throws away, with its line, the first keys that it has read before it sees to the signal."""
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     monkeypatch.setattr(send_keys, "ECHO_SECONDS", DEADLINE)  # zsh, which shows none, has its line modes for a moment
-    async with tab_for(2 * DEADLINE, terminals, shell) as tab:
-        await known_prompt(tab)
-        for number in range(4):
-            for keys in (["C-c", f"echo one {number}", "Enter"], ["C-c"], [f"echo two {number}", "Enter"]):
-                await tab.send_keys(keys)
-                if "Enter" in keys:
-                    seen = await terminals.wait_for([tab.key], regex=rf"^(one|two) {number}", timeout=DEADLINE / 2)
-                    assert seen.outcome == "met", seen
-            await tab.send_keys(["C-c"])
-            assert (await tab.execute(f"echo three {number}")).output == f"three {number}\n"
+    await known_prompt(tab)
+    for number in range(4):
+        for keys in (["C-c", f"echo one {number}", "Enter"], ["C-c"], [f"echo two {number}", "Enter"]):
+            await tab.send_keys(keys)
+            if "Enter" in keys:
+                seen = await terminals.wait_for([tab.key], regex=rf"^(one|two) {number}", timeout=DEADLINE / 2)
+                assert seen.outcome == "met", seen
+        await tab.send_keys(["C-c"])
+        assert (await tab.execute(f"echo three {number}")).output == f"three {number}\n"
+
+
+FULL = b"x" * LINE_MAX
+
+
+@pytest.mark.parametrize(
+    ("typed", "checked", "modes", "fits"),
+    [
+        ([], FULL + b"\r" + FULL, LINES, True),
+        ([(b"x\r" + FULL[1:], LINES)], b"z\r", LINES, True),
+        ([(b"x\r" + FULL[1:], LINES)], b"zz", LINES, False),
+        ([(b"x\r" + FULL[1:], LINES)], b"zz", KEYS, True),
+        ([(b"x\r" + FULL[1:], LINES), (b"\x7f\x7f", LINES)], b"zzz", LINES, True),
+        *(([(FULL + end, LINES)], FULL, LINES, True) for end in (b"\r", b"\n", b"\x03", b"\x04", b"\x15")),
+        ([(FULL, LINES), (b"x", KEYS)], FULL, LINES, True),
+        ([(FULL, LINES)], b"x", LINES, False),
+        ([(FULL, LINES), (b"x", KEYS)], FULL + b"x", None, True),
+    ],
+)
+def test_an_open_line_is_counted(
+    typed: list[tuple[bytes, TtyModes | None]], checked: bytes, modes: TtyModes | None, fits: bool
+) -> None:
+    line = OpenLine()
+    for data, at in typed:
+        line.typed(data, at)
+    with nullcontext() if fits else pytest.raises(InvalidArgument):
+        line.check(checked, modes)

@@ -19,16 +19,12 @@ import pytest
 from muxwire import Tab, Terminals
 from muxwire.errors import TabUnavailable
 from muxwire.tabs import tab as tab_module
-from tests.users import keep_fish_quiet
+from tests.deadline import DEADLINE
+from tests.library.opened import SHELLS
+from tests.users import keep_fish_quiet, needs
 
-DEADLINE = 60.0
 # They give back what was half typed.
 SET_ASIDE = ("bash", "zsh", "fish")
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
-# They run a program before a prompt.
-HOOKED = ("bash", "zsh", "fish")
-# One that says when a line is accepted, one that also draws its prompt itself, and one that says nothing.
-LONG_IN = ("bash", "fish", "dash")
 SCREEN = (100, 40)
 # Between two looks at a screen: each starts a process, which takes the processor from the shell that is looked at.
 LOOK_SECONDS = 0.05
@@ -89,6 +85,18 @@ LATE: dict[str, Callable[[str], tuple[str, list[str]]]] = {
         f"function fish_prompt; echo -n '{END}'; end\n" if shell == "fish" else posix(":", END, shell),
         [END],
     ),
+    # Not late, but something of its own at each line.
+    "a transient prompt": lambda _: (
+        "zle-line-finish() { PROMPT='t> '; zle reset-prompt; }\nzle -N zle-line-finish\nprecmd() PROMPT=$'at\\nmw> '\n",
+        ["at", END],
+    ),
+    "a hook that prints before a command": lambda shell: (
+        f"function fish_prompt; echo -n '{END}'; end\nfunction b -e fish_preexec; echo runs; end\n"
+        if shell == "fish"
+        else f"PROMPT='{END}'\npreexec() {{ print runs }}\n",
+        [END],
+    ),
+    "a PS0 of several lines": lambda _: (f"PS1='{END}'\nPS0='$(printf \"%0170d\" 7)\\n'\n", [END]),
 }
 NAMES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}
 
@@ -137,12 +145,9 @@ def same(shown: list[str], wanted: list[str]) -> bool:
 
 
 @asynccontextmanager
-async def late_screen(
-    terminals: Terminals, home: Path, shell: str, kind: str, *, settled: bool = True, **env: str
-) -> AsyncIterator[Screen]:
-    """A new tab, where git asks in a repository, whose prompt is late; `settled`: commands have run in it."""
-    if not shutil.which(shell):
-        pytest.skip(f"needs {shell}")
+async def late_screen(terminals: Terminals, home: Path, shell: str, kind: str) -> AsyncIterator[Screen]:
+    """A new tab, where git asks in a repository, whose prompt is late."""
+    needs(shell)
     text, prompt = LATE[kind](shell)
     start = home / NAMES.get(shell, ".shrc")
     start.parent.mkdir(parents=True, exist_ok=True)
@@ -154,35 +159,35 @@ async def late_screen(
         subprocess.run([*git, "init", "-q", "-b", "trunk"], check=True)
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "first"], check=True)
     keep_fish_quiet(home)
-    theirs = {"HOME": str(home), "ENV": str(home / ".shrc"), **env}
+    theirs = {"HOME": str(home), "ENV": str(home / ".shrc")}
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd=str(repository), size=SCREEN, env=theirs)
-    socket = str(terminals.folders.socket_path)
     try:
         with anyio.fail_after(DEADLINE):
-            while settled and (await tab.execute("stty size")).output != f"{SCREEN[1]} {SCREEN[0]}\n":
+            while (await tab.execute("stty size")).output != f"{SCREEN[1]} {SCREEN[0]}\n":
                 pass
-            if settled:
-                await tab.execute("clear")
-            yield Screen(tab, ("tmux", "-u", "-S", socket), prompt)
+            await tab.execute("clear")
+            yield Screen(tab, ("tmux", "-u", "-S", str(terminals.folders.socket_path)), prompt)
     finally:
         await tab.close(force=True)
 
 
-# A shell without a hook has of these only the program in its prompt, as in the kinds that are tried with it.
-NEED_A_HOOK = ("program before", "in pieces")
+# Shells with a hook that runs before a prompt; one that says when a line is accepted, one that also draws its prompt
+# itself, and one that says nothing. What is not named here is tried in every shell.
+TRIED_IN = {
+    "program before": ("bash", "zsh", "fish"),
+    "in pieces": ("bash", "zsh", "fish"),
+    "long": ("bash", "fish", "dash"),
+    "a transient prompt": ("zsh",),
+    "a hook that prints before a command": ("zsh", "fish"),
+    "a PS0 of several lines": ("bash",),
+}
 
 
-@pytest.mark.parametrize(
-    ("kind", "shell"),
-    [
-        (kind, shell)
-        for kind in LATE
-        for shell in (LONG_IN if kind == "long" else HOOKED if kind in NEED_A_HOOK else SHELLS)
-    ],
-)
+@pytest.mark.parametrize(("kind", "shell"), [(kind, shell) for kind in LATE for shell in TRIED_IN.get(kind, SHELLS)])
 async def test_nothing_of_ours_stays_beside_a_prompt(
     terminals: Terminals, tmp_path: Path, kind: str, shell: str
 ) -> None:
+    """Nor of what a person has half typed, which shells that can set it aside bring back."""
     async with late_screen(terminals, tmp_path, shell, kind) as screen:
         entries: list[tuple[str, str]] = []
         for command, output in (
@@ -198,50 +203,37 @@ async def test_nothing_of_ours_stays_beside_a_prompt(
             assert (result.output, result.exit_code) == (output, 0)
             entries.append((command, output))
         await screen.shows(entries)
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize("kind", ["quick", "program in it", "git", "never the same"])
-async def test_what_a_person_has_half_typed_leaves_nothing_behind(
-    terminals: Terminals, tmp_path: Path, kind: str, shell: str
-) -> None:
-    async with late_screen(terminals, tmp_path, shell, kind) as screen:
-        await screen.tab.execute("echo first")
-        entries = [("echo first", "first\n")]
-        await screen.shows(entries)
         await screen.type("echo whole and more")
-        assert (await screen.tab.execute("echo second")).output == "second\n"
-        entries.append(("echo second", "second\n"))
-        half = "echo whole and more" if shell in SET_ASIDE else ""
-        await screen.shows(entries, half)
-        assert (await screen.tab.execute("echo third")).output == "third\n"
-        await screen.shows([*entries, ("echo third", "third\n")], half)
+        for word in ("second", "third"):
+            assert (await screen.tab.execute(f"echo {word}")).output == f"{word}\n"
+            entries.append((f"echo {word}", f"{word}\n"))
+            await screen.shows(entries, "echo whole and more" if shell in SET_ASIDE else "")
 
 
 async def test_a_prompt_that_does_not_come_is_refused_in_time_and_said_why(
-    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call that waits only until its command is typed waits for the prompt as long as its own time lasts."""
     monkeypatch.setattr(tab_module, "TURN_SECONDS", 0.05)
-    results, told = [], anyio.Event()
+    results, told, slow = [], anyio.Event(), tmp_path / "slow"
 
     async def typed_only() -> None:
-        results.append(await screen.tab.execute("echo typed", async_=True, timeout=DEADLINE))
+        results.append(await tab.execute("echo typed", async_=True, timeout=DEADLINE))
         told.set()
 
-    async with late_screen(terminals, tmp_path, "bash", "quick") as screen, anyio.create_task_group() as tasks:
-        (tmp_path / "slow").touch()
-        await screen.tab.execute("PROMPT_COMMAND+='; [ ! -e ~/slow ] || sleep 30'")
-        with pytest.raises(
-            TabUnavailable, match="does not wait at its prompt: sleep runs, started by its prompt or"
-        ) as refused:
-            await screen.tab.execute("echo no", timeout=0.5)
-        assert refused.value.state == "busy"
-        tasks.start_soon(typed_only)
-        with pytest.raises(TabUnavailable, match="does not wait at its prompt"):
-            await screen.tab.execute("echo no", timeout=0.5)
-        (tmp_path / "slow").unlink()  # bash begins the prompt once more
-        await screen.tab.send_keys(["C-c"])
-        assert (await screen.tab.execute("echo yes")).output == "yes\n"
+    slow.touch()
+    await tab.execute(f"PROMPT_COMMAND+='; [ ! -e {slow} ] || sleep 30'")
+    async with anyio.create_task_group() as tasks:
+        for number in range(2):
+            with pytest.raises(
+                TabUnavailable, match="does not wait at its prompt: sleep runs, started by its prompt or"
+            ) as refused:
+                await tab.execute("echo no", timeout=0.5)
+            assert refused.value.state == "busy"
+            if not number:
+                tasks.start_soon(typed_only)
+        slow.unlink()  # bash begins the prompt once more
+        await tab.send_keys(["C-c"])
+        assert (await tab.execute("echo yes")).output == "yes\n"
         await told.wait()  # the outputs of both may come at once, and this task be the first that goes on
-        assert (await screen.tab.command_result(results[0].command_id)).output == "typed\n"
+        assert (await tab.command_result(results[0].command_id)).output == "typed\n"

@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 import muxwire
+from muxwire import Tab
 from muxwire.host.local import LocalHost
 from muxwire.host.shells import shell_for
 from muxwire.logs.store import LogStore
@@ -116,12 +117,10 @@ async def refuse(data: bytes) -> None:
     raise BrokenPipeError(32, "nobody reads")
 
 
-async def test_a_receiver_that_fails_ends_the_command(terminals: muxwire.Terminals) -> None:
-    tab = await terminals.create_tab(shell="bash")
+async def test_a_receiver_that_fails_ends_the_command(tab: Tab) -> None:
     with pytest.raises(BrokenPipeError):
         await tab.execute("echo x; sleep 1000", timeout=900, on_output=refuse)
     assert (await tab.execute("echo free", timeout=30)).output == "free\n"
-    await tab.close(force=True)
 
 
 async def test_waiting_for_input_is_told_and_waited_through(terminals: muxwire.Terminals) -> None:

@@ -8,11 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from muxwire import Tab, TabUnavailable, Terminals
+from muxwire import Tab, TabUnavailable
+from tests.deadline import DEADLINE
 from tests.users import needs
-
-# Seconds that no command here takes.
-LONG = 30.0
 
 # Each starts a shell without our hooks, and the exit that its status is known by.
 NESTED = {
@@ -29,7 +27,7 @@ NESTED = {
 
 async def test_a_nested_bash_that_keeps_lines_with_a_space_keeps_none_of_ours(tab: Tab) -> None:
     await tab.execute("HISTCONTROL= bash --norc --noprofile", timeout=5)
-    await tab.send_keys(["echo theirs", "Enter"], wait=LONG)
+    await tab.send_keys(["echo theirs", "Enter"], wait=DEADLINE)
     failed = await tab.execute("echo ours; false")
     assert (failed.output, failed.exit_code) == ("ours\n", 1), failed
     assert (await tab.execute("echo $?")).output == "1\n"
@@ -46,7 +44,7 @@ async def test_a_nested_zsh_that_keeps_lines_with_a_space_keeps_only_the_first_o
     await tab.execute(f"ZDOTDIR={tmp_path} zsh", timeout=5)
     for command, output in (("echo one", "one\n"), ("false", ""), ("echo $?", "1\n")):
         assert (await tab.execute(command)).output == output
-    await tab.send_keys(["echo theirs", "Enter"], wait=LONG)
+    await tab.send_keys(["echo theirs", "Enter"], wait=DEADLINE)
     listed = (await tab.execute("fc -l 1; fc -W; cat $HISTFILE")).output
     assert listed.count("echo theirs") == 2
     # The first command's, and the question that was typed before it: in the list, and in the file. On a busy machine
@@ -79,7 +77,17 @@ ASKS = {
 
 
 @pytest.mark.parametrize(
-    "program", ["python3 -q", "python3 -i -c 'x = 1'", "vim -n -u NONE", "less /etc/passwd", "cat", "sqlite3"]
+    "program",
+    [
+        "python3 -q",
+        "python3 -i -c 'x = 1'",
+        "vim -n -u NONE",
+        "less /etc/passwd",
+        "cat",
+        "sqlite3",
+        "sh -c 'read x; echo got:$x'",
+        "bash -c 'read x'",
+    ],
 )
 async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program: str) -> None:
     needs(program.split(maxsplit=1)[0])
@@ -97,30 +105,13 @@ async def test_a_program_that_is_no_shell_is_never_typed_into(tab: Tab, program:
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-@pytest.mark.parametrize(
-    "script", ["sh -c 'read x; echo got:$x'", "bash -c 'read x; echo got:$x'", "sh {path}", "bash {path}"]
-)
-async def test_what_a_script_reads_is_no_command_line(
-    terminals: Terminals, tab: Tab, tmp_path: Path, script: str
-) -> None:
-    path = tmp_path / "script"
-    path.write_text("read x; echo got:$x\n")
-    asks = await tab.execute(script.format(path=path), timeout=5)
-    assert (asks.state, asks.running) == ("interactive", True)
-    with pytest.raises(TabUnavailable):
-        await tab.execute("echo not for it", timeout=0.3)
-    await tab.send_keys(["this", "Enter"])
-    ended = await terminals.command_result(asks.command_id, wait=LONG)
-    assert (ended.output.splitlines()[-1], ended.exit_code) == ("got:this", 0)
-
-
 async def runs_next(tab: Tab) -> None:
     """The tab is at a prompt, and takes commands."""
-    with anyio.fail_after(LONG):
+    with anyio.fail_after(DEADLINE):
         while tab.state != "prompt":  # of a prompt without a mark nothing tells
             await anyio.sleep(0.05)
     for text in ("first", "second"):
-        done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=LONG)
+        done = await tab.execute(f"echo {text}; sh -c 'exit 3'", timeout=DEADLINE)
         assert (done.output, done.exit_code) == (f"{text}\n", 3), done
 
 
@@ -133,22 +124,18 @@ async def test_a_line_that_was_typed_and_becomes_another_shell_leaves_one_that_t
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
-async def test_a_question_of_a_typed_line_is_no_prompt_and_a_second_line_proves_one(
-    terminals: Terminals, shell: str
-) -> None:
-    tab = await terminals.create_tab(shell=shell)
+async def test_a_question_of_a_typed_line_is_no_prompt_and_a_second_line_proves_one(tab: Tab, shell: str) -> None:
     await tab.send_keys([ASKS[shell], "Enter"])
-    await tab.wait_for(regex=r"\nGo on\? $", timeout=LONG)
+    await tab.wait_for(regex=r"\nGo on\? $", timeout=DEADLINE)
     with pytest.raises(TabUnavailable) as refused:
         await tab.execute("echo no", timeout=1)
     assert "`:` and Enter" in refused.value.remedy
     await tab.send_keys(["yes", "Enter"])
-    await tab.wait_for(prompt=True, timeout=LONG)
+    await tab.wait_for(prompt=True, timeout=DEADLINE)
     hook = "PROMPT_COMMAND=" if shell == "bash" else "precmd_functions=()"
     await tab.send_keys([f"{hook}; PS1='new: '", "Enter"])
-    await tab.wait_for(regex=r"\nnew: $", timeout=LONG)
+    await tab.wait_for(regex=r"\nnew: $", timeout=DEADLINE)
     with pytest.raises(TabUnavailable):
         await tab.execute("echo no", timeout=1)
     await tab.send_keys([":", "Enter"])
     await runs_next(tab)
-    await tab.close(force=True)

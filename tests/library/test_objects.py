@@ -61,6 +61,9 @@ WRONG_TYPES: list[tuple[str, dict[str, Any], str]] = [
     ("watch_events", {"kinds": "bell"}, "kinds must be a list of strings, not 'bell'"),
     ("send_keys", {"until": 3}, "until must be a string, not 3"),
     ("wait_for", {"idle": -1}, "idle is -1 s"),
+    ("execute", {"command": "true", "timeout": 0}, "timeout is 0"),
+    ("execute", {"command": "true", "timeout": -1.0}, "timeout is -1"),
+    ("execute_script", {"language": "shell", "code": "true", "timeout": 0}, "timeout is 0"),
 ]
 NOT_NAMES = {
     ".": "the tab used last",

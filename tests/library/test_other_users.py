@@ -16,10 +16,10 @@ import pytest
 
 from muxwire import Tab, Terminals
 from muxwire.library.opening import own_terminals
+from tests.deadline import DEADLINE
+from tests.library.opened import SHELLS
 from tests.users import needs, short_folder
 
-DEADLINE = 60.0
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # A user that nothing of the machine belongs to (Linux Standard Base, "nobody").
 NOBODY = 65534
 # Prints all that looks like an id or a nonce, and is found in arguments, environments, directories and files.

@@ -15,7 +15,7 @@ from muxwire import Tab, Terminals
 from muxwire.errors import InvalidArgument
 from muxwire.host import patterns
 from muxwire.host.patterns import PATTERN_MAX, Pattern, checked, matching, search
-from tests.library.conftest import DEADLINE
+from tests.deadline import DEADLINE
 from tests.processes import children_of
 
 HOSTILE = r"^(a+)+$"
@@ -53,14 +53,6 @@ async def test_a_search_finds_what_re_finds(source: str) -> None:
                 match = match if match is not None and match.end() > begin else None
             found = await search(Pattern(source, re.MULTILINE), text, begin, at_line_end=at_line_end)
             assert found == (match.span() if match else None), (text, begin)
-
-
-def test_lines_that_match() -> None:
-    lines = ["ab", "b", "", "x" * 5000 + "ab", "\ud800"]
-    assert matching(Pattern("a."), lines, DEADLINE) == [True, False, False, True, False]
-    assert matching(Pattern("ab"), lines, DEADLINE) == [True, False, False, True, False]
-    assert matching(Pattern("x*"), lines, DEADLINE) == [True] * 5
-    assert matching(Pattern("a."), lines * 100, -1) == []
 
 
 @pytest.mark.parametrize(
@@ -149,3 +141,19 @@ async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: Callable
     if call is _start:
         assert tab.pane.session.current is not None
         assert tab.pane.session.current.command_id in error
+
+
+LINES = ["ab", "b", "", "x" * 5000 + "ab", "\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "lines", "seconds", "found"),
+    [
+        ("a.", LINES, DEADLINE, [True, False, False, True, False]),
+        ("ab", LINES, DEADLINE, [True, False, False, True, False]),
+        ("x*", LINES, DEADLINE, [True] * 5),
+        ("a.", LINES * 100, -1, []),
+    ],
+)
+def test_lines_that_match(pattern: str, lines: list[str], seconds: float, found: list[bool]) -> None:
+    assert matching(Pattern(pattern), lines, seconds) == found

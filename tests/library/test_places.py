@@ -15,11 +15,11 @@ from typing import Any
 import anyio
 import pytest
 
-from muxwire import ExecutionResult, Tab, TabUnavailable, Terminals
-from tests.library.opened import seen, tab_for
+from muxwire import ExecutionResult, Tab, TabUnavailable
+from tests.deadline import DEADLINE
+from tests.library.opened import seen
 from tests.sshd import ssh_server
 
-LONG = 20.0
 # As `docker exec -it` does it: the relay's terminal is raw, and the shell has another one.
 RELAY = "script -q -e -c '{}' /dev/null"
 THERE = "exec env -i TERM=screen PLACE=there bash --norc"
@@ -54,9 +54,9 @@ async def reach(tab: Tab, login: str, by: str = "execute") -> int:
     if by == "keys":
         await typed(tab, login)
     else:
-        reached = await tab.execute(login, timeout=LONG)
+        reached = await tab.execute(login, timeout=DEADLINE)
         assert reached.state == "interactive", reached
-    assert (await tab.execute("echo here", timeout=LONG)).output == "here\n"
+    assert (await tab.execute("echo here", timeout=DEADLINE)).output == "here\n"
     current = tab.pane.session.current
     assert current is not None
     return current.shell_pgrp
@@ -68,7 +68,7 @@ def lose(group: int) -> None:
 
 async def refused(tab: Tab, command: str) -> TabUnavailable:
     with pytest.raises(TabUnavailable) as error:
-        await tab.execute(command, timeout=LONG)
+        await tab.execute(command, timeout=DEADLINE)
     return error.value
 
 
@@ -78,7 +78,7 @@ async def is_back(tab: Tab, place: str) -> None:
     assert "the tab is back in its own shell, in / on this machine" in str(for_there), for_there
     assert for_there.state == "prompt"
     assert not os.path.lexists(place)
-    here = await tab.execute("echo $PLACE; false", timeout=LONG)
+    here = await tab.execute("echo $PLACE; false", timeout=DEADLINE)
     assert (here.output, here.exit_code, here.state, here.note) == ("\n", 1, "prompt", ""), here
 
 
@@ -92,68 +92,57 @@ def no_marks(*results: ExecutionResult) -> None:
 @pytest.mark.parametrize("by", ["execute", "keys"])
 @pytest.mark.parametrize("kind", PLACES)
 async def test_a_command_whose_shell_is_gone_has_no_exit_code(
-    terminals: Terminals, tmp_path: Path, request: pytest.FixtureRequest, kind: str, by: str
+    tab: Tab, tmp_path: Path, request: pytest.FixtureRequest, kind: str, by: str
 ) -> None:
     if kind == "su" and os.geteuid():
         pytest.skip("su asks everyone but root for a password")
     tmp_path.parent.chmod(0o755)
     tmp_path.chmod(0o777)
     login = PLACES[kind] or request.getfixturevalue("ssh")
-    async with tab_for(4 * LONG, terminals) as tab:
-        group = await reach(tab, login, by)
-        results: list[ExecutionResult] = []
-        async with anyio.create_task_group() as calls:
+    group = await reach(tab, login, by)
+    results: list[ExecutionResult] = []
+    async with anyio.create_task_group() as calls:
 
-            async def call() -> None:
-                results.append(await tab.execute(COMMAND, timeout=LONG))
+        async def call() -> None:
+            results.append(await tab.execute(COMMAND, timeout=DEADLINE))
 
-            calls.start_soon(call)
-            await seen(tab, b"\x07begun\r\n")
-            lose(group)
-        (lost,) = results
-        assert (lost.exit_code, lost.running, lost.state, lost.timed_out) == (None, False, "prompt", False), lost
-        assert lost.output.startswith("begun\n"), lost
-        assert "never" not in lost.output
-        assert "the shell it ran in" in lost.note, lost
-        assert "the tab is back in its own shell, in /" in lost.note, lost
-        assert lost.cwd == "/"
-        no_marks(lost)
-        await is_back(tab, str(tmp_path / "place"))
-
-
-@pytest.mark.parametrize("kind", ["relay", "nested"])
-async def test_a_shell_that_is_gone_between_two_commands_refuses_the_next(
-    terminals: Terminals, tmp_path: Path, kind: str
-) -> None:
-    async with tab_for(LONG, terminals) as tab:
-        lose(await reach(tab, PLACES[kind]))
-        await is_back(tab, str(tmp_path / "place"))
+        calls.start_soon(call)
+        await seen(tab, b"\x07begun\r\n")
+        lose(group)
+    (lost,) = results
+    assert (lost.exit_code, lost.running, lost.state, lost.timed_out) == (None, False, "prompt", False), lost
+    assert lost.output.startswith("begun\n"), lost
+    assert "never" not in lost.output
+    assert "the shell it ran in" in lost.note, lost
+    assert "the tab is back in its own shell, in /" in lost.note, lost
+    assert lost.cwd == "/"
+    no_marks(lost)
+    await is_back(tab, str(tmp_path / "place"))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash"])
 @pytest.mark.parametrize("kind", ["relay", "nested", "fish-behind-a-relay"])
 async def test_a_line_that_its_shell_did_not_read_any_more_runs_in_no_other(
-    terminals: Terminals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, shell: str
+    tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """The kernel keeps what was typed for whoever reads next."""
-    async with tab_for(4 * LONG, terminals, shell) as tab:
-        group = await reach(tab, PLACES[kind])
-        keyboard = tab.runner.keyboard
-        press = keyboard.press
+    group = await reach(tab, PLACES[kind])
+    keyboard = tab.runner.keyboard
+    press = keyboard.press
 
-        def too_late(data: bytes, **options: Any) -> Any:
-            """The shell ends after it was last looked at, and its line is typed."""
-            if b"7770;S" not in data and b"/c-" not in data:
-                return press(data, **options)
-            monkeypatch.undo()
-            lose(group)
-            while Path(f"/proc/{group}/fd/0").exists():
-                pass
+    def too_late(data: bytes, **options: Any) -> Any:
+        """The shell ends after it was last looked at, and its line is typed."""
+        if b"7770;S" not in data and b"/c-" not in data:
             return press(data, **options)
+        monkeypatch.undo()
+        lose(group)
+        while Path(f"/proc/{group}/fd/0").exists():
+            pass
+        return press(data, **options)
 
-        monkeypatch.setattr(keyboard, "press", too_late)
-        lost = await tab.execute(f"touch {tmp_path}/ran; echo ran", timeout=LONG)
-        assert (lost.exit_code, lost.running, lost.output) == (None, False, ""), lost
-        assert "the tab is back in its own shell" in lost.note, lost
-        await is_back(tab, f"{tmp_path}/place")
-        assert not list(tmp_path.iterdir())  # by now the line was read
+    monkeypatch.setattr(keyboard, "press", too_late)
+    lost = await tab.execute(f"touch {tmp_path}/ran; echo ran", timeout=DEADLINE)
+    assert (lost.exit_code, lost.running, lost.output) == (None, False, ""), lost
+    assert "the tab is back in its own shell" in lost.note, lost
+    await is_back(tab, f"{tmp_path}/place")
+    assert not list(tmp_path.iterdir())  # by now the line was read

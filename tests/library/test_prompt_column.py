@@ -7,7 +7,6 @@ import pytest
 from muxwire import Terminals
 from tests.library.opened import tab_for
 
-DEADLINE = 30.0
 # Opened, typed into at once, and used.
 TYPED_AHEAD = 4
 OURS = ("eval", "mux", "\\", "{")
@@ -17,7 +16,7 @@ PROMPTS = {"bash": "b$ ", "dash": "# ", "ksh": "$ "}
 
 @pytest.mark.parametrize("shell", PROMPTS)
 async def test_a_prompt_behind_an_output_without_a_line_end_stays(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell, PS1=PROMPTS[shell]) as tab:
+    async with tab_for(terminals, shell, PS1=PROMPTS[shell]) as tab:
         for text in ("first", "again"):
             assert (await tab.execute(f"echo {text}")).output == f"{text}\n"
         assert (await tab.execute("printf abc")).output == "abc"
@@ -35,7 +34,7 @@ async def test_keys_at_a_prompt_that_is_still_to_come_leave_no_line_of_ours(
     terminals: Terminals, shell: str, before: str
 ) -> None:
     for count in range(TYPED_AHEAD):
-        async with tab_for(DEADLINE, terminals, shell) as tab:
+        async with tab_for(terminals, shell) as tab:
             if before != "nothing":
                 await tab.execute("true")
             await tab.send_keys(["echo who"], literal=True)

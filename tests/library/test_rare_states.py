@@ -52,29 +52,17 @@ MENDED = [
 ]
 
 
-@pytest.mark.parametrize(("shell", "state"), UNHARMED)
-async def test_commands_stay_exact_in_a_state_that_is_rare(terminals: Terminals, shell: str, state: str) -> None:
-    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+@pytest.mark.parametrize(
+    ("shell", "state", "note"), [*((*one, "") for one in UNHARMED), *((*one, PUT_BACK) for one in MENDED)]
+)
+async def test_commands_stay_exact_in_a_state_that_is_rare(tab: Tab, shell: str, state: str, note: str) -> None:
     first = await tab.execute(state)
-    assert (first.output, first.exit_code, first.note) == ("", 0, ""), first
-    await exact(terminals, tab.window_id, shell)
-    await tab.close(force=True)
+    assert (first.output, first.exit_code, first.note, first.state) == ("", 0, note, "prompt"), first
+    await exact(tab, shell)
 
 
-@pytest.mark.parametrize(("shell", "state"), MENDED)
-async def test_words_that_muxwire_needs_are_put_back_and_that_is_said(
-    terminals: Terminals, shell: str, state: str
-) -> None:
-    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
-    first = await tab.execute(state)
-    assert (first.output, first.exit_code, first.note, first.state) == ("", 0, PUT_BACK, "prompt"), first
-    await exact(terminals, tab.window_id, shell)
-    await tab.close(force=True)
-
-
-async def exact(terminals: Terminals, window: str, shell: str) -> None:
+async def exact(tab: Tab, shell: str) -> None:
     """Five commands, each as it should be."""
-    tab = await terminals.tab(window)
     status = "$status" if shell == "fish" else "$?"
     for command, output, code in (
         ("echo ok", "ok\n", 0),
@@ -100,37 +88,30 @@ async def exact(terminals: Terminals, window: str, shell: str) -> None:
         ("zsh", "TRAPDEBUG() { echo mine; }; unfunction TRAPDEBUG", "ok\n", ""),
     ],
 )
-async def test_what_a_debug_trap_adds_to_an_output_is_said(
-    terminals: Terminals, shell: str, state: str, shown: str, note: str
-) -> None:
-    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+async def test_what_a_debug_trap_adds_to_an_output_is_said(tab: Tab, state: str, shown: str, note: str) -> None:
     assert (await tab.execute(state)).note == note
     result = await tab.execute("echo ok")
     assert (result.output, result.exit_code, result.note) == (shown, 0, ""), result
-    await tab.close(force=True)
 
 
 @pytest.mark.parametrize("shell", ["zsh", "dash", "ksh"])
-async def test_a_shell_that_may_open_too_few_files_says_so(terminals: Terminals, shell: str) -> None:
-    tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
+async def test_a_shell_that_may_open_too_few_files_says_so(tab: Tab) -> None:
     first = await tab.execute("ulimit -n 12", timeout=3)
     assert "may open only 12 files (ulimit -n), and muxwire needs" in first.note, first
     with pytest.raises(TabUnavailable, match="may open only 12 files") as refused:
         await tab.execute("echo ok", timeout=3)
     assert "new tab" in refused.value.remedy
-    await tab.close(force=True)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh", "busybox"])
 @pytest.mark.parametrize("rows", [1, 3])
 async def test_commands_are_exact_in_the_smallest_tabs(terminals: Terminals, shell: str, rows: int) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/", size=(COLUMNS_MIN, rows))
-    await exact(terminals, tab.window_id, shell)
+    await exact(tab, shell)
     await tab.close(force=True)
 
 
-async def test_a_pane_that_became_too_narrow_is_not_typed_into(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
+async def test_a_pane_that_became_too_narrow_is_not_typed_into(tab: Tab) -> None:
     await tab.execute("true")
     wide = tab.columns
     await resized(tab, 3)
@@ -139,7 +120,6 @@ async def test_a_pane_that_became_too_narrow_is_not_typed_into(terminals: Termin
     assert "resize_pane" in refused.value.remedy
     await resized(tab, wide)
     assert (await tab.execute("echo ok")).output == "ok\n"
-    await tab.close(force=True)
 
 
 async def resized(tab: Tab, columns: int) -> None:
@@ -147,11 +127,3 @@ async def resized(tab: Tab, columns: int) -> None:
     await tab.client.command("resize-window", "-t", tab.window_id, "-x", str(columns), "-y", "24")
     while tab.columns != columns:
         await tab.client.command("display-message", "-p", "")
-
-
-async def test_a_step_that_would_make_panes_of_too_few_columns_fails(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(shell=shutil.which("bash"), cwd="/")
-    step = {"kind": "split_evenly", "horizontal": True, "count": 30, "target": tab.window_id}
-    (told,) = (await terminals.run_operations([step])).steps
-    assert "columns" in told.error
-    await tab.close(force=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 import muxwire
+from muxwire import Tab
+from tests.deadline import DEADLINE
 from tests.library.opened import known_prompt, tab_for
-
-DEADLINE = 60
-
 
 # A bar that is drawn over 300 times, a word printed bold, five lines that are drawn twice, a full-screen program.
 SHOWN = (
@@ -19,66 +18,63 @@ SHOWN = (
 READ = "300 of 300\nac\nNA\none\ntwo\n" + "0" * 299 + "7\n"
 
 
-async def test_every_reader_reads_the_same(terminals: muxwire.Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        begin = tab.next_byte
-        result = await tab.execute(SHOWN, strip_ansi=True)
-        assert result.output == READ
-        assert not result.note  # of what was left out logs speak
-        # The echo of the command has escapes of its own as text; what follows it is the output.
-        tail = await terminals.read_logs(tab.window_id, strip_ansi=True)
-        assert "\n" + READ in tail.content
-        assert "\r" not in tail.content
-        assert "alternate screen" in tail.note
-        chunk = await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)
-        assert "\n" + READ in chunk.chunk
-        found = await terminals.read_logs(tab.window_id, strip_ansi=True, grep="^300 of 300$")
-        assert found.content == "300 of 300\n"
-        waited = await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-        assert READ in waited.tail
+async def test_every_reader_reads_the_same(terminals: muxwire.Terminals, tab: Tab) -> None:
+    begin = tab.next_byte
+    result = await tab.execute(SHOWN, strip_ansi=True)
+    assert result.output == READ
+    assert not result.note  # of what was left out logs speak
+    # The echo of the command has escapes of its own as text; what follows it is the output.
+    tail = await terminals.read_logs(tab.window_id, strip_ansi=True)
+    assert "\n" + READ in tail.content
+    assert "\r" not in tail.content
+    assert "alternate screen" in tail.note
+    chunk = await terminals.stream_logs(tab.window_id, from_byte=begin, strip_ansi=True)
+    assert "\n" + READ in chunk.chunk
+    found = await terminals.read_logs(tab.window_id, strip_ansi=True, grep="^300 of 300$")
+    assert found.content == "300 of 300\n"
+    waited = await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
+    assert READ in waited.tail
 
 
 @pytest.mark.parametrize("size", [7, 100, 1000, 65536])
-async def test_pieces_are_cut_where_lines_end(terminals: muxwire.Terminals, size: int) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        begin = tab.next_byte
-        await tab.execute(SHOWN)
-        await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
-        text, position, eof = "", begin, False
-        while not eof:
-            chunk = await terminals.stream_logs(tab.window_id, from_byte=position, max_bytes=size, strip_ansi=True)
-            assert chunk.next_byte > position or chunk.eof
-            text, position, eof = text + chunk.chunk, chunk.next_byte, chunk.eof
-        # A line that does not fit into a piece comes again as it is drawn over; those that do are there once.
-        lines = text.split("\n")
-        assert [line for line in lines if line in ("300 of 300", "ac", "NA", "one", "two")][:3] == [
-            "300 of 300",
-            "ac",
-            "NA",
-        ]
-        assert "0" * 299 + "7" in lines
-        assert not any("~" in line for line in lines if "printf" not in line)
-        if size >= 65536:
-            assert "\n" + READ in text
+async def test_pieces_are_cut_where_lines_end(terminals: muxwire.Terminals, tab: Tab, size: int) -> None:
+    begin = tab.next_byte
+    await tab.execute(SHOWN)
+    await terminals.wait_for([tab.window_id], prompt=True, timeout=DEADLINE)
+    text, position, eof = "", begin, False
+    while not eof:
+        chunk = await terminals.stream_logs(tab.window_id, from_byte=position, max_bytes=size, strip_ansi=True)
+        assert chunk.next_byte > position or chunk.eof
+        text, position, eof = text + chunk.chunk, chunk.next_byte, chunk.eof
+    # A line that does not fit into a piece comes again as it is drawn over; those that do are there once.
+    lines = text.split("\n")
+    assert [line for line in lines if line in ("300 of 300", "ac", "NA", "one", "two")][:3] == [
+        "300 of 300",
+        "ac",
+        "NA",
+    ]
+    assert "0" * 299 + "7" in lines
+    assert not any("~" in line for line in lines if "printf" not in line)
+    if size >= 65536:
+        assert "\n" + READ in text
 
 
-async def test_the_rest_of_a_command_goes_on_with_its_line(terminals: muxwire.Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        held = await tab.execute(
-            r"printf 'x\n10 %%'; read -r; printf '\r20 %%\r30 %%\n'", timeout=DEADLINE, strip_ansi=True
-        )
-        assert (held.output, held.running) == ("x\n10 %", True)
-        await tab.send_keys(["Enter"])
-        rest = await terminals.command_result(held.command_id, wait=DEADLINE, strip_ansi=True)
-        assert rest.output.startswith("\n")
-        assert rest.output.endswith("30 %\n")
-        assert "20" not in rest.output
+async def test_the_rest_of_a_command_goes_on_with_its_line(terminals: muxwire.Terminals, tab: Tab) -> None:
+    held = await tab.execute(
+        r"printf 'x\n10 %%'; read -r; printf '\r20 %%\r30 %%\n'", timeout=DEADLINE, strip_ansi=True
+    )
+    assert (held.output, held.running) == ("x\n10 %", True)
+    await tab.send_keys(["Enter"])
+    rest = await terminals.command_result(held.command_id, wait=DEADLINE, strip_ansi=True)
+    assert rest.output.startswith("\n")
+    assert rest.output.endswith("30 %\n")
+    assert "20" not in rest.output
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
 async def test_an_answer_that_begins_after_a_prompt_is_read_there(terminals: muxwire.Terminals, shell: str) -> None:
     """Line editors move the cursor to columns that count from the line's beginning."""
-    async with tab_for(DEADLINE, terminals, shell=shell) as tab:
+    async with tab_for(terminals, shell=shell) as tab:
         await known_prompt(tab)
         for paste in (False, True):
             keys = ["echo typed, and a good deal of it", *([] if paste else ["Enter"])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import re
 import shutil
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -13,10 +12,12 @@ import anyio
 import pytest
 
 from muxwire import Tab, TabUnavailable, Terminals
+from muxwire.pane import terminal
+from muxwire.shell import examine
+from tests.deadline import DEADLINE
 from tests.library.opened import seen
 from tests.sshd import ssh_server
 
-DEADLINE = 60.0
 SHELLS = {
     "bash": "exec env -i TERM=screen bash --norc",
     "zsh": "exec env -i TERM=screen zsh -f",
@@ -82,51 +83,8 @@ def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"ssh -q -t {' '.join(options)} {getpass.getuser()}@127.0.0.1"
 
 
-async def works(terminals: Terminals, tab: Tab, outer: str, *, fish: bool = False) -> None:
-    """Everything that a shell of the tab's own can do, but for env and cwd."""
-    first = await tab.execute("echo 'a  b'; false")
-    assert (first.output, first.exit_code, first.state) == ("a  b\n", 1, "interactive"), first
-    moved = await tab.execute("cd /tmp\nprintf 'x\\n\\ny'")
-    assert (moved.output, moved.cwd) == ("x\n\ny", "/tmp"), moved
-    text = "x" * 5000
-    long = await tab.execute(f"printf '%s\\n' '{text}'\nseq 1 2000")
-    assert (long.output, long.exit_code) == (text + "\n" + "".join(f"{n}\n" for n in range(1, 2001)), 0)
-    cut = await tab.execute("sleep 30", timeout=0.5)
-    assert (cut.timed_out, cut.exit_code, cut.running) == (True, 130, False), cut
-    assert re.fullmatch(r"\^C\n?", cut.output), cut
-    if not fish:
-        failed = await tab.execute("set -u; echo $nothing_of_that_name")
-        assert failed.exit_code in (1, 2), failed
-        assert re.search(r"not set|unbound", failed.output), failed
-        assert (await tab.execute("set +u; echo ok")).output == "ok\n"
-    last = await tab.execute("exit 5")
-    assert (last.exit_code, last.running) == (5, False)
-    assert "7770" not in last.output
-    ended = await terminals.command_result(outer, wait=DEADLINE)
-    assert (ended.exit_code, ended.state) == (5, "prompt"), ended
-    again = await tab.execute("echo ok; pwd")
-    assert (again.output, again.exit_code) == ("ok\n/\n", 0), again
-
-
-@pytest.mark.parametrize("kind", SHELLS)
-async def test_a_shell_behind_ssh_runs_commands_exactly(terminals: Terminals, tab: Tab, ssh: str, kind: str) -> None:
-    outer = await tab.execute(f"{ssh} '{SHELLS[kind]}'", timeout=DEADLINE)
-    if kind in ("bash", "zsh"):  # their editors say that they are on
-        assert outer.state == "interactive", outer
-    else:  # whether it waits is not visible from here
-        assert (outer.state, outer.running) == ("running", True), outer
-        assert "cannot be seen" in outer.note
-    await works(terminals, tab, outer.command_id, fish=kind == "fish")
-
-
+# A relay of no known name, as that of `poetry shell`: a shell is seen to wait in the terminal that it holds.
 SPAWN = f"{sys.executable} -c 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'"
-
-
-async def test_a_shell_behind_a_relay_of_no_known_name_runs_commands_exactly(terminals: Terminals, tab: Tab) -> None:
-    """As that of `poetry shell`: it is a relay because a shell is seen to wait in the terminal that it holds."""
-    outer = await tab.execute(f"{SPAWN} bash --norc", timeout=DEADLINE)
-    assert outer.state == "interactive", outer
-    await works(terminals, tab, outer.command_id)
 
 
 async def test_what_holds_a_shell_and_waits_for_its_own_keys_gets_no_command(tab: Tab) -> None:
@@ -182,17 +140,6 @@ async def test_variables_and_a_directory_reach_a_shell_behind_ssh(tab: Tab, ssh:
     apart = await tab.execute('echo "$A"; pwd; exit 3', env={"A": "it's"}, cwd="/usr")
     assert (apart.output, apart.exit_code) == ("it's\n/usr\n", 3), apart
     assert "/usr" not in (await tab.execute('echo "<$A>"; pwd')).output
-
-
-async def test_a_question_behind_ssh_is_not_taken_for_a_prompt(terminals: Terminals, tab: Tab, ssh: str) -> None:
-    await tab.execute(f"{ssh} '{SHELLS['bash']}'", timeout=DEADLINE)
-    left = await tab.execute("read -e -p 'Go on? ' x; echo got:$x", timeout=2, on_timeout="leave")
-    assert left.running, left
-    assert left.output.endswith("Go on? "), left
-    await tab.send_keys(["yes", "Enter"])
-    done = await terminals.command_result(left.command_id, wait=DEADLINE)
-    assert done.exit_code == 0
-    assert done.output.endswith("got:yes\n"), done
 
 
 @pytest.mark.parametrize("entered", ["execute", "keys"])
@@ -266,3 +213,20 @@ async def test_a_shell_in_a_container_ends_with_its_tab(
     await opened.close(force=True)
     while Path(f"/proc/{pid}/stat").exists():
         await anyio.sleep(0.02)
+
+
+async def test_a_question_that_cannot_be_seen_into_ends_the_call_and_claims_nothing(
+    tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a program runs that is called ssh is taken for something on another machine."""
+    shutil.copy(shutil.which("dash") or "/bin/sh", tmp_path / "ssh")
+    for module in (terminal, examine):
+        monkeypatch.setattr(module, "SILENT_SECONDS", 0.6)
+    asks = f"{tmp_path}/ssh -c \"stty raw -echo; printf '{{}}'; sleep 3; echo; exit 7\""
+    left = await tab.execute(asks.format("Continue? [Y/n] "), timeout=DEADLINE)
+    assert (left.running, left.state, left.timed_out, left.signal_sent) == (True, "running", False, ""), left
+    assert "'Continue? [Y/n]'; whether it waits cannot be seen here" in left.note
+    done = await tab.command_result(left.command_id, wait=DEADLINE)
+    assert (done.exit_code, done.note) == (7, ""), done
+    secret = await tab.execute(asks.format("Password: "), timeout=DEADLINE)
+    assert (secret.state, "password" in secret.note) == ("interactive", True), secret

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from functools import partial
 
 import anyio
 import pytest
 
-from muxwire import Terminals
+from muxwire import Tab, Terminals
 from muxwire.pane.runner import KEY_LOST
-from tests.library.opened import tab_for
-
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
-DEADLINE = 40.0
-a_tab = partial(tab_for, DEADLINE)
+from tests.library.opened import SHELLS, tab_for
 
 
 async def tmux(terminals: Terminals, *words: str) -> tuple[bytes, ...]:
@@ -23,21 +18,19 @@ async def tmux(terminals: Terminals, *words: str) -> tuple[bytes, ...]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_the_exit_of_a_shell_is_known_at_once(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        result = await tab.execute("exit 3")
-        assert (result.exit_code, result.state) == (3, "dead")
+async def test_the_exit_of_a_shell_is_known_at_once(tab: Tab) -> None:
+    result = await tab.execute("exit 3")
+    assert (result.exit_code, result.state) == (3, "dead")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_noise_tears_no_mark(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        await tab.execute("sh -c 'while :; do echo noise; done' &")
-        fails = "sh -c 'exit 3'" if shell == "fish" else "(exit 3)"
-        for _ in range(5):  # `tests/nightly/soak.py` makes more of it
-            result = await tab.execute(fails)
-            assert result.exit_code == 3, result
-            assert set(result.output.split()) <= {"noise"}, result.output[-200:]
+async def test_noise_tears_no_mark(tab: Tab, shell: str) -> None:
+    await tab.execute("sh -c 'while :; do echo noise; done' &")
+    fails = "sh -c 'exit 3'" if shell == "fish" else "(exit 3)"
+    for _ in range(5):  # `tests/nightly/soak.py` makes more of it
+        result = await tab.execute(fails)
+        assert result.exit_code == 3, result
+        assert set(result.output.split()) <= {"noise"}, result.output[-200:]
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -45,7 +38,7 @@ async def test_tabs_in_parallel_keep_apart(terminals: Terminals, shell: str) -> 
     dice = random.Random(shell)
 
     async def work(number: int) -> None:
-        async with a_tab(terminals, shell) as tab:
+        async with tab_for(terminals, shell) as tab:
             for turn in range(8):
                 first, status = dice.randint(0, 500), dice.randint(0, 255)
                 result = await tab.execute(f"echo {number} {turn}; seq {first} {first + 200}; sh -c 'exit {status}'")
@@ -59,7 +52,7 @@ async def test_tabs_in_parallel_keep_apart(terminals: Terminals, shell: str) -> 
 
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_a_person_sees_the_command_as_if_it_was_typed(terminals: Terminals, shell: str) -> None:
-    async with a_tab(terminals, shell, PS1="> ") as tab:
+    async with tab_for(terminals, shell, PS1="> ") as tab:
         await tab.execute("true")
         lines = ["echo one", "echo two"]
         await tab.execute("\n".join(lines))
@@ -79,12 +72,11 @@ async def test_a_person_sees_the_command_as_if_it_was_typed(terminals: Terminals
         ("fish", "bind -e \\e\\[7770~"),
     ],
 )
-async def test_commands_are_exact_without_our_key(terminals: Terminals, shell: str, lost: str) -> None:
-    async with a_tab(terminals, shell) as tab:
-        await tab.execute(lost)
-        for number in range(4):
-            result = await tab.execute(f"echo {number}; sh -c 'exit {number}'")
-            assert (result.output, result.exit_code) == (f"{number}\n", number)
-        assert tab.runner._retyped == KEY_LOST  # later commands do not wait for a key that nobody hears
-        shown = "\n".join((await tab.snapshot()).lines)
-        assert "_mux" not in shown, shown  # nor of the line that names a file, which is longer
+async def test_commands_are_exact_without_our_key(tab: Tab, lost: str) -> None:
+    await tab.execute(lost)
+    for number in range(4):
+        result = await tab.execute(f"echo {number}; sh -c 'exit {number}'")
+        assert (result.output, result.exit_code) == (f"{number}\n", number)
+    assert tab.runner._retyped == KEY_LOST  # later commands do not wait for a key that nobody hears
+    shown = "\n".join((await tab.snapshot()).lines)
+    assert "_mux" not in shown, shown  # nor of the line that names a file, which is longer

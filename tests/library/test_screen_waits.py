@@ -10,8 +10,7 @@ from muxwire import Tab, Terminals
 from muxwire.errors import InvalidArgument
 from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import Wait
-
-DEADLINE = 30.0
+from tests.deadline import DEADLINE
 
 # Draws, as it is told by lines in hex, exactly these bytes; an empty line ends it. With `-` after it, a spinner turns.
 PAINTER = r"""

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from muxwire import InvalidArgument, Tab, Terminals
-
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+from tests.library.opened import SHELLS
 
 
 @pytest.fixture(scope="module", params=SHELLS)

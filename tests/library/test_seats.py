@@ -10,8 +10,7 @@ import pytest
 
 from muxwire import NoSuchTarget, Tab, Terminals
 from muxwire.tabs.seat import Seat
-
-DEADLINE = 60.0
+from tests.deadline import DEADLINE
 
 
 class Clients:

@@ -13,9 +13,9 @@ from muxwire.errors import InvalidArgument
 from muxwire.library.terminals import Terminals
 from muxwire.tabs.tab import Tab
 from muxwire.values import to_dict
+from tests.deadline import DEADLINE
 from tests.library.opened import seen
 from tests.library.screens.agreeing import QUIET, agree
-from tests.library.screens.stage import DEADLINE
 
 # All hundred thousand by MUXWIRE_LONG_TESTS=1; as many as CI has time for otherwise.
 LOOKS = 100_000 if os.environ.get("MUXWIRE_LONG_TESTS") else 1000

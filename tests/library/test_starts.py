@@ -9,12 +9,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from muxwire import ExecutionResult, InvalidArgument, ProcessStart, Tab, TabUnavailable, Terminals
+from muxwire import ExecutionResult, ProcessStart, Tab, TabUnavailable, Terminals
 from muxwire.tabs import processes
-from tests.library.opened import tab_for
+from tests.deadline import DEADLINE
+from tests.library.opened import SHELLS
 
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
-DEADLINE = 40.0
 # Seconds, of which the first are over before a shell can have taken the line.
 HARDLY_ANY = (0.0001, 0.001, 0.002, 0.005, 0.01, 0.03)
 
@@ -60,15 +59,6 @@ async def test_of_what_is_only_typed_there_is_no_id(tab: Tab) -> None:
     assert (await tab.execute("echo ok")).output == "ok\n"
 
 
-async def test_what_is_only_typed_is_ready_by_its_answer_and_not_by_its_echo(tab: Tab) -> None:
-    await tab.runner.settled()
-    begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=0.5)
-    assert begun.ready is False, begun
-    begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
-    assert begun.ready, begun
-    assert (await tab.execute("echo ok")).output == "ok\n"
-
-
 async def test_what_is_waited_for_is_said_as_long_as_it_is(terminals: Terminals, tab: Tab) -> None:
     asked = await tab.execute("""sh -c 'printf "one? "; read x; sleep 1; printf "two? "; read x'""")
     assert "waits for a line" in asked.note
@@ -106,15 +96,3 @@ async def test_a_tiny_time_out_gives_a_true_answer(tab: Tab, timeout: float) -> 
         assert cut.exit_code == 130, cut
         assert cut.output.partition("^C")[0].strip() in ("", "out"), cut
         assert (await tab.execute("echo ok")).output == "ok\n"
-
-
-@pytest.mark.parametrize("timeout", [0, -1.0])
-async def test_no_time_at_all_is_refused(terminals: Terminals, timeout: float) -> None:
-    async with tab_for(DEADLINE, terminals) as tab:
-        before = tab.next_byte
-        with pytest.raises(InvalidArgument, match="timeout is"):
-            await tab.execute("echo no", timeout=timeout)
-        with pytest.raises(InvalidArgument, match="timeout is"):
-            await tab.execute_script("shell", "echo no", timeout=timeout)
-        assert (await tab.execute("echo ok")).output == "ok\n"
-        assert tab.pane.stream.ring.find(b"no", before) < 0

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
-import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
 import pytest
 
 from muxwire import ProcessStop, Tab, TabUnavailable, Terminals
-from tests.library.opened import busy_loop, seen, tab_for
+from tests.library.opened import SHELLS, busy_loop, processes, seen
 
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL")
 # Which signal follows which, and who gets it, is tried in rows (tests/shell/test_stop.py); here each shell, and
 # each signal in one of them.
@@ -23,31 +19,6 @@ EACH = [*((shell, "SIGINT") for shell in SHELLS), *(("bash", name) for name in S
 EACH_SHELL = [*((shell, "SIGINT") for shell in SHELLS), ("bash", "SIGTERM")]
 # Seconds between the start and the stop: the line is being taken, the shell forks, the program starts, it runs.
 DELAYS = (0.0, 0.001, 0.005, 0.02)
-DEADLINE = 40.0
-# A program that no other test runs, by which it is found.
-_SECONDS = itertools.count(86_400 + os.getpid() * 1000)
-
-
-@pytest.fixture
-def program() -> Iterator[str]:
-    """A program that runs for longer than any test."""
-    command = f"sleep {next(_SECONDS)}"
-    yield command
-    for pid in processes(command):
-        os.kill(pid, signal.SIGKILL)
-
-
-def processes(command: str) -> list[int]:
-    """Those that run exactly that, in whatever session."""
-    wanted = command.replace(" ", "\0").encode() + b"\0"
-    return [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit() and told(entry) == wanted]
-
-
-def told(process: Path) -> bytes:
-    try:
-        return (process / "cmdline").read_bytes()
-    except OSError:
-        return b""
 
 
 async def ended(tab: Tab, stopped: ProcessStop, ran: Path, program: str) -> None:
@@ -60,78 +31,69 @@ async def ended(tab: Tab, stopped: ProcessStop, ran: Path, program: str) -> None
 
 @pytest.mark.parametrize(("shell", "name"), EACH)
 async def test_what_is_stopped_at_once_has_ended(
-    terminals: Terminals, shell: str, name: str, program: str, tmp_path: Path
+    terminals: Terminals, tab: Tab, name: str, program: str, tmp_path: Path
 ) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        for number, delay in enumerate(2 * DELAYS):
-            ran = tmp_path / f"ran{number}"
-            running = await tab.execute(f"echo > {ran}; {program}", async_=True)
-            await anyio.sleep(delay)
-            stopped = await tab.stop_process(name)
-            await ended(tab, stopped, ran, program)
-            if ran.exists():
-                assert stopped.exit_code, stopped
-                result = await terminals.command_result(running.command_id)
-                assert (result.running, result.exit_code) == (False, stopped.exit_code), result
+    for number, delay in enumerate(2 * DELAYS):
+        ran = tmp_path / f"ran{number}"
+        running = await tab.execute(f"echo > {ran}; {program}", async_=True)
+        await anyio.sleep(delay)
+        stopped = await tab.stop_process(name)
+        await ended(tab, stopped, ran, program)
+        if ran.exists():
+            assert stopped.exit_code, stopped
+            result = await terminals.command_result(running.command_id)
+            assert (result.running, result.exit_code) == (False, stopped.exit_code), result
 
 
 @pytest.mark.parametrize(("shell", "name"), [*EACH_SHELL, ("zsh", "SIGKILL")])
-async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(
-    terminals: Terminals, shell: str, name: str
-) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        for delay in DELAYS:
-            await tab.execute(busy_loop(shell), async_=True)
-            await anyio.sleep(delay)
-            stopped = await tab.stop_process(name)
-            assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
-            assert stopped.exit_code == 128 + signal.SIGINT
-            assert (await tab.execute("echo ok")).output == "ok\n"
+async def test_what_the_shell_runs_itself_is_stopped_as_only_a_key_can(tab: Tab, shell: str, name: str) -> None:
+    for delay in DELAYS:
+        await tab.execute(busy_loop(shell), async_=True)
+        await anyio.sleep(delay)
+        stopped = await tab.stop_process(name)
+        assert (stopped.success, stopped.signal_sent, stopped.state) == (True, "SIGINT", "prompt"), stopped
+        assert stopped.exit_code == 128 + signal.SIGINT
+        assert (await tab.execute("echo ok")).output == "ok\n"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_a_stop_does_not_overtake_the_start_that_was_called_before(
-    terminals: Terminals, shell: str, program: str
-) -> None:
+async def test_a_stop_does_not_overtake_the_start_that_was_called_before(tab: Tab, program: str) -> None:
     """Before a line is typed fish's prompt is looked for: a stop found nothing to stop, and the program ran on."""
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        for number in range(3):
-            await tab.execute(f"echo {number}")  # so fish draws a prompt that it has not drawn before
-            async with anyio.create_task_group() as calls:
-                calls.start_soon(tab.start_process, program)
-                calls.start_soon(tab.stop_process)
-            assert not processes(program)
+    for number in range(3):
+        await tab.execute(f"echo {number}")  # so fish draws a prompt that it has not drawn before
+        async with anyio.create_task_group() as calls:
+            calls.start_soon(tab.start_process, program)
+            calls.start_soon(tab.stop_process)
+        assert not processes(program)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-async def test_what_ended_by_itself_before_the_stop_has_its_own_status(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        for _ in range(4):
-            await tab.execute("sh -c 'exit 3'")
-            stopped = await tab.stop_process()  # its shell is on its way to the prompt
-            assert (stopped.success, stopped.signal_sent, stopped.exit_code) == (True, "", 3), stopped
-            after = await tab.execute("echo ok")
-            assert (after.output, after.exit_code) == ("ok\n", 0), after
+async def test_what_ended_by_itself_before_the_stop_has_its_own_status(tab: Tab) -> None:
+    for _ in range(4):
+        await tab.execute("sh -c 'exit 3'")
+        stopped = await tab.stop_process()  # its shell is on its way to the prompt
+        assert (stopped.success, stopped.signal_sent, stopped.exit_code) == (True, "", 3), stopped
+        after = await tab.execute("echo ok")
+        assert (after.output, after.exit_code) == ("ok\n", 0), after
 
 
 # zsh gives the half-typed line back at the next prompt, and runs ours.
 @pytest.mark.parametrize("shell", ["bash", "dash", "ksh"])
 async def test_what_the_shell_never_runs_is_said_to_have_no_status(
-    terminals: Terminals, shell: str, tmp_path: Path
+    terminals: Terminals, tab: Tab, tmp_path: Path
 ) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        await tab.execute("PS2='more '")  # one that does not say that it is one
-        await tab.runner.settled()
-        since = tab.next_byte
-        await tab.runner.keyboard.type(b"echo 'half a line\r")  # a person's quote, which takes in our line
-        await seen(tab, b"more ", since)
-        running = await tab.execute(f"echo > {tmp_path}/ran", async_=True)
-        stopped = await tab.stop_process()
-        assert (stopped.success, stopped.exit_code, stopped.state) == (True, None, "prompt"), stopped
-        with pytest.raises(TabUnavailable, match="did not run"):
-            await terminals.command_result(running.command_id)
-        assert (await tab.execute("echo ok")).output == "ok\n"
-        assert not (tmp_path / "ran").exists()
+    await tab.execute("PS2='more '")  # one that does not say that it is one
+    await tab.runner.settled()
+    since = tab.next_byte
+    await tab.runner.keyboard.type(b"echo 'half a line\r")  # a person's quote, which takes in our line
+    await seen(tab, b"more ", since)
+    running = await tab.execute(f"echo > {tmp_path}/ran", async_=True)
+    stopped = await tab.stop_process()
+    assert (stopped.success, stopped.exit_code, stopped.state) == (True, None, "prompt"), stopped
+    with pytest.raises(TabUnavailable, match="did not run"):
+        await terminals.command_result(running.command_id)
+    assert (await tab.execute("echo ok")).output == "ok\n"
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -13,11 +14,9 @@ from muxwire import Tab, Terminals
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from muxwire.shell.prompt_line import BUSY_GRACE
-from tests.library.opened import known_prompt, tab_for
+from tests.deadline import DEADLINE
+from tests.library.opened import SHELLS, known_prompt, tab_for
 from tests.processes import stopped
-
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
-DEADLINE = 20.0
 
 
 @pytest.fixture(scope="module", params=SHELLS)
@@ -88,28 +87,26 @@ async def test_what_has_half_arrived_waits_for_its_other_half(terminals: Termina
 
 # One shell that says when a line is accepted, and one that does not; all of them are in the recordings.
 @pytest.mark.parametrize("shell", ["bash", "dash"])
-async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        await known_prompt(tab)
-        for number in range(3):
-            left = await tab.execute(f"sleep 0.6; echo late {number}", timeout=0.3, on_timeout="leave")
-            after = await tab.execute(f"echo next {number}", timeout=5)
-            assert after.output == f"next {number}\n"
-            rest = await terminals.command_result(left.command_id)
-            # Where this process stood still for longer than the command ran, the first call has all of it.
-            assert left.output + rest.output == f"late {number}\n", (left, rest)
+async def test_a_late_end_never_shifts_the_next_output(terminals: Terminals, tab: Tab) -> None:
+    await known_prompt(tab)
+    for number in range(3):
+        left = await tab.execute(f"sleep 0.6; echo late {number}", timeout=0.3, on_timeout="leave")
+        after = await tab.execute(f"echo next {number}", timeout=5)
+        assert after.output == f"next {number}\n"
+        rest = await terminals.command_result(left.command_id)
+        # Where this process stood still for longer than the command ran, the first call has all of it.
+        assert left.output + rest.output == f"late {number}\n", (left, rest)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-async def test_a_command_that_begins_behind_its_time_gives_all_of_its_output(terminals: Terminals, shell: str) -> None:
-    async with tab_for(DEADLINE, terminals, shell) as tab:
-        await known_prompt(tab)
-        with stopped(tab.pane.session.shell_pid):
-            left = await tab.execute("echo late", timeout=0.02, on_timeout="leave")
-            assert (left.output, left.running, left.timed_out) == ("", True, True), left
-        assert (await tab.execute("echo next")).output == "next\n"
-        rest = await terminals.command_result(left.command_id)
-        assert (rest.output, rest.exit_code) == ("late\n", 0), rest
+async def test_a_command_that_begins_behind_its_time_gives_all_of_its_output(terminals: Terminals, tab: Tab) -> None:
+    await known_prompt(tab)
+    with stopped(tab.pane.session.shell_pid):
+        left = await tab.execute("echo late", timeout=0.02, on_timeout="leave")
+        assert (left.output, left.running, left.timed_out) == ("", True, True), left
+    assert (await tab.execute("echo next")).output == "next\n"
+    rest = await terminals.command_result(left.command_id)
+    assert (rest.output, rest.exit_code) == ("late\n", 0), rest
 
 
 async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab: Tab) -> None:
@@ -126,7 +123,7 @@ async def test_a_shell_that_is_late_at_its_prompt_is_waited_for(
 ) -> None:
     """They do not say that a line was accepted: a person's builtin looks as a shell does on a busy machine."""
     results = []
-    async with tab_for(DEADLINE, terminals, shell) as tab:
+    async with tab_for(terminals, shell) as tab:
         await tab.execute(f"cd {tmp_path}")
         before, line = tab.next_byte, "while [ ! -e go ]; do :; done\r"
         await (await terminals.server()).client.command("send-keys", "-t", tab.pane_id, "-l", line)
@@ -156,27 +153,6 @@ async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(term
     assert (rest.output, rest.exit_code) == ("mine\nmine\n", 0)
 
 
-async def test_long_output_keeps_head_and_tail_on_line_boundaries(terminals: Terminals, tab: Tab) -> None:
-    result = await tab.execute("seq 1 100000", max_chars=1000)
-    assert result.truncated
-    assert len(result.output) <= 1000 + 200
-    assert result.output.startswith("1\n2\n3\n")
-    assert result.output.endswith("\n99999\n100000\n")
-    head, _, tail = result.output.partition("[...")
-    lines = [*head.splitlines(), *tail.partition("]\n")[2].splitlines()]
-    assert all(line.isdigit() for line in lines), lines
-    assert result.omitted_bytes > 500_000
-    assert result.output[slice(*result.omission)].startswith(f"[... {result.omitted_bytes} bytes left out; ")
-    noise = await tab.execute("head -c 20000 /dev/zero | tr '\\0' '\\377'", max_chars=8000)
-    assert (noise.omitted_bytes, noise.truncated) == (12_000, True)  # no UTF-8: each byte is a character
-    chunk = await terminals.stream_logs(tab.window_id, from_byte=result.from_byte, max_bytes=1 << 20)
-    assert chunk.chunk.replace("\r\n", "\n").startswith("".join(f"{n}\n" for n in range(1, 100001)))
-
-
-async def test_colours_go_when_asked(tab: Tab) -> None:
-    assert (await tab.execute(r"printf '\033[31mred\033[0m\n'", strip_ansi=True)).output == "red\n"
-
-
 async def test_progress_tells_bytes_and_the_last_line(tab: Tab) -> None:
     heard: list[tuple[int, str]] = []
 
@@ -189,3 +165,24 @@ async def test_progress_tells_bytes_and_the_last_line(tab: Tab) -> None:
     assert heard
     assert [written for written, _ in heard] == sorted(written for written, _ in heard)
     assert heard[-1][1].startswith("line ")
+
+
+async def test_long_output_keeps_head_and_tail_and_its_log_all_of_it(tab: Tab) -> None:
+    """Where it is cut, tests/pane/test_output.py says."""
+    result = await tab.execute("seq 1 100000", max_chars=1000)
+    assert (result.truncated, result.omitted_bytes > 500_000, len(result.output) <= 1000 + 200) == (True, True, True)
+    assert result.output[slice(*result.omission)].startswith(f"[... {result.omitted_bytes} bytes left out; ")
+    noise = await tab.execute("head -c 20000 /dev/zero | tr '\\0' '\\377'", max_chars=8000)
+    assert (noise.omitted_bytes, noise.truncated) == (12_000, True)  # no UTF-8: each byte is a character
+    chunk = await tab.stream_logs(from_byte=result.from_byte, max_bytes=1 << 20)
+    assert chunk.chunk.replace("\r\n", "\n").startswith("".join(f"{n}\n" for n in range(1, 100001)))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+async def test_a_duration_does_not_count_what_is_waited_for_before_the_start(tab: Tab, shell: str) -> None:
+    """The shell takes our line late, and the command itself is short."""
+    hook = {"bash": "PS0='$(sleep 0.3)'$PS0", "zsh": "preexec() { sleep 0.3 }"}
+    await tab.execute(hook[shell])
+    begun = time.monotonic()
+    result = await tab.execute("sleep 0.1")
+    assert 100 <= result.duration_ms <= 1000 * (time.monotonic() - begun) - 300

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 
-from muxwire import Terminals
+from muxwire import Tab
+from tests.deadline import DEADLINE
 
-DEADLINE = 30.0
 EDITORS = ("bash", "zsh", "fish")
 
 
-@pytest.mark.parametrize("shell", EDITORS)
-async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
-    terminals: Terminals, shell: str
-) -> None:
-    tab = await terminals.create_tab(shell=shutil.which(shell))
+@pytest.mark.parametrize("shell", [*EDITORS, "dash", "ksh"])
+async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(tab: Tab) -> None:
     begun = await tab.start_process("read go; echo up\r", append_newline=False, ready="up", ready_timeout=1.5)
     assert begun.ready is False, begun
     begun = await tab.start_process("\r", append_newline=False, ready="up", ready_timeout=DEADLINE)
     assert begun.ready
-    await tab.close(force=True)
 
 
 @pytest.mark.parametrize(
@@ -33,12 +27,8 @@ async def test_the_echo_of_what_was_typed_before_the_first_prompt_is_no_answer(
     ],
 )
 @pytest.mark.parametrize("shell", [*EDITORS, "dash", "ksh"])
-async def test_the_answer_to_several_lines_comes_when_all_have_run(
-    terminals: Terminals, shell: str, keys: list[str]
-) -> None:
-    tab = await terminals.create_tab(shell=shutil.which(shell))
+async def test_the_answer_to_several_lines_comes_when_all_have_run(tab: Tab, keys: list[str]) -> None:
     await tab.execute("true")
     told = await tab.send_keys(keys, wait=DEADLINE)
     assert (told.outcome, told.exit_code, told.note) == ("ended", 7, "")
     assert "second" in told.output
-    await tab.close(force=True)

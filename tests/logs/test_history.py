@@ -20,8 +20,7 @@ from muxwire.library.opening import own_terminals
 from muxwire.logs import history
 from muxwire.logs.history import HISTORY_FILE, History, JournalEntry, read_history
 from muxwire.logs.limits import LogLimits, keep_within
-
-DEADLINE = 60.0
+from tests.deadline import DEADLINE
 
 
 async def test_what_a_journal_says(tmp_path: Path, environ: dict[str, str]) -> None:

@@ -21,6 +21,7 @@ import anyio
 import muxwire
 from muxwire import Tab, Terminals
 from muxwire.errors import MuxwireError
+from tests.library.opened import SHELLS
 from tests.library.shells.rows import MISSES, ROWS
 from tests.library.test_exec_cases import run_row
 from tests.recordings.recorder import Recorder
@@ -31,7 +32,6 @@ from tests.users import RC_FILES, environ_of, short_folder, write_rc_files
 
 CORPUS = Path(__file__).parent / "corpus"
 _HERE = str(Path(__file__).parents[2])
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # So many exec cases in one tab, where they leave it as it was.
 _TOGETHER = 8
 # The exec cases in which a driver sees something of its own: those that leave the shell as it was, those with keys, and

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.recordings.record import CORPUS, SHELLS
+from tests.library.opened import SHELLS
+from tests.recordings.record import CORPUS
 from tests.recordings.replay import Difference, Replay, Unknown
 from tests.recordings.tape import kept_in
 

@@ -79,7 +79,7 @@ async def watched(terminals: Terminals, tab: Tab) -> AsyncIterator[Screen]:
 
 
 async def test_a_tab_is_followed_to_its_end_and_says_what_it_asks(terminals: Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab, watched(terminals, tab) as screen:
+    async with tab_for(terminals) as tab, watched(terminals, tab) as screen:
         await tab.execute("printf '\\e[31mred\\e[0m 漢字\\n'")
         late = screen.lines()
         shown = await shown_when(late, lambda one: "red 漢字" in text_of(one).splitlines())
@@ -100,7 +100,7 @@ async def test_a_tab_is_followed_to_its_end_and_says_what_it_asks(terminals: Ter
 
 
 async def test_who_asks_is_first_and_calls_a_person_once(terminals: Terminals, tmp_path: Path) -> None:
-    async with tab_for(DEADLINE, terminals), tab_for(DEADLINE, terminals) as asking:
+    async with tab_for(terminals), tab_for(terminals) as asking:
         await asking.execute("read -rp 'Go on [y/N]? ' x", async_=True)
         while not (first := (await asking_tabs(terminals))[0]).asks:
             await asking.pane.stream.changed_within(0.1)

@@ -223,7 +223,7 @@ async def test_one_page_types_and_it_counts_as_a_persons(terminals: Terminals) -
 
 async def test_a_link_that_only_watches_answers_nothing(terminals: Terminals) -> None:
     async with (
-        tab_for(DEADLINE, terminals) as tab,
+        tab_for(terminals) as tab,
         web_of(terminals) as web,
         watching(web, await key_of(web, types=False), tab.key) as one,
     ):
@@ -232,7 +232,7 @@ async def test_a_link_that_only_watches_answers_nothing(terminals: Terminals) ->
 
 
 async def test_an_answer_is_typed_only_while_it_is_asked(terminals: Terminals) -> None:
-    async with tab_for(DEADLINE, terminals) as tab, web_of(terminals) as web:
+    async with tab_for(terminals) as tab, web_of(terminals) as web:
         asked = await tab.execute("read -rsp 'Pass: ' x; echo; echo ${#x} signs")
         async with watching(web, await key_of(web), tab.key) as one:
             await until(lambda: one.tabs[0]["asks"] and one.shown["asks"])

@@ -8,10 +8,9 @@ import anyio
 import pytest
 
 import muxwire
+from tests.deadline import DEADLINE
 from tests.library.adopted.person import CLIENTS, Person, differences, theirs
 from tests.library.opened import closed
-
-DEADLINE = 30
 
 
 async def test_nothing_changes(person: Person, environ: dict[str, str], folder: Path) -> None:
@@ -58,20 +57,23 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
 async def test_attached_from_the_first_use_of_a_session_on(
     person: Person, environ: dict[str, str], folder: Path
 ) -> None:
-    """What is written between calls is in the log, whoever started it."""
+    """From then on all that is written is in the log; until then it has to tell a person what it had to tell."""
 
     def sessions_of_us() -> list[str]:
         rows = person.tmux("list-clients", "-F", f"{CLIENTS} #{{client_session}}").splitlines()
         return sorted(row[2:] for row in rows if row.startswith("1 "))
 
     await person.settled()
+    await person.ring("other:three")
+    alerts = person.alerts("other")
     async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
         await adopted.list_tabs()
-        assert sessions_of_us() == ["work"]
+        await adopted.wait_for(["one", "two"], idle=0.1, timeout=DEADLINE)
+        await adopted.read_logs("three")
         tab = await adopted.tab("three")
-        assert sessions_of_us() == ["work"]
+        assert (sessions_of_us(), person.alerts("other")) == (["work"], alerts)
         await tab.execute("true")
-        assert sessions_of_us() == ["other", "work"]
+        assert (sessions_of_us(), person.alerts("other") == alerts) == (["other", "work"], False)
         person.tmux("send-keys", "-t", "other:three", "echo by the person", "Enter")
         assert (await tab.wait_for(until="by the person", from_byte=0)).outcome == "met"
         assert sessions_of_us() == ["other", "work"]

@@ -16,11 +16,11 @@ import pytest
 import muxwire
 from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
+from tests.deadline import DEADLINE
 from tests.library.opened import seen
 from tests.processes import gone
 from tests.users import SYSTEM_PATH
 
-DEADLINE = 40
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 
 

@@ -7,9 +7,8 @@ import anyio.from_thread
 import pytest
 
 import muxwire
+from tests.deadline import DEADLINE
 from tests.library.opened import closed, seen
-
-DEADLINE = 60
 
 
 async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:

@@ -100,13 +100,20 @@ async def test_words_of_a_command_arrive_as_given(alone: muxwire.Terminals, tmp_
     assert not canary.exists()
 
 
-async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Terminals, tmp_path: Path) -> None:
+def no_directories(tmp_path: Path) -> dict[str, str]:
+    """What cannot be a directory, and what is said of it."""
     (tmp_path / "file").write_text("")
+    return {
+        "a\0b": "NUL",
+        "~nobody-of-that-name": "home directory",
+        "/" + 300 * "x": "File name too long",
+        **{f"{tmp_path}/{name}": "is not a directory" for name in ("missing", "file", "file/below")},
+    }
+
+
+async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Terminals, tmp_path: Path) -> None:
     refused: list[dict[str, Any]] = [
         {"name": "a\0b"},
-        {"cwd": tmp_path / "missing"},
-        {"cwd": tmp_path / "file"},
-        {"cwd": "a\0b"},
         {"shell": "no-such-shell"},
         {"shell": str(tmp_path)},
         {"shell": "/bin/\0sh"},
@@ -123,6 +130,7 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
         {"size": (80, 0)},
         {"size": (80, 10_001)},
     ]
+    refused += [{"cwd": wrong} for wrong in no_directories(tmp_path)]
     for given in refused:
         with pytest.raises(InvalidArgument) as caught:
             await alone.create_tab(**given)
@@ -130,12 +138,17 @@ async def test_what_can_never_work_is_refused_with_a_remedy(alone: muxwire.Termi
     assert (await alone.list_tabs()).tabs == ()
 
 
-async def test_what_names_nothing_is_refused_with_a_remedy(alone: muxwire.Terminals) -> None:
+async def test_what_names_nothing_is_refused_with_a_remedy(alone: muxwire.Terminals, tmp_path: Path) -> None:
     tab = await alone.create_tab(shell="bash")
-    for command, options in (("", {}), ("a\0b", {}), ("true", {"cwd": "missing"}), ("true", {"env": {"1": "x"}})):
+    wrong: list[tuple[str, dict[str, Any]]] = [("", {}), ("a\0b", {}), ("true", {"env": {"1": "x"}})]
+    for command, options in wrong:
         with pytest.raises(InvalidArgument) as caught:
             await tab.execute(command, **options)
         assert caught.value.remedy, command
+    for cwd, said in no_directories(tmp_path).items():
+        with pytest.raises(InvalidArgument, match=said) as caught:
+            await tab.execute("true", cwd=cwd)
+        assert caught.value.remedy, cwd
     for target in (
         "@99",
         "%99",
@@ -148,6 +161,8 @@ async def test_what_names_nothing_is_refused_with_a_remedy(alone: muxwire.Termin
         "@1x",
         "1/@99",
         "hub:1.1",
+        "/a\0b",
+        "/" + 300 * "x" + ".log",
         "\n",
         "é",
     ):

@@ -15,11 +15,11 @@ import muxwire
 from muxwire.host.locks import InstanceLock, holder
 from muxwire.host.processes import started
 from muxwire.tabs import tab as tabs_tab
+from tests.deadline import DEADLINE
 from tests.library.opened import begun
 
 from .conftest import Instance
 
-DEADLINE = 40
 # Seconds in which the times of the journal are given.
 ROUNDED = 0.001
 

@@ -18,10 +18,10 @@ from muxwire.client.watchdog import process_table
 from muxwire.logs import read as log_read, store
 from muxwire.logs.segments import PRUNE_BYTES
 from muxwire.tabs.tab import Tab
+from tests.deadline import DEADLINE
 
 from .conftest import Instance
 
-DEADLINE = 50
 KILLS_EACH = 50
 KILLS = 2
 NUMBERED = Path(__file__).with_name("numbered.py")

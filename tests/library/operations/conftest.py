@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 
 import pytest
 
 import muxwire
-
-Ask = Callable[..., Awaitable[list[str]]]
+from tests.library.operations.steps import Ask
 
 
 @pytest.fixture

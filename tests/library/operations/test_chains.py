@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,32 +10,35 @@ import pytest
 import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.operations import Execute, NewWindow, Ref, SetOption, SplitPane
-
-Ask = Callable[..., Awaitable[list[str]]]
-Json = dict[str, Any]
-NOWHERE = {"kind": "send_keys", "target": "%999999", "keys": "bad", "enter": False}
-
-
-def setting(name: str, value: str = "1") -> Json:
-    return {"kind": "set_option", "option": name, "value": value, "global": True}
-
-
-def statuses(result: Any) -> list[str]:
-    return [step.status for step in result.steps]
+from tests.library.operations.steps import NOWHERE, Ask, Json, setting, statuses
 
 
 async def option(ask: Ask, name: str) -> list[str]:
     return await ask("show-options", "-gqv", name)
 
 
-async def test_steps_are_done_in_their_order(terminals: muxwire.Terminals, ask: Ask) -> None:
-    steps = [setting("@one", str(number)) for number in range(3)]
-    result = await terminals.run_operations([*steps, {"kind": "show_option", "option": "@one", "global": True}])
-    assert result.succeeded
-    assert statuses(result) == ["succeeded"] * 4
-    assert result.steps[3].stdout == "2"
-    assert all((step.elapsed_ms or 0) > 0 for step in result.steps)
-    assert await option(ask, "@one") == ["2"]
+SPLIT: Json = {"kind": "split_pane", "target": "%999999", "ref": "child"}
+NEEDS_IT: Json = {"kind": "send_keys", "target": {"ref": "child"}, "keys": "bad"}
+
+
+@pytest.mark.parametrize(
+    ("on_error", "steps", "said", "happened"),
+    [
+        ("stop", [setting("@a", "0"), setting("@a", "2")], ["succeeded"] * 2, ["2"]),  # in their order
+        ("stop", [setting("@b"), NOWHERE, setting("@a")], ["succeeded", "failed", "skipped"], []),
+        ("continue", [NOWHERE, setting("@a", "set")], ["failed", "succeeded"], ["set"]),
+        ("stop", [SPLIT, NEEDS_IT, setting("@a")], ["failed", "skipped", "skipped"], []),
+        ("continue", [SPLIT, NEEDS_IT, setting("@a")], ["failed", "skipped", "succeeded"], ["1"]),
+    ],
+)
+async def test_what_becomes_of_the_rest_of_a_list(
+    terminals: muxwire.Terminals, ask: Ask, on_error: Any, steps: list[Json], said: list[str], happened: list[str]
+) -> None:
+    await ask("set-option", "-gqu", "@a")
+    result = await terminals.run_operations(steps, on_error=on_error)
+    assert (result.succeeded, statuses(result)) == ("failed" not in said, said)
+    assert all("%999999" in step.error or "child" in step.error for step in result.steps if step.status == "failed")
+    assert await option(ask, "@a") == happened
 
 
 async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
@@ -75,35 +77,6 @@ async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
     assert result.steps[1].output == "42\n"
     assert result.steps[3].stdout == "typed-2"
     assert [one.pane_id for one in (await terminals.list_tabs()).tabs if not one.closed] == [tab.pane_id]
-
-
-async def test_a_failure_stops_the_rest(terminals: muxwire.Terminals, ask: Ask) -> None:
-    result = await terminals.run_operations([setting("@stop-a"), NOWHERE, setting("@stop-b")])
-    assert not result.succeeded
-    assert statuses(result) == ["succeeded", "failed", "skipped"]
-    assert "%999999" in result.steps[1].error
-    assert (await option(ask, "@stop-a"), await option(ask, "@stop-b")) == (["1"], [])
-
-
-async def test_or_the_rest_goes_on(terminals: muxwire.Terminals, ask: Ask) -> None:
-    result = await terminals.run_operations([NOWHERE, setting("@after", "set")], on_error="continue")
-    assert not result.succeeded
-    assert statuses(result) == ["failed", "succeeded"]
-    assert await option(ask, "@after") == ["set"]
-
-
-async def test_a_failed_split_takes_along_what_needs_it(terminals: muxwire.Terminals, ask: Ask) -> None:
-    steps: list[Json] = [
-        {"kind": "split_pane", "target": "%999999", "ref": "child"},
-        {"kind": "send_keys", "target": {"ref": "child"}, "keys": "bad"},
-        setting("@after-split"),
-    ]
-    result = await terminals.run_operations(steps)
-    assert statuses(result) == ["failed", "skipped", "skipped"]
-    result = await terminals.run_operations(steps, on_error="continue")
-    assert statuses(result) == ["failed", "skipped", "succeeded"]
-    assert "child" in result.steps[1].error
-    assert await option(ask, "@after-split") == ["1"]
 
 
 async def test_a_command_that_fails_is_a_failed_step_with_its_output(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -11,8 +10,7 @@ import muxwire
 from muxwire.errors import NoSuchTarget
 from muxwire.operations import BreakPane, JoinPane, MakeGrid, SplitEvenly, SplitPane, SwapPane
 from tests.library.opened import closed
-
-Ask = Callable[..., Awaitable[list[str]]]
+from tests.library.operations.steps import Ask
 
 
 async def split(terminals: muxwire.Terminals, tab: muxwire.Tab, **given: Any) -> muxwire.Tab:

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 import muxwire
-
-Ask = Callable[..., Awaitable[list[str]]]
-Json = dict[str, Any]
-FAILS: Json = {"kind": "send_keys", "target": "%999999", "keys": "bad", "enter": False}
-
-
-async def test_a_list_that_succeeds_is_kept(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    result = await terminals.run_operations(
-        [{"kind": "split_pane", "ref": "child", "target": tab.pane_id}], rollback_on_error=True
-    )
-    assert result.succeeded
-    assert result.rolled_back_panes == ()
-
+from tests.library.operations.steps import NOWHERE, Ask, Json
 
 STAYS: list[tuple[Json, str]] = [
     ({"kind": "set_option", "option": "@new", "value": "1", "global": True}, "it is not undone"),
@@ -67,7 +54,7 @@ async def test_a_step_that_is_not_undone_is_named(
     terminals: muxwire.Terminals, tab: muxwire.Tab, step: Json, why: str
 ) -> None:
     panes = await three_panes(terminals, tab)
-    result = await terminals.run_operations([at(panes, step), FAILS], rollback_on_error=True)
+    result = await terminals.run_operations([at(panes, step), NOWHERE], rollback_on_error=True)
     assert [one.status for one in result.steps] == ["succeeded", "failed"], result.steps
     assert result.rollback_errors == (f"operations[0] ({step['kind']}): {why}",)
     assert result.rolled_back_panes == ()
@@ -91,7 +78,7 @@ async def test_all_that_was_made_goes(terminals: muxwire.Terminals, tab: muxwire
     panes = await three_panes(terminals, tab)
     before = sorted(await ask("list-panes", "-a", "-F", "#{window_id} #{pane_id}"))
     steps = [at(panes, step) for step in LEAVES_NOTHING]
-    result = await terminals.run_operations([*steps, FAILS], rollback_on_error=True, on_error=mode)
+    result = await terminals.run_operations([*steps, NOWHERE], rollback_on_error=True, on_error=mode)
     assert [step.status for step in result.steps] == ["succeeded"] * len(steps) + ["failed"], result.steps
     assert result.rollback_errors == ()
     assert len(result.rolled_back_panes) == 8

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import muxwire
+from tests.library.operations.steps import Ask, Json, setting, statuses
 from tests.processes import stopped
 
-Ask = Callable[..., Awaitable[list[str]]]
-Json = dict[str, Any]
 # Long enough that a step which was written is answered on a busy machine, short enough to wait for.
 SHORT = 0.3
 
@@ -27,14 +25,6 @@ async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxw
 @pytest.fixture
 async def pid(terminals: muxwire.Terminals, ask: Ask) -> int:
     return int((await ask("display-message", "-p", "#{pid}"))[0])
-
-
-def setting(name: str) -> Json:
-    return {"kind": "set_option", "option": name, "value": "1", "global": True}
-
-
-def statuses(result: Any) -> list[str]:
-    return [step.status for step in result.steps]
 
 
 async def test_a_step_without_an_answer_is_unknown_and_happens_once(

@@ -8,21 +8,11 @@ import anyio
 import pytest
 
 import muxwire
-from tests.library.operations.test_step_timeouts import (
-    SHORT,
-    Ask,
-    pid,
-    statuses,
-    terminals,
-)
+from tests.library.operations.steps import Ask, Json, statuses
+from tests.library.operations.test_step_timeouts import SHORT, pid, terminals
 from tests.processes import stopped
 
-Json = dict[str, Any]
 __all__ = ("pid", "terminals")
-
-
-async def names(terminals: muxwire.Terminals) -> dict[str, str]:
-    return {tab.window_id: tab.name for tab in (await terminals.list_tabs()).tabs if not tab.closed}
 
 
 LATE: list[Json] = [

@@ -7,7 +7,8 @@ import anyio
 from muxwire.library.terminals import Terminals
 from muxwire.results import Snapshot
 from muxwire.tabs.tab import Tab
-from tests.library.screens.stage import DEADLINE, ours, tmuxs
+from tests.deadline import DEADLINE
+from tests.library.screens.stage import ours, tmuxs
 
 # No output for so long: the program has drawn what it draws. If not, the look is repeated.
 QUIET = 0.15

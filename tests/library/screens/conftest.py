@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from muxwire.library.terminals import Terminals
-from tests.library.screens.stage import ACTOR, DEADLINE, Stage
+from tests.deadline import DEADLINE
+from tests.library.screens.stage import ACTOR, Stage
 
 
 @pytest.fixture

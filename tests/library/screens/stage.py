@@ -12,8 +12,7 @@ from muxwire.library.terminals import Terminals
 from muxwire.results import Snapshot
 from muxwire.tabs.tab import Tab
 from muxwire.vt.cells import Style, cell_rows, text_of, wrapped_rows
-
-DEADLINE = 20
+from tests.deadline import DEADLINE
 
 # Copies a fifo to the terminal as it is, and throws away what the terminal answers.
 ACTOR = r"""

@@ -16,9 +16,8 @@ from muxwire.logs.segments import gaps_path
 from muxwire.logs.store import LogStore
 from muxwire.logs.times import offset_at
 from muxwire.shell.marks import ID_RANDOM, join_mark
+from tests.deadline import DEADLINE
 from tests.library.screens.agreeing import agree
-
-DEADLINE = 20
 
 
 async def test_a_screen_at_an_offset_and_at_the_end_of_a_command(terminals: Terminals) -> None:

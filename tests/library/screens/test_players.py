@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 
 from muxwire.tmux.past import played, scene
-from tests.library.screens.stage import DEADLINE
+from tests.deadline import DEADLINE
 from tests.processes import gone
 
 # What a terminal answers: device attributes, the cursor's place, its version, a colour.

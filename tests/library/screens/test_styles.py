@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from muxwire.library.terminals import Terminals
 from muxwire.values import to_dict
+from tests.deadline import DEADLINE
 from tests.library.screens.agreeing import QUIET
-from tests.library.screens.stage import DEADLINE
 
 
 async def test_rows_above_keep_their_styles(terminals: Terminals) -> None:

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from muxwire import Terminals
-from tests.library.opened import known_prompt, tab_for
+from tests.deadline import DEADLINE
+from tests.library.opened import SHELLS, known_prompt, tab_for
 from tests.users import keep_fish_quiet
 
-DEADLINE = 20.0
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
 # The file that a shell reads as it starts, and as a login shell; the others have ENV, and .profile.
 FILES = {
     "bash": (".bashrc", ".bash_profile"),
@@ -36,7 +35,7 @@ async def test_start__reads_the_users_file_and_exports_nothing(
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("set -g mine rc$TMUX\n" if shell == "fish" else "mine=rc$TMUX\n")
     extra = {"ENV": str(file)} if file.name == ".shinit" else {}
-    async with tab_for(DEADLINE, terminals, shell, login=login, HOME=str(tmp_path), **extra) as tab:
+    async with tab_for(terminals, shell, login=login, HOME=str(tmp_path), **extra) as tab:
         assert (await tab.execute("echo $mine; env | grep TMUX")).output.startswith("rc/")
         names = {line.partition("=")[0] for line in (await tab.execute("env")).output.splitlines()}
         assert not [name for name in names if "MUXWIRE" in name or name in ("TMUX", "ZDOTDIR")]
@@ -60,7 +59,7 @@ async def test_login_bash__finds_all_as_if_started_by_itself(
     on_a_tty = ["script", "-q", "-c", "exec bash -l -i", "/dev/null"]
     subprocess.run(on_a_tty, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=True)
     by_itself = (tmp_path / "state").read_text()
-    async with tab_for(DEADLINE, terminals, "bash", login=True, HOME=str(tmp_path), **extra) as tab:
+    async with tab_for(terminals, "bash", login=True, HOME=str(tmp_path), **extra) as tab:
         await tab.execute("true")
         assert (tmp_path / "state").read_text() == by_itself
 
@@ -68,7 +67,7 @@ async def test_login_bash__finds_all_as_if_started_by_itself(
 async def test_zsh__honours_the_users_zdotdir(terminals: Terminals, tmp_path: Path) -> None:
     (tmp_path / ".zshenv").write_text("one=env\n")
     (tmp_path / ".zshrc").write_text("two=rc\n")
-    async with tab_for(DEADLINE, terminals, "zsh", ZDOTDIR=str(tmp_path)) as tab:
+    async with tab_for(terminals, "zsh", ZDOTDIR=str(tmp_path)) as tab:
         assert (await tab.execute("echo $one $two; sh -c 'echo $ZDOTDIR'")).output == f"env rc\n{tmp_path}\n"
 
 
@@ -82,7 +81,7 @@ async def test_history__has_none_of_our_commands(terminals: Terminals, tmp_path:
     (tmp_path / ".bashrc").write_text(file)
     zsh = {"HISTFILE": str(tmp_path / ".zsh_history"), "HISTSIZE": "99", "SAVEHIST": "99"}
     kept: dict[str, Any] = zsh if shell == "zsh" else {}
-    async with tab_for(DEADLINE, terminals, shell, HOME=str(tmp_path), **kept) as tab:
+    async with tab_for(terminals, shell, HOME=str(tmp_path), **kept) as tab:
         await known_prompt(tab)
         await tab.send_keys(["echo human", "Enter"], wait=DEADLINE)
         for _ in range(2):
@@ -107,7 +106,7 @@ ble-detach/impl() { _ble_attached=; exec 2>&9 9>&-; }
 @pytest.mark.parametrize("attaches", ["ble-attach", "PROMPT_COMMAND=ble-attach"])
 async def test_a_line_editor_of_its_own__stays_out(terminals: Terminals, tmp_path: Path, attaches: str) -> None:
     (tmp_path / ".bashrc").write_text(BLE + attaches)
-    async with tab_for(DEADLINE, terminals, HOME=str(tmp_path)) as tab:
+    async with tab_for(terminals, HOME=str(tmp_path)) as tab:
         for command in ("echo out; echo err >&2", "ble-attach; echo out; echo err >&2"):
             assert (await tab.execute(command)).output == "out\nerr\n"
 
@@ -118,7 +117,7 @@ async def test_env_and_cwd__hold_for_one_command(terminals: Terminals, tmp_path:
     odd = tmp_path / "it's $odd"
     odd.mkdir()
     given = {"ONE": "a'b\\ \"$x`é"}
-    async with tab_for(DEADLINE, terminals, shell) as tab:
+    async with tab_for(terminals, shell) as tab:
         await tab.execute("false")
         apart = await tab.execute(f"echo {status}; pwd; sh -c 'echo $ONE'; {sets}; cd /usr", env=given, cwd=str(odd))
         assert (apart.output, apart.cwd) == (f"1\n{odd}\n{given['ONE']}\n", "/")
@@ -128,7 +127,7 @@ async def test_env_and_cwd__hold_for_one_command(terminals: Terminals, tmp_path:
 
 
 async def test_fish__returns_to_its_directory_after_an_interrupt(terminals: Terminals) -> None:
-    async with tab_for(DEADLINE, terminals, "fish") as tab:
+    async with tab_for(terminals, "fish") as tab:
         cut = await tab.execute("echo begun; while true; end", cwd="/usr", timeout=1)
         assert (cut.exit_code, cut.cwd) == (130, "/")
         assert (await tab.execute("pwd")).output == "/\n"
