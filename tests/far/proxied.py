@@ -21,8 +21,6 @@ from muxwire.far.host import RemoteHost
 
 # A connection that falls silent while it is opened; an open takes up to a second on a busy machine.
 OPEN_SECONDS = 8.0
-# Longer than any outage here: a call that ends by its own deadline would say so.
-PATIENT = 60.0
 # Beats and backoff, in seconds.
 QUICK: dict[str, Any] = {"BEAT_SECONDS": 0.3, "SILENT_SECONDS": 2.0, "BACKOFF_SECONDS": 0.1, "BACKOFF_MAX_SECONDS": 0.5}
 _SIGNALS = {"kill": signal.SIGKILL, "close": signal.SIGUSR1, "stall": signal.SIGSTOP}

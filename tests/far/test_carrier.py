@@ -36,11 +36,6 @@ def test_each_program_is_quoted_for_the_shell_before_it(carrier: Carrier, words:
     assert list(carrier.command) == words
 
 
-def test_a_person_is_attached_by_a_terminal_at_each_end() -> None:
-    carrier = Carrier([["ssh", "-T", "box"], ["docker", "exec", "-i", "c"]])
-    assert carrier.at_terminal("exec tmux") == ("ssh", "-t", "box", "exec docker exec -it c sh -c 'exec tmux'")
-
-
 @pytest.mark.parametrize(
     "wrong",
     [

@@ -11,9 +11,9 @@ import pytest
 
 import muxwire
 from muxwire import Carrier, HostUnavailable, NoSuchTarget, Terminals
+from tests.deadline import DEADLINE
 from tests.far.proxied import environ_there
 
-DEADLINE = 60.0
 # What joins its words for a login shell, as ssh does.
 SSH = '#!/bin/sh\nshift\nexec sh -c "$*"\n'
 

@@ -17,13 +17,13 @@ import anyio
 import pytest
 
 from muxwire import Tab, TabUnavailable
-from tests.far.proxied import PATIENT, Proxied, place_of, proxied
+from tests.deadline import DEADLINE
+from tests.far.proxied import Proxied, place_of, proxied
 
 LONG = bool(os.environ.get("MUXWIRE_LONG_TESTS"))
 CUTS = 1000 if LONG else 10
 # A cut and what it interrupts take a second on a busy machine.
-DEADLINE = 60.0 + 4.0 * CUTS
-pytestmark = pytest.mark.timeout(DEADLINE + 30)
+pytestmark = pytest.mark.timeout(90.0 + 4.0 * CUTS)
 # A silent connection is found out by a wait, so there are fewer of them.
 KINDS, WEIGHTS = ("kill", "close", "stall"), (10, 10, 1)
 # How often the next cut does not wait for the connection: it is cut while it is opened again.
@@ -53,7 +53,7 @@ class Work:
 
     async def output(self) -> None:
         count = self.chance.randrange(5000)
-        told = await self.tab.execute(f"{self.once()}; seq 1 {count}", timeout=PATIENT, max_chars=None)
+        told = await self.tab.execute(f"{self.once()}; seq 1 {count}", timeout=DEADLINE, max_chars=None)
         assert told.output == "".join(f"{line}\n" for line in range(1, count + 1)), (
             count,
             told.note,
@@ -63,12 +63,12 @@ class Work:
 
     async def typing(self) -> None:
         text = "x" * self.chance.randrange(60_000)
-        told = await self.tab.execute(f"{self.once()}; printf %s {text} | wc -c", timeout=PATIENT)
+        told = await self.tab.execute(f"{self.once()}; printf %s {text} | wc -c", timeout=DEADLINE)
         assert (told.output.strip(), told.exit_code) == (str(len(text)), 0), told
 
     async def start(self) -> None:
         made = await self.opened.create_tab(host="box", shell=self.chance.choice(["bash", "dash"]))
-        told = await made.execute(f"{self.once()}; echo new", timeout=PATIENT)
+        told = await made.execute(f"{self.once()}; echo new", timeout=DEADLINE)
         assert (told.output, told.exit_code) == ("new\n", 0), told
         assert (await self.opened.stream_logs(made.key, max_bytes=1 << 20)).dropped == 0
         await made.close(force=True)
@@ -79,7 +79,7 @@ class Work:
             told = await self.tab.execute(begun, timeout=0.3)
             assert told.timed_out, told
             if told.running:  # it is interrupted when the connection is back
-                told = await self.opened.command_result(told.command_id, wait=PATIENT)
+                told = await self.opened.command_result(told.command_id, wait=DEADLINE)
             assert not told.running, told
         except TabUnavailable:  # its time was over before the connection was back
             pass
@@ -88,14 +88,14 @@ class Work:
 
     async def snapshot(self) -> None:
         said = f"said-{self.number}"
-        told = await self.tab.execute(f"{self.once()}; echo {said}", timeout=PATIENT)
+        told = await self.tab.execute(f"{self.once()}; echo {said}", timeout=DEADLINE)
         assert told.output == f"{said}\n", told
         assert said in "\n".join((await self.tab.snapshot()).lines)
 
     async def keys(self) -> None:
         mark = f"key-{self.number}"
         await self.tab.send_keys([f"{self.once()}; echo {mark}", "Enter"])
-        seen = await self.opened.wait_for([self.tab.key], regex=f"^{mark}", timeout=PATIENT)
+        seen = await self.opened.wait_for([self.tab.key], regex=f"^{mark}", timeout=DEADLINE)
         assert seen.outcome == "met", seen
 
     async def some(self, over: anyio.Event) -> None:
@@ -104,7 +104,7 @@ class Work:
         kinds = [self.output, self.output, self.typing, self.start, self.interrupt, self.snapshot, self.keys]
         while not over.is_set():
             await self.chance.choice(kinds)()
-        final = await self.tab.execute("echo still here", timeout=PATIENT)
+        final = await self.tab.execute("echo still here", timeout=DEADLINE)
         assert (final.output, final.exit_code) == ("still here\n", 0), final
         assert self.ran.read_text().split() == [str(number) for number in range(1, self.number + 1)]
 
@@ -121,7 +121,7 @@ async def numbers(box: Proxied, folder: Path, over: anyio.Event) -> None:
             begun = True
     await over.wait()
     stop.touch()
-    assert (await box.opened.wait_for([tab.key], prompt=True, timeout=PATIENT)).outcome == "met"
+    assert (await box.opened.wait_for([tab.key], prompt=True, timeout=DEADLINE)).outcome == "met"
     stop.unlink()
     await tab.pane.stream.log.flushed()
     written = _REJOINED.sub(b"", tab.log_path.read_bytes())

@@ -13,11 +13,11 @@ import pytest
 
 import muxwire
 from muxwire import HostUnavailable
+from tests.deadline import DEADLINE
 from tests.far.test_link import children
 from tests.stages import Unavailable
 from tests.stages.containers import container
 
-DEADLINE = 60.0
 NAME = f"muxwire-test-{os.getpid()}"
 
 

@@ -14,11 +14,10 @@ import pytest
 
 import muxwire
 from muxwire.mcp.tools import TOOLS
+from tests.deadline import DEADLINE
 from tests.every_tool import EVERY_TOOL
 from tests.sshd import ssh_server
 from tests.tools import Tools, named_after_tools
-
-DEADLINE = 60
 
 
 @pytest.fixture(scope="module", params=["prefix", "ssh"])

@@ -12,9 +12,8 @@ import anyio
 import pytest
 
 from muxwire import Tab
-from tests.far.proxied import PATIENT, Proxied, place_of, proxied
-
-DEADLINE = 60.0
+from tests.deadline import DEADLINE
+from tests.far.proxied import Proxied, place_of, proxied
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, fold
     while not (there / "s").exists():  # the helper asks for it
         await anyio.sleep(0.05)
     await box.cut(tab, "kill")
-    assert (await tab.execute("echo $kept", timeout=PATIENT)).output == "yes\n"
+    assert (await tab.execute("echo $kept", timeout=DEADLINE)).output == "yes\n"
     assert await server_of(tab) == pid
 
 

@@ -13,9 +13,8 @@ import muxwire
 from muxwire.far import connection as remote
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
+from tests.deadline import DEADLINE
 from tests.far.proxied import environ_there
-
-DEADLINE = 40.0
 
 
 @pytest.fixture

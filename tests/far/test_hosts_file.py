@@ -103,40 +103,6 @@ def test_no_name_becomes_an_option_or_another_argument(engine: str, name: str) -
         assert all(sign.isascii() and (sign.isalnum() or sign in "._-@:") for sign in value)
 
 
-@given(st.text())
-def test_a_name_that_passes_has_no_byte_that_means_anything(name: str) -> None:
-    try:
-        carrier = HostsFile(Path("hosts.toml"), allow=("*",)).carrier(name)
-    except HostUnavailable:
-        pass
-    else:
-        assert carrier.argv[-1] == name
-        assert name.isascii()
-        assert not name.startswith("-")
-        assert all(sign.isalnum() or sign in "._-@" for sign in name)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["allow = 1", "allow = [1]", "no = 1", "[hosts.x]", '[hosts.x]\nvia = []', '[hosts."-x"]\nvia = ["ssh"]', "[hosts",
-     '[hosts.x]\nvia = ["ssh"]\nkeep = "soon"', '[hosts.x]\nvia = "ssh x"', "hosts = 3", '[hosts.2]\nvia = ["ssh"]',
-     '[hosts.x]\nvia = ["ssh"]\nspool = "much"', '[hosts.x]\nvia = ["ssh"]\nspool = 0',
-     '[hosts.x]\nvia = ["ssh"]\nlogin_shell = "y"'],
-)  # fmt: skip
-def test_a_file_that_is_wrong_allows_nothing_and_says_why(tmp_path: Path, text: str) -> None:
-    hosts = written(tmp_path, 'allow = ["ok"]\n' + text if "allow" not in text and text != "[hosts" else text)
-    assert "hosts.toml" in refused(hosts, "ok")
-
-
-def test_of_a_key_that_is_unknown_the_known_ones_are_named(tmp_path: Path) -> None:
-    said = refused(written(tmp_path, '[hosts.box]\ncommand = "x"\n'), "box")
-    assert "hosts.box has unknown keys: command; it takes via, login_shell, user, " in said
-
-
-def test_a_file_that_others_can_write_allows_nothing(tmp_path: Path) -> None:
-    assert "write" in refused(written(tmp_path, 'allow = ["ok"]', mode=0o666), "ok")
-
-
 @pytest.mark.parametrize(("begun", "driven"), [("same", True), ("other", False), ("unknown", True)])
 def test_a_note_names_its_process_and_no_later_one_with_that_pid(tmp_path: Path, begun: str, *, driven: bool) -> None:
     """An older muxwire noted the pid alone."""
@@ -152,3 +118,21 @@ def test_a_note_names_its_process_and_no_later_one_with_that_pid(tmp_path: Path,
     found = link_in(logs)
     assert found is not None
     assert found.driven is driven
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "said"),
+    [
+        *((text, 0o600, "hosts.toml") for text in (
+            "allow = 1", "allow = [1]", "no = 1", "[hosts.x]", "[hosts.x]\nvia = []", '[hosts."-x"]\nvia = ["ssh"]',
+            "[hosts", '[hosts.x]\nvia = ["ssh"]\nkeep = "soon"', '[hosts.x]\nvia = "ssh x"', "hosts = 3",
+            '[hosts.2]\nvia = ["ssh"]', '[hosts.x]\nvia = ["ssh"]\nspool = "much"',
+            '[hosts.x]\nvia = ["ssh"]\nspool = 0', '[hosts.x]\nvia = ["ssh"]\nlogin_shell = "y"',
+        )),
+        ('[hosts.box]\ncommand = "x"\n', 0o600, "unknown keys: command; it takes via, login_shell, user, "),
+        ("", 0o666, "write"),  # by others
+    ],
+)  # fmt: skip
+def test_a_file_that_is_wrong_allows_nothing_and_says_why(tmp_path: Path, text: str, mode: int, said: str) -> None:
+    whole = text if "allow" in text else f'allow = ["ok"]\n{text}'
+    assert said in refused(written(tmp_path, whole, mode), "ok")

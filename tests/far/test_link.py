@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -15,9 +16,9 @@ import pytest
 import muxwire
 from muxwire import Terminals
 from muxwire.far.links import links
+from tests.deadline import DEADLINE
 from tests.far.proxied import place_of
-
-DEADLINE = 40.0
+from tests.processes import children_of
 
 
 @pytest.fixture
@@ -30,30 +31,16 @@ async def own(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]
 
 def children(word: bytes) -> list[int]:
     """The children of this process with that in their command lines: what carries connections has `printf %b`."""
-    found = []
+    return [pid for pid in children_of(os.getpid()) if pid in theirs(word)]
+
+
+def theirs(word: bytes) -> list[int]:
+    """The processes with that in their command lines."""
+    found = list[int]()
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                fields = (entry / "stat").read_text().rpartition(") ")[2].split()
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if int(fields[1]) == os.getpid() and word in words:
+        with suppress(OSError):  # it has ended
+            if entry.name.isdigit() and word in (entry / "cmdline").read_bytes():
                 found.append(int(entry.name))
-    return found
-
-
-def theirs(place: Path) -> list[bytes]:
-    """The command lines of the processes there that name our directory."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if str(place).encode() in words:
-                found.append(words)
     return found
 
 
@@ -89,7 +76,7 @@ async def test_nothing_is_left_there_after_the_end(folder: Path, environ: dict[s
         assert memory.is_dir()
     await until(lambda: not place.exists())
     await until(lambda: not memory.exists())
-    await until(lambda: not theirs(place))
+    await until(lambda: not theirs(str(place).encode()))
 
 
 DRIVER = """
@@ -119,7 +106,7 @@ async def test_programs_there_outlive_us_for_as_long_as_is_said(folder: Path, en
         seen = beats.stat().st_size
         await until(lambda: beats.stat().st_size > seen + 5)
         await until(lambda: not place.exists())
-        await until(lambda: not theirs(place))
+        await until(lambda: not theirs(str(place).encode()))
     finally:
         driver.kill()
         driver.wait()

@@ -17,12 +17,11 @@ import pytest
 from muxwire import Tab, Terminals
 from muxwire.far.links import links
 from muxwire.library.opening import own_terminals
+from tests.deadline import DEADLINE
 from tests.forked import muxwire_beside, run_muxwire
 from tests.processes import end_owner
 from tests.sshd import ssh_server
 
-DEADLINE = 60
-PATIENT = 30.0
 NAME = "dev"
 # Numbered lines, which a program goes on printing while nobody is connected.
 LINES = 20_000
@@ -64,7 +63,7 @@ def state(tmp_path: Path) -> Path:
 async def clean(state: Path, user: dict[str, str]) -> AsyncIterator[None]:
     yield
     await no_owner(user)
-    with anyio.move_on_after(PATIENT):
+    with anyio.move_on_after(DEADLINE):
         async with own_terminals(NAME, state_dir=state, environ=user) as opened:
             for row in (await opened.list_tabs(closed=False)).tabs:
                 await opened.close_tab(row.window_id, force=True)
@@ -100,7 +99,7 @@ async def test_a_tab_outlives_its_process_with_its_state(user: dict[str, str], s
     async with own_terminals(NAME, state_dir=state, environ=user) as second:
         [row] = (await second.list_tabs(closed=False)).tabs
         assert (row.window_id, row.name, row.host, row.link) == (made.key, "far", "box", "up")
-        ended = await second.command_result(running.command_id, wait=PATIENT)
+        ended = await second.command_result(running.command_id, wait=DEADLINE)
         assert (ended.output, ended.exit_code) == ("over\n", 7), ended
         tab = await second.tab(made.key)
         assert (await tab.execute("echo $kept; pwd")).output == "yes\n/usr\n"
@@ -112,7 +111,7 @@ async def test_a_killed_process_loses_and_doubles_nothing(user: dict[str, str], 
     done = await anyio.run_process([sys.executable, "-c", script], env=user, check=False)
     assert done.returncode == -signal.SIGKILL, done
     async with own_terminals(NAME, state_dir=state, environ=user) as second:
-        ended = await second.command_result(done.stdout.decode().strip(), wait=PATIENT, max_chars=1 << 20)
+        ended = await second.command_result(done.stdout.decode().strip(), wait=DEADLINE, max_chars=1 << 20)
         assert ended.exit_code == 0, ended
         tab = await second.tab("box/@1")
         lines = [int(line) for line in re.findall(rb"(\d+)\r\n", await written(second, tab))]
@@ -135,6 +134,6 @@ async def test_verbs_use_a_tab_that_another_verb_opened(user: dict[str, str], st
     assert "hi" in (await muxwire_verb(user, state, "logs", "box/@1")).stdout
     closed = await muxwire_verb(user, state, "kill", "box/@1")
     assert closed.returncode == 0, closed
-    with anyio.fail_after(PATIENT):
+    with anyio.fail_after(DEADLINE):
         while links(state, NAME):  # without a tab the server there ends with the owner
             await anyio.sleep(0.05)

@@ -13,8 +13,8 @@ import pytest
 import muxwire
 from muxwire import Carrier, HostUnavailable, Terminals
 from muxwire.far.bundle import own_bundle
+from tests.deadline import DEADLINE
 
-DEADLINE = 90.0
 pytestmark = [
     pytest.mark.skipif(
         os.geteuid() != 0

@@ -15,10 +15,10 @@ import pytest
 from muxwire import Tab, TabUnavailable
 from muxwire.far import connection as remote
 from muxwire.tabs.listing import LISTED_SECONDS
-from tests.far.proxied import PATIENT, Proxied, proxied
+from tests.deadline import DEADLINE
+from tests.far.proxied import Proxied, proxied
 from tests.library.opened import known_prompt
 
-DEADLINE = 60.0
 # Ten times as much as is kept.
 LINES = 100_000
 # Of the 64 KiB that are kept, without marks and a prompt.
@@ -70,7 +70,7 @@ async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied
     async with anyio.create_task_group() as tasks:
 
         async def call() -> None:
-            told.append(await tab.execute(f"echo ran >>{ran}; echo done", timeout=PATIENT))
+            told.append(await tab.execute(f"echo ran >>{ran}; echo done", timeout=DEADLINE))
 
         tasks.start_soon(call)
         for refused in (tab, other):  # behind that call, and at a prompt: a deadline of its own, and nothing is run
@@ -103,7 +103,7 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
 
         async def call() -> None:
             with pytest.raises(TabUnavailable, match=r"never ran: its line was never sent: .*the tmux server there"):
-                await tab.execute(f"touch {ran}", timeout=PATIENT)
+                await tab.execute(f"touch {ran}", timeout=DEADLINE)
 
         tasks.start_soon(call)
         while tab.pane.session.running is None:
@@ -116,7 +116,7 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
 async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: Proxied) -> None:
     tab = await box.opened.create_tab(host="box")
     running = await tab.execute("echo begun; sleep 1000", async_=True)
-    await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
+    await box.opened.wait_for([tab.key], regex="^begun", timeout=DEADLINE)
     async with anyio.create_task_group() as tasks:
 
         async def interrupt() -> None:
@@ -128,7 +128,7 @@ async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: 
     with pytest.raises(TabUnavailable, match="box does not answer"):
         await tab.execute("true", timeout=0.3)
     box.over()
-    ended = await box.opened.command_result(running.command_id, wait=PATIENT)
+    ended = await box.opened.command_result(running.command_id, wait=DEADLINE)
     assert (ended.output.startswith("begun\n"), ended.exit_code, ended.running) == (True, 130, False), ended
     again = await tab.execute("echo again")
     assert (again.output, again.exit_code) == ("again\n", 0), again
@@ -139,12 +139,12 @@ async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, fol
     tab = await box.opened.create_tab(host="box", shell="bash")
     command = f"until [ -e {go} ]; do sleep 0.05; done; seq 1 {LINES}; : >{done}"
     running = await tab.execute(command, async_=True)
-    await box.opened.wait_for([tab.key], idle=0.3, timeout=PATIENT)
+    await box.opened.wait_for([tab.key], idle=0.3, timeout=DEADLINE)
     await box.outage(tab)
     go.touch()
     await there(done)
     box.over()
-    ended = await box.opened.command_result(running.command_id, wait=PATIENT, max_chars=None)
+    ended = await box.opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)
     assert (ended.exit_code, ended.running) == (0, False), ended
     written = "".join(f"{line}\r\n" for line in range(1, LINES + 1))
     marks = ended.next_byte - ended.from_byte - len(written)

@@ -13,8 +13,6 @@ import pytest
 
 import muxwire
 from muxwire import HostUnavailable
-from tests.far.proxied import place_of
-from tests.processes import gone
 from tests.sshd import ssh_server
 
 
@@ -22,13 +20,12 @@ from tests.sshd import ssh_server
 def over_ssh(
     environ: dict[str, str], folder: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, str]]:
-    """An environment whose hosts are reached by ssh: `box`, by the words of a table, and `me@listed`, by its name."""
+    """An environment whose hosts are reached by ssh: by the words of a table, and `listed`, by its name."""
     place = tmp_path_factory.mktemp("ssh")
     user = getpass.getuser()
     with ssh_server(place) as options:
         hosts, config, path = folder / "ssh.toml", place / "client", folder / "ssh-bin"
         tables = {
-            "box": ["ssh", *options, f"{user}@127.0.0.1"],
             "strict": ["ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", *options, f"{user}@127.0.0.1"],
             "nobody": ["ssh", "-o", "BatchMode=yes", *options, "nobody-of-that-name@127.0.0.1"],
         }
@@ -43,21 +40,6 @@ def over_ssh(
         (path / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
         (path / "ssh").chmod(stat.S_IRWXU)
         yield environ | {"MUXWIRE_HOSTS": str(hosts), "PATH": f"{path}:{environ['PATH']}"}
-
-
-async def test_a_tab_over_ssh_is_exact_and_ends_without_a_trace(over_ssh: dict[str, str], folder: Path) -> None:
-    async with muxwire.open_terminals(state_dir=folder / "state", environ=over_ssh) as opened:
-        tab = await opened.create_tab(host="box", shell="bash")
-        assert tab.key == "box/@1"
-        one = await tab.execute("printf 'a  b\\n'; cd /tmp; false")
-        assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
-        many = await tab.execute("seq 1 20000")
-        assert many.output.endswith("20000\n")
-        cut = await tab.execute("sleep 30", timeout=2)
-        assert (cut.timed_out, cut.exit_code, cut.state) == (True, 130, "prompt"), cut
-        places = place_of(tab), tab.runner.folder.parent
-        assert all(place.is_dir() for place in places)
-    await gone((), *places)
 
 
 async def test_a_name_of_the_ssh_configuration_is_enough(over_ssh: dict[str, str], folder: Path) -> None:

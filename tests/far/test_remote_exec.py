@@ -12,7 +12,8 @@ import pytest
 
 from muxwire import Tab, Terminals
 from muxwire.far.host import RemoteHost
-from tests.library.test_exec_cases import SHELLS, cases, run_row
+from tests.library.opened import SHELLS
+from tests.library.test_exec_cases import cases, run_row
 
 # What differs where files, signals and the kernel's answers come from another machine.
 SOME = {

@@ -27,27 +27,6 @@ def again_of_a_window(lost: Command) -> Command | None:
     return command("list-panes", "-a") if lost.name == "new-window" else None
 
 
-def test_only_what_changes_something_has_a_number() -> None:
-    looks, writes, line = Resending(again_of_a_window).numbered(
-        [command("list-panes"), command("set-buffer", "--", "x"), command_list(["display-message"], ["kill-pane"])]
-    )
-    assert looks == command("list-panes")
-    assert (number(writes).endswith(b".1"), number(line).endswith(b".2")) == (True, True)
-    assert (writes.blocks, line.blocks) == (2, 3)
-
-
-def test_a_line_that_only_looks_has_no_number() -> None:
-    screen = ["capture-pane", "-b", "muxwire-screen%1"], ["show-buffer", "-b", "muxwire-screen%1"], ["delete-buffer"]
-    looks = [
-        command_list(["display-message", "-p"], ["list-panes"]),
-        command_list(["display-message", "-p"], *screen),
-        command_list(*screen),
-    ]
-    assert Resending(again_of_a_window).numbered(looks) == looks
-    (changes,) = Resending(again_of_a_window).numbered([command_list(["display-message", "-p"], *screen[1:])])
-    assert number(changes)
-
-
 def test_what_was_run_is_not_sent_again() -> None:
     resending = Resending(again_of_a_window)
     texts = [command("set-buffer", "--", text) for text in ("one", "two", "three")]
@@ -99,3 +78,24 @@ def test_a_pane_is_moved_again_only_if_that_was_never_sent() -> None:
     assert resending.left([was_sent, looks, unsent], [b""]) == [looks, unsent]
     with pytest.raises(ConnectionClosed, match="whether it moved"):
         was_sent.result()
+
+
+SCREEN = ["capture-pane", "-b", "muxwire-screen%1"], ["show-buffer", "-b", "muxwire-screen%1"], ["delete-buffer"]
+
+
+@pytest.mark.parametrize(
+    ("line", "changes"),
+    [
+        (command("list-panes"), False),
+        (command("set-buffer", "--", "x"), True),
+        (command_list(["display-message"], ["kill-pane"]), True),
+        (command_list(["display-message", "-p"], ["list-panes"]), False),
+        (command_list(["display-message", "-p"], *SCREEN), False),
+        (command_list(*SCREEN), False),
+        (command_list(["display-message", "-p"], *SCREEN[1:]), True),
+    ],
+)
+def test_only_what_changes_something_has_a_number(line: Command, changes: bool) -> None:
+    (numbered,) = Resending(again_of_a_window).numbered([line])
+    assert (numbered == line, numbered.blocks) == (not changes, line.blocks + changes)
+    assert not changes or number(numbered).endswith(b".1")

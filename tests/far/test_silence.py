@@ -11,12 +11,12 @@ import pytest
 
 from muxwire import ExecutionResult, Tab, Terminals, TmuxSilent
 from muxwire.far import connection as remote, host as questions
-from tests.far.proxied import PATIENT, Proxied, proxied
+from tests.deadline import DEADLINE
+from tests.far.proxied import Proxied, proxied
 from tests.library.opened import known_prompt
 
 Call = Callable[[Proxied, Tab], Awaitable[object]]
 
-DEADLINE = 60.0
 # Whoever waits for an answer without a limit of his own waits for longer than a test may take.
 NEVER = 10 * DEADLINE
 # The time of a call.
@@ -40,7 +40,7 @@ async def running(box: Proxied, command: str) -> tuple[Tab, str]:
     tab = await box.opened.create_tab(host="box", shell="bash")
     await known_prompt(tab)
     started = await tab.execute(f"echo begun; {command}", async_=True)
-    await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
+    await box.opened.wait_for([tab.key], regex="^begun", timeout=DEADLINE)
     return tab, started.command_id
 
 
@@ -100,7 +100,7 @@ async def overdue(box: Proxied, command: str) -> tuple[Tab, ExecutionResult]:
             results.append(await tab.execute(f"echo begun; {command}", timeout=10 * SHORT))
 
         calls.start_soon(call)
-        await box.opened.wait_for([tab.key], regex="^begun", timeout=PATIENT)
+        await box.opened.wait_for([tab.key], regex="^begun", timeout=DEADLINE)
         box.lose("stall")
     (result,) = results
     assert (result.output, result.running, result.timed_out, result.exit_code) == ("begun\n", True, True, None), result
@@ -121,7 +121,7 @@ async def test_a_command_is_interrupted_once_the_connection_answers(
         box.lose("kill")
     else:
         box.go_on()
-    ended = await box.opened.command_result(result.command_id, wait=PATIENT)
+    ended = await box.opened.command_result(result.command_id, wait=DEADLINE)
     assert (ended.running, ended.exit_code, ended.timed_out) == (False, status, True), ended
     assert "does not answer" not in ended.note
     assert (await tab.execute("echo again")).output == "again\n"

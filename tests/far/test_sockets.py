@@ -1,7 +1,8 @@
-"""Programs that wait for a peer: the kernel names the same function for it as for a read of the terminal."""
+"""Who waits for input, here and on another machine: also where a peer, or a relay, stands beside the terminal."""
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,8 +14,9 @@ from muxwire import Tab, Terminals
 from muxwire.far.host import PaneAnswer
 from muxwire.host import look, processes
 from muxwire.shell.look import PaneLook, Process, Shown, Sleep, TtyModes
+from tests.deadline import DEADLINE
+from tests.users import needs
 
-DEADLINE = 30.0
 # The peer answers long after a program that is silent would be taken for one that waits for a line.
 CLIENT = """
 import getpass, socket, sys, threading
@@ -93,3 +95,23 @@ def test_an_answer_makes_the_same_look_as_this_machine_s_kernel() -> None:
         7, 5, 7, 5, program="script", sleeps=(polls,), inner=(PaneLook(0, lines, 8, (inside,)),)
     )
     assert look.judge(5, Shown()).waiting == "line"
+
+
+SPAWN = f"{sys.executable} -c 'import pty, sys; pty.spawn(sys.argv[1:])'"
+READS = """sh -c 'printf "Name? "; read x; echo "got $x."'"""
+WORKS = """sh -c 'printf "Continue? [Y/n] "; sleep 2; exit 0'"""
+
+
+@pytest.mark.parametrize("tab", ["there"], indirect=True)
+@pytest.mark.parametrize("relay", ["script -qec {quoted} /dev/null", SPAWN + " {plain}", "busybox {plain}"])
+async def test_what_runs_in_a_relay_there_is_seen(terminals: Terminals, tab: Tab, relay: str) -> None:
+    """What works waits for nothing, whatever it shows; what reads is seen wherever it is."""
+    needs("script")
+    needs("busybox")
+    works, reads = (relay.format(quoted=shlex.quote(one), plain=one) for one in (WORKS, READS))
+    done = await tab.execute(works, timeout=DEADLINE)
+    assert (done.exit_code, done.running, done.note) == (0, False, ""), done
+    asked = await tab.execute(reads, timeout=DEADLINE)
+    assert (asked.state, asked.running, "a line of input" in asked.note) == ("interactive", True, True), asked
+    await tab.send_keys(["me", "Enter"])
+    assert "got me." in (await terminals.command_result(asked.command_id, wait=DEADLINE)).output

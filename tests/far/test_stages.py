@@ -14,8 +14,7 @@ import pytest
 import muxwire
 from muxwire import HostUnavailable
 from muxwire.client.watchdog import process_table
-
-DEADLINE = 30.0
+from tests.deadline import DEADLINE
 
 
 def children() -> set[int]:
@@ -61,24 +60,9 @@ def with_tmux(folder: Path, script: str) -> list[str]:
     return ["env", "-i", f"PATH={place}:/usr/local/bin", "HOME=/", f"TMPDIR={folder}"]
 
 
-async def test_not_allowed(folder: Path, environ: dict[str, str]) -> None:
-    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
-        with pytest.raises(HostUnavailable) as caught:
-            await opened.create_tab(host="elsewhere")
-        assert caught.value.stage == "not_allowed"
-        assert (await opened.list_tabs()).tabs == ()
-
-
 async def test_connect_no_such_program(folder: Path, environ: dict[str, str]) -> None:
     error = await unavailable(folder, environ, ["/nothing/here"])
     assert (error.stage, "No such file" in error.reason) == ("connect", True), error
-
-
-async def test_tmux_missing(folder: Path, environ: dict[str, str]) -> None:
-    if Path("/usr/local/bin/tmux").exists():
-        pytest.skip("there is a tmux where the script looks last")
-    error = await unavailable(folder, environ, with_tmux(folder, ""))
-    assert (error.stage, "install" in error.remedy) == ("tmux_missing", True), error
 
 
 async def test_folder(folder: Path, environ: dict[str, str]) -> None:
@@ -91,18 +75,6 @@ async def test_folder(folder: Path, environ: dict[str, str]) -> None:
 
 
 DENIED, NO_LOGIN = "me@box: Permission denied (publickey).", "This account is currently not available."
-UTF8 = "tmux: need UTF-8 locale (LC_CTYPE) but have ANSI_X3.4-1968"
-
-
-@pytest.mark.parametrize(
-    ("script", "stage", "reason"),
-    [("echo tmux 3.2a", "tmux_too_old", "tmux 3.2a"), (f"echo '{UTF8}' >&2; exit 1", "locale", UTF8)],
-)
-async def test_tmux_that_cannot_serve(
-    folder: Path, environ: dict[str, str], script: str, stage: str, reason: str
-) -> None:
-    error = await unavailable(folder, environ, with_tmux(folder, script))
-    assert (error.stage, error.reason) == (stage, reason), error
 
 
 ANSWERS_HALF = """
@@ -111,6 +83,26 @@ id=${line#id=\\'} id=${id%%\\'*}
 printf 'muxwire:%s\\tok\\tonly this\\n' "$id"
 exec cat
 """
+UTF8 = "tmux: need UTF-8 locale (LC_CTYPE) but have ANSI_X3.4-1968"
+
+
+@pytest.mark.parametrize(
+    ("script", "stage", "reason", "remedy"),
+    [
+        ("", "tmux_missing", "", "install"),
+        ("echo tmux 3.2a", "tmux_too_old", "tmux 3.2a", ""),
+        (f"echo '{UTF8}' >&2; exit 1", "locale", UTF8, ""),
+    ],
+)
+async def test_a_tmux_there_that_cannot_serve(
+    folder: Path, environ: dict[str, str], script: str, stage: str, reason: str, remedy: str
+) -> None:
+    if not script and Path("/usr/local/bin/tmux").exists():
+        pytest.skip("there is a tmux where the script looks last")
+    error = await unavailable(folder, environ, with_tmux(folder, script))
+    assert (error.stage, reason in error.reason, remedy in error.remedy) == (stage, True, True), error
+
+
 # What the program says on stderr, or sends back, then the stage, a part of the reason, a part of the remedy.
 SAID = {
     "login": (f"echo '{DENIED}' >&2; exit 255", "login", DENIED, ""),

@@ -8,10 +8,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from muxwire import InvalidArgument, NoSuchTarget, Tab, Terminals
-
-DEADLINE = 30.0
-SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
+from muxwire import InvalidArgument, Tab, Terminals
+from tests.deadline import DEADLINE
+from tests.library.opened import SHELLS
 
 
 @pytest.fixture
@@ -43,24 +42,6 @@ async def test_who_has_a_shell_there_that_we_do_not_know_gets_one_that_we_do(ter
     made = await terminals.create_tab(host="odd")
     assert (await made.execute("echo 'a  b'")).output == "a  b\n"
     await made.close()
-
-
-async def test_a_tab_there_goes_by_its_host(terminals: Terminals, tab: Tab) -> None:
-    assert tab.key.startswith("box/@")
-    await tab.execute("true")
-    here = await terminals.create_tab(name="here")
-    assert "/" not in here.key
-    assert await terminals.tab(tab.key) is tab
-    assert await terminals.tab(".") is tab
-    assert await terminals.tab(f"box/{tab.pane_id}") is tab
-    assert await terminals.tab(here.key) is here
-    assert await terminals.tab(".") is here
-    rows = {row.window_id: row for row in (await terminals.list_tabs()).tabs}
-    assert (rows[tab.key].host, rows[tab.key].link, rows[tab.key].state) == ("box", "up", "prompt")
-    assert (rows[here.key].host, rows[here.key].link) == ("", "")
-    await terminals.close_tab(here.key)
-    with pytest.raises(NoSuchTarget):
-        await terminals.tab("box/@999")
 
 
 async def test_what_is_not_there_is_refused(terminals: Terminals, folder: Path) -> None:

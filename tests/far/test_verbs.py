@@ -14,9 +14,9 @@ from muxwire import Tab, Terminals
 from muxwire.far.carriers import Carrier
 from muxwire.far.hosts_file import HostsFile
 from tests.cli.screen import at_terminal
+from tests.deadline import DEADLINE
 from tests.forked import muxwire_beside
 
-DEADLINE = 60
 FAILED, USAGE = 1, 2
 
 
@@ -91,12 +91,25 @@ async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Te
         ("docker:web", "docker exec -it web sh -c"),
         ("k8s:a/b", "kubectl exec -it --namespace=a b -- sh -c"),
         ("gpu", "srun --overlap sh -c"),
+        ("two", "ssh -t box exec docker exec -it c sh -c"),
     ],
 )
 def test_each_carrier_is_asked_for_a_terminal(name: str, argv: str) -> None:
-    table = {"gpu": Carrier(("srun", "--overlap"))}
+    table = {
+        "gpu": Carrier(("srun", "--overlap")),
+        "two": Carrier([["ssh", "-T", "box"], ["docker", "exec", "-i", "c"]]),
+    }
     hosts = HostsFile(Path("hosts.toml"), allow=("*", "docker:*", "k8s:*/*"), hosts=table)
     words = hosts.carrier(name).at_terminal("exec tmux")
     assert " ".join(words).startswith(argv)
     assert "-T" not in words
-    assert words[-1] == ("exec sh -c 'exec tmux'" if name == "web-1" else "exec tmux")
+    assert words[-1].endswith({"web-1": "exec sh -c 'exec tmux'", "two": "sh -c 'exec tmux'"}.get(name, "exec tmux"))
+
+
+async def test_the_doctor_says_whether_a_host_can_be_used(user: dict[str, str]) -> None:
+    well = await run(user, "doctor", "--host", "box", "--json")
+    assert well.returncode == 0, well
+    [finding] = json.loads(well.stdout)["findings"]
+    assert (finding["check"], finding["level"]) == ("host box", "ok")
+    ill = await run(user, "doctor", "--host", "elsewhere")
+    assert (ill.returncode, "not_allowed" in ill.stdout, "->" in ill.stdout) == (1, True, True), ill
