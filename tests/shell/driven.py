@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from muxwire.host.shells import shell_for
 from muxwire.shell.execution import Execution
 from muxwire.shell.marks import MarkScanner
@@ -82,3 +84,53 @@ def osc(text: str) -> bytes:
 
 def prompt(seq: int, *, nonce: str = NONCE, pid: int = PID, status: int = 0) -> bytes:
     return osc(f"P;{nonce};{seq};{pid};{status};/home;{nonce}")
+
+
+def entered(driven: Driven) -> None:
+    driven.session.line_entered()
+
+
+def adopted(driven: Driven) -> None:
+    driven.session.shell = None
+    driven.session.adopt(PID)
+
+
+def inner(driven: Driven) -> None:
+    """A command is typed into a shell within the tab's."""
+    driven.type(level=2)
+
+
+TYPED = (Driven.prompt, Driven.type)
+RUNNING = (*TYPED, Driven.accept, Driven.begin)
+ENDED = (*RUNNING, Driven.finish)
+THEIRS = (Driven.prompt, entered, Driven.accept)
+# States of a shell, by what led to them. A line is "theirs" if keys entered it, and a person's if we typed none.
+REACHED: dict[str, tuple[Callable[[Driven], object], ...]] = {
+    "starting": (),
+    "unhooked": (Driven.type, Driven.begin, Driven.finish),
+    "adopted": (adopted,),
+    "prompt": (Driven.prompt,),
+    "entered": (Driven.prompt, entered),
+    "unfinished": (Driven.prompt, lambda driven: driven.feed(osc(f"A;{NONCE};2"))),
+    "theirs": THEIRS,
+    "theirs twice": (*THEIRS, Driven.accept),
+    "typed": TYPED,
+    "running": RUNNING,
+    "ended": ENDED,
+    "nested": (*THEIRS, inner, Driven.begin),
+    "overtaken": (*TYPED, Driven.prompt),
+    "back": (*ENDED, Driven.prompt),
+    "ended, theirs": (*ENDED, Driven.accept),
+    "nested, ended": (*THEIRS, inner, Driven.begin, Driven.finish),
+    "nested, theirs": (Driven.prompt, inner, Driven.begin, Driven.finish, Driven.accept),
+    "outer ended": (*TYPED, Driven.begin, inner, lambda driven: driven.finish(0)),
+    "gone": (Driven.prompt, Driven.exit),
+    "closed": (Driven.close,),
+}
+
+
+def reached(steps: tuple[Callable[[Driven], object], ...], shell: str = "zsh") -> Driven:
+    driven = Driven(shell)
+    for step in steps:
+        step(driven)
+    return driven

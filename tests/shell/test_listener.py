@@ -29,68 +29,21 @@ from muxwire.shell.listener import (
     shows_prompt,
 )
 from muxwire.shell.look import Foreground, Judgement, Waiting
-from tests.shell.driven import NESTED_PID, PID, Driven
+from tests.shell.driven import ENDED, NESTED_PID, PID, RUNNING, Driven, inner, reached
 
 OTHER_PID = 4444
 LATER = 60.0
 HIDDEN = Judgement("", True)
-
-
-def at_prompt(driven: Driven) -> None:
-    driven.prompt()
-
-
-def running(driven: Driven) -> None:
-    driven.prompt()
-    driven.type()
-    driven.begin()
-
-
-def nested(driven: Driven) -> None:
-    """A command runs in a nested shell, which another one has started."""
-    running(driven)
-    driven.type(level=2)
-    driven.begin()
-
-
-def over_relay(driven: Driven) -> None:
-    """A command runs in a shell over a relay."""
-    running(driven)
-    driven.type(level=2)
-    driven.begin()
-
-
-def nested_ended(driven: Driven) -> None:
-    nested(driven)
-    driven.finish()
-
-
-def finished(driven: Driven) -> None:
-    running(driven)
-    driven.finish()
-
-
-def entered(driven: Driven) -> None:
-    """A person's line."""
-    driven.prompt()
-    driven.accept()
-
-
-def entered_twice(driven: Driven) -> None:
-    """A person's line took the hook of the prompt away: no mark of one comes before the next line."""
-    entered(driven)
-    driven.accept()
-
-
-def starting(_: Driven) -> None:
-    """Nothing came of the shell yet."""
-
-
-def hung_up(driven: Driven) -> None:
-    """The tab is being closed, and its shell has ended."""
-    driven.prompt()
-    driven.session.hang_up()
-    driven.exit()
+Steps = tuple[Callable[[Driven], object], ...]
+STARTING: Steps = ()
+PROMPT: Steps = (Driven.prompt,)
+NESTED: Steps = (*RUNNING, inner, Driven.begin)
+NESTED_ENDED: Steps = (*NESTED, Driven.finish)
+PERSONS: Steps = (Driven.prompt, Driven.accept)
+# It took the hook of the prompt away: no mark of one comes before the next line.
+PERSONS_TWICE: Steps = (*PERSONS, Driven.accept)
+# The tab is being closed, and its shell has ended.
+HUNG_UP: Steps = (Driven.prompt, lambda driven: driven.session.hang_up(), Driven.exit)
 
 
 def front(
@@ -108,53 +61,51 @@ def own(name: str, waiting: Waiting = "editor", **more: object) -> InFront:
     ("shell", "before", "seen", "level"),
     [
         # A nested shell on this terminal.
-        ("zsh", running, front("bash"), 2),
-        ("zsh", running, front("dash", "line"), 2),
-        ("zsh", running, front("bash", ""), 0),  # it computes
-        ("zsh", running, front("bash", "line"), 0),  # a `read`
-        ("zsh", running, front("bash", "password"), 0),
-        ("zsh", running, front("bash", script=True), 0),
-        ("zsh", running, front("bash", silent=DRAWN / 2), 0),  # it still writes
-        ("zsh", at_prompt, front("bash", silent=DRAWN / 2), 2),
-        ("zsh", nested, front("bash"), 0),  # it runs a command of ours, which reads
-        ("zsh", nested_ended, front("bash"), 2),
+        ("zsh", RUNNING, front("bash"), 2),
+        ("zsh", RUNNING, front("dash", "line"), 2),
+        ("zsh", RUNNING, front("bash", ""), 0),  # it computes
+        ("zsh", RUNNING, front("bash", "line"), 0),  # a `read`
+        ("zsh", RUNNING, front("bash", "password"), 0),
+        ("zsh", RUNNING, front("bash", script=True), 0),
+        ("zsh", RUNNING, front("bash", silent=DRAWN / 2), 0),  # it still writes
+        ("zsh", PROMPT, front("bash", silent=DRAWN / 2), 2),
+        ("zsh", NESTED, front("bash"), 0),  # it runs a command of ours, which reads
+        ("zsh", NESTED_ENDED, front("bash"), 2),
         # A program that relays another terminal.
-        ("zsh", running, front("ssh", "raw", raw=True), 2),
-        ("zsh", running, front("ssh", found=HIDDEN, raw=True), 2),
-        ("zsh", running, front("ssh", "line", raw=False), 0),
-        ("zsh", running, front("ssh", found=HIDDEN, raw=True, secret=True), 0),
-        ("zsh", running, front("ssh", found=HIDDEN, raw=True, silent=QUIET / 2), 0),
-        ("zsh", nested, front("ssh", found=HIDDEN, raw=True), 0),
-        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID), 0),  # a `read` of that very shell
-        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID, begun=True), 2),
-        ("zsh", nested, front("script", "raw", raw=True, inner=OTHER_PID, begun=True, silent=QUIET / 2), 0),
-        ("zsh", running, front("python3", "raw", raw=True), 0),
-        ("zsh", running, front("psql", "editor", raw=True), 0),
+        ("zsh", RUNNING, front("ssh", "raw", raw=True), 2),
+        ("zsh", RUNNING, front("ssh", found=HIDDEN, raw=True), 2),
+        ("zsh", RUNNING, front("ssh", "line", raw=False), 0),
+        ("zsh", RUNNING, front("ssh", found=HIDDEN, raw=True, secret=True), 0),
+        ("zsh", RUNNING, front("ssh", found=HIDDEN, raw=True, silent=QUIET / 2), 0),
+        ("zsh", NESTED, front("ssh", found=HIDDEN, raw=True), 0),
+        ("zsh", NESTED, front("script", "raw", raw=True, inner=OTHER_PID), 0),  # a `read` of that very shell
+        ("zsh", NESTED, front("script", "raw", raw=True, inner=OTHER_PID, begun=True), 2),
+        ("zsh", NESTED, front("script", "raw", raw=True, inner=OTHER_PID, begun=True, silent=QUIET / 2), 0),
+        ("zsh", RUNNING, front("python3", "raw", raw=True), 0),
+        ("zsh", RUNNING, front("psql", "editor", raw=True), 0),
         # The tab's own shell, without a prompt of ours.
-        ("zsh", entered, own("zsh"), 0),
-        ("zsh", finished, own("zsh"), 2),
-        ("zsh", running, own("zsh"), 0),
-        ("zsh", at_prompt, own("zsh", "line"), 1),  # `unsetopt zle`
-        ("zsh", entered, own("zsh", "line"), 0),
-        ("zsh", entered_twice, own("zsh"), 1),
-        ("zsh", entered_twice, own("zsh", "line"), 0),
+        ("zsh", PERSONS, own("zsh"), 0),
+        ("zsh", ENDED, own("zsh"), 2),
+        ("zsh", RUNNING, own("zsh"), 0),
+        ("zsh", PROMPT, own("zsh", "line"), 1),  # `unsetopt zle`
+        ("zsh", PERSONS, own("zsh", "line"), 0),
+        ("zsh", PERSONS_TWICE, own("zsh"), 1),
+        ("zsh", PERSONS_TWICE, own("zsh", "line"), 0),
         # A start-up file that became another shell.
-        ("zsh", starting, front("bash", silent=UNHOOKED_QUIET), 2),
-        ("zsh", starting, front("bash", silent=UNHOOKED_QUIET / 2, waited=0.0), 0),
-        ("zsh", starting, front("dash", "line", waited=0.0), 0),
-        ("zsh", starting, front("dash", "line", waited=START_TIMEOUT), 2),
+        ("zsh", STARTING, front("bash", silent=UNHOOKED_QUIET), 2),
+        ("zsh", STARTING, front("bash", silent=UNHOOKED_QUIET / 2, waited=0.0), 0),
+        ("zsh", STARTING, front("dash", "line", waited=0.0), 0),
+        ("zsh", STARTING, front("dash", "line", waited=START_TIMEOUT), 2),
     ],
 )
-def test_who_gets_a_line(shell: str, before: Callable[[Driven], None], seen: InFront, level: int) -> None:
-    driven = Driven(shell)
-    before(driven)
+def test_who_gets_a_line(shell: str, before: Steps, seen: InFront, level: int) -> None:
+    driven = reached(before, shell)
     found = find_listener(driven.session, seen, driven.now() + LATER)
     assert (found.level if found is not None else 0) == level
 
 
 def test_the_tabs_own_shell_has_a_moment_for_the_mark_of_its_prompt() -> None:
-    driven = Driven()
-    finished(driven)
+    driven = reached(ENDED)
     end = driven.commands[-1].end_time
     assert find_listener(driven.session, own("zsh"), end + PROMPT_GRACE / 2) is None
     assert find_listener(driven.session, own("zsh"), end + 2 * PROMPT_GRACE) is not None
@@ -168,12 +119,11 @@ def test_an_editor_is_off_where_the_tabs_own_shell_reads_lines() -> None:
     assert not found.edits
 
 
-@pytest.mark.parametrize("before", [at_prompt, running, nested, finished, entered, starting])
+@pytest.mark.parametrize("before", [PROMPT, RUNNING, NESTED, ENDED, PERSONS, STARTING])
 @pytest.mark.parametrize("name", ["zsh", "bash", "dash", "ssh", "python3"])
 @pytest.mark.parametrize("pid", [PID, NESTED_PID, OTHER_PID])
-def test_where_nothing_waits_nobody_listens(before: Callable[[Driven], None], name: str, pid: int) -> None:
-    driven = Driven()
-    before(driven)
+def test_where_nothing_waits_nobody_listens(before: Steps, name: str, pid: int) -> None:
+    driven = reached(before)
     for found in (Judgement(), Judgement("password")):
         assert find_listener(driven.session, front(name, pid=pid, found=found, raw=name != "ssh"), LATER) is None
 
@@ -188,21 +138,20 @@ def test_a_shell_that_starts_has_more_time_than_the_call() -> None:
 @pytest.mark.parametrize(
     ("shell", "before", "drawn", "expected"),
     [
-        ("zsh", at_prompt, b"$ ", True),
-        ("zsh", at_prompt, b"ls\r\n", True),  # zsh would have said that it took a line
-        ("dash", at_prompt, b"$ ", True),
-        ("dash", at_prompt, b"$ ls\r\n", False),
-        ("zsh", finished, b"", True),
-        ("zsh", running, b"", False),
-        ("zsh", entered, b"", False),
-        ("zsh", starting, b"", False),
+        ("zsh", PROMPT, b"$ ", True),
+        ("zsh", PROMPT, b"ls\r\n", True),  # zsh would have said that it took a line
+        ("dash", PROMPT, b"$ ", True),
+        ("dash", PROMPT, b"$ ls\r\n", False),
+        ("zsh", ENDED, b"", True),
+        ("zsh", RUNNING, b"", False),
+        ("zsh", PERSONS, b"", False),
+        ("zsh", STARTING, b"", False),
     ],
 )
 def test_whether_the_shell_comes_to_its_prompt_by_itself(
-    shell: str, before: Callable[[Driven], None], drawn: bytes, expected: bool
+    shell: str, before: Steps, drawn: bytes, expected: bool
 ) -> None:
-    driven = Driven(shell)
-    before(driven)
+    driven = reached(before, shell)
     assert on_its_way(driven.session, drawn) is expected
 
 
@@ -277,8 +226,7 @@ def test_where_the_prompt_of_a_nested_shell_begins(
 
 
 def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
-    driven = Driven()
-    running(driven)
+    driven = reached(RUNNING)
     there, here = ForegroundShell(shell_for("bash"), 2, NESTED_PID), ForegroundShell(shell_for("zsh"), 2, PID)
     assert prompt_expected(driven.session, there) == PROMPT_GRACE  # its first
     assert prompt_expected(driven.session, here) is None
@@ -291,45 +239,42 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
 @pytest.mark.parametrize(
     ("before", "seen", "what", "remedy", "state"),
     [
-        (starting, Refused("dead"), "has ended", "create_tab", "dead"),
-        (hung_up, Refused("dead"), "the tab was closed", "create_tab", "dead"),
-        (running, Refused("running", unanswered="box"), "box does not answer", "link is up", "running"),
-        (starting, Refused("starting"), "first prompt yet", "read the tab's log", "starting"),
-        (starting, Refused("starting", asks=True), "start-up files wait", "answer with `send_keys`", "starting"),
+        (STARTING, Refused("dead"), "has ended", "create_tab", "dead"),
+        (HUNG_UP, Refused("dead"), "the tab was closed", "create_tab", "dead"),
+        (RUNNING, Refused("running", unanswered="box"), "box does not answer", "link is up", "running"),
+        (STARTING, Refused("starting"), "first prompt yet", "read the tab's log", "starting"),
+        (STARTING, Refused("starting", asks=True), "start-up files wait", "answer with `send_keys`", "starting"),
         (
-            at_prompt,
+            PROMPT,
             Refused("prompt", "git"),
             "not wait at its prompt: git runs, started by its prompt or its line editor",
             "more time",
             "busy",
         ),
-        (running, Refused("running", "top"), "'x' (command_id", "command_result", "running"),
-        (running, Refused("interactive", "cat"), "and cat waits for input", "wait_for", "interactive"),
+        (RUNNING, Refused("running", "top"), "'x' (command_id", "command_result", "running"),
+        (RUNNING, Refused("interactive", "cat"), "and cat waits for input", "wait_for", "interactive"),
         (
-            over_relay,
+            NESTED,
             Refused("interactive", "script"),
             "script waits for input",
             "start it again with `send_keys`",
             "interactive",
         ),
         (
-            entered,
+            PERSONS,
             Refused("busy", "make"),
             "make runs in the foreground, from a line that was typed",
             "stop_process",
             "busy",
         ),
-        (at_prompt, Refused("busy", "make"), "not started by execute_command", "stop_process", "busy"),
-        (at_prompt, Refused("busy", ""), "a program runs", "stop_process", "busy"),
-        (at_prompt, Refused("busy", few="only 5 files"), "only 5 files", "create a new tab", "busy"),
-        (at_prompt, Refused("busy", lacking="no descriptor"), "cannot be known", "", "busy"),
+        (PROMPT, Refused("busy", "make"), "not started by execute_command", "stop_process", "busy"),
+        (PROMPT, Refused("busy", ""), "a program runs", "stop_process", "busy"),
+        (PROMPT, Refused("busy", few="only 5 files"), "only 5 files", "create a new tab", "busy"),
+        (PROMPT, Refused("busy", lacking="no descriptor"), "cannot be known", "", "busy"),
     ],
 )
-def test_what_a_command_is_refused_with(
-    before: Callable[[Driven], None], seen: Refused, what: str, remedy: str, state: State
-) -> None:
-    driven = Driven()
-    before(driven)
+def test_what_a_command_is_refused_with(before: Steps, seen: Refused, what: str, remedy: str, state: State) -> None:
+    driven = reached(before)
     error = refusal(driven.session, seen, LATER)
     assert what in str(error)
     assert remedy in error.remedy

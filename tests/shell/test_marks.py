@@ -198,11 +198,6 @@ def test_chunks_do_not_matter(pieces: list[bytes], data: st.DataObject) -> None:
     assert scan(stream, cuts=cuts) == whole
 
 
-def values(fields: list[bytes]) -> tuple[object, ...]:
-    told = {b"'": True, b"\\": False}
-    return (fields[0].decode(), *(told[field] if field in told else int(field) for field in fields[1:]))
-
-
 def test_a_head_without_all_of_its_fields_is_no_mark() -> None:
     assert [scan(b"\x1b]7770;%c;0123456789abcdef\x07" % letter) for letter in b"BCDEHNPX"] == [[]] * 8
 

@@ -21,37 +21,30 @@ from muxwire.shell.session_table import (
     ShellGone,
     ShellState,
 )
-from tests.shell.driven import NESTED_PID, NONCE, OTHER, PID, Driven, osc, prompt
+from tests.shell.driven import (
+    ENDED,
+    NESTED_PID,
+    NONCE,
+    OTHER,
+    PID,
+    REACHED,
+    RUNNING,
+    THEIRS,
+    TYPED,
+    Driven,
+    inner,
+    osc,
+    prompt,
+    reached,
+)
 
-
-def typed_at_prompt(driven: Driven) -> None:
-    driven.prompt()
-    driven.type()
-
-
-def running(driven: Driven) -> None:
-    typed_at_prompt(driven)
-    driven.accept()
-    driven.begin()
-
-
-def accepted(driven: Driven) -> None:
-    typed_at_prompt(driven)
-    driven.accept()
-
-
-def finished(driven: Driven) -> None:
-    running(driven)
-    driven.finish()
-
-
-REACHED_BY: dict[ShellState, tuple[Callable[[Driven], None], ...]] = {
+REACHED_BY = {
     ShellState.STARTING: (),
     ShellState.PROMPT: (Driven.prompt,),
-    ShellState.SUBMITTED: (typed_at_prompt,),
-    ShellState.ACCEPTED: (accepted,),
-    ShellState.RUNNING: (running,),
-    ShellState.FINISHED: (finished,),
+    ShellState.SUBMITTED: TYPED,
+    ShellState.ACCEPTED: (*TYPED, Driven.accept),
+    ShellState.RUNNING: RUNNING,
+    ShellState.FINISHED: ENDED,
     ShellState.EXITED: (Driven.prompt, Driven.exit),
     ShellState.CLOSED: (Driven.prompt, Driven.close),
 }
@@ -102,9 +95,7 @@ def test_the_table_is_whole() -> None:
 @pytest.mark.parametrize("what", SHELL_TABLE)
 @pytest.mark.parametrize("state", ShellState)
 def test_every_state_and_every_input(state: ShellState, what: Input) -> None:
-    driven = Driven()
-    for step in REACHED_BY[state]:
-        step(driven)
+    driven = reached(REACHED_BY[state])
     assert driven.session.state is state
     DONE_BY[what](driven)
     assert driven.session.state is STATES[EXPECTED[what][[*ShellState].index(state)]]
@@ -134,8 +125,7 @@ COMMAND_CASES: dict[Input, tuple[Callable[[Driven], None], str, str]] = {
 def test_every_phase_of_a_command_and_every_input(what: Input) -> None:
     do, from_typed, from_running = COMMAND_CASES[what]
     for begun, phase in ((False, from_typed), (True, from_running)):
-        driven = Driven()
-        typed_at_prompt(driven)
+        driven = reached(TYPED)
         if begun:
             driven.begin()
         do(driven)
@@ -152,16 +142,15 @@ def test_every_phase_of_a_command_and_every_input(what: Input) -> None:
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_the_end_of_a_command_ends_what_was_typed_into_its_shell(begun: bool) -> None:
-    driven = Driven()
-    running(driven)
+    driven = reached(RUNNING)
     driven.feed(b"nested$ ")
-    inner = driven.type(level=2)
+    nested = driven.type(level=2)
     if begun:
         driven.begin()
-    assert (driven.session.state, driven.session.running) == (ShellState.RUNNING, inner)
+    assert (driven.session.state, driven.session.running) == (ShellState.RUNNING, nested)
     driven.finish(0, status=7)
     assert [(one.ending, one.exit_code) for one in driven.commands] == [("completed", 7), ("shell_lost", None)]
-    assert "reached by 'x', has ended (status 7); the tab is back in its own shell, in /tmp" in inner.note
+    assert "reached by 'x', has ended (status 7); the tab is back in its own shell, in /tmp" in nested.note
     assert driven.session.left is not None
 
 
@@ -195,13 +184,13 @@ def test_what_a_command_in_a_nested_shell_has_done_that_is_gone(
     else:
         driven.type(command=b"ssh box")
         driven.begin()
-    inner = driven.type(level=2, command=command)
+    nested = driven.type(level=2, command=command)
     driven.begin()
     if not keys:
         driven.finish(0, status)
     driven.prompt(status)
-    assert (inner.running, inner.exit_code) == (False, code)
-    assert f"the tab is back in its own shell, in {'/home' if keys else '/tmp'}" in inner.note
+    assert (nested.running, nested.exit_code) == (False, code)
+    assert f"the tab is back in its own shell, in {'/home' if keys else '/tmp'}" in nested.note
     # Who leaves a shell knows it; for all others the next command is refused.
     leaves = command.split(b"; ")[-1].split(maxsplit=1)[0] in (b"exit", b"logout") or b"sleep" in command
     assert (driven.session.left is None) == leaves
@@ -209,29 +198,25 @@ def test_what_a_command_in_a_nested_shell_has_done_that_is_gone(
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_prompt_of_the_tabs_own_ends_what_was_typed_into_a_nested_shell(begun: bool) -> None:
-    driven = Driven()
-    driven.prompt()
-    driven.session.line_entered()
-    driven.accept()
-    inner = driven.type(level=2)
+    driven = reached(THEIRS)
+    nested = driven.type(level=2)
     if begun:
         driven.begin()
     driven.prompt(255)
-    assert (inner.ending, inner.exit_code) == ("shell_lost", None)
-
-
-def left_idle(driven: Driven) -> None:
-    driven.prompt()
-    driven.type(command=b"ssh box")
-    driven.begin()
-    driven.type(level=2)
-    driven.begin()
-    driven.finish()
+    assert (nested.ending, nested.exit_code) == ("shell_lost", None)
 
 
 def test_a_nested_shell_that_ends_between_two_commands_is_told_once() -> None:
-    driven = Driven()
-    left_idle(driven)
+    driven = reached(
+        (
+            Driven.prompt,
+            lambda driven: driven.type(command=b"ssh box"),
+            Driven.begin,
+            inner,
+            Driven.begin,
+            Driven.finish,
+        )
+    )
     assert driven.session.left is None
     driven.finish(0, status=255)
     driven.prompt(255)
@@ -248,34 +233,24 @@ def test_a_nested_shell_that_ends_between_two_commands_is_told_once() -> None:
 
 
 def test_another_shell_that_answers_in_place_of_a_nested_one_ends_what_ran_there() -> None:
-    driven = Driven()
-    driven.prompt()
-    driven.session.line_entered()
-    driven.accept()
-    inner = driven.type(level=2, token=NONCE)
+    driven = reached(THEIRS)
+    nested = driven.type(level=2, token=NONCE)
     driven.begin()
-    driven.feed(osc(f"H;{inner.command_id};';1;{NONCE}"))
-    assert inner.running
-    driven.feed(osc(f"H;{inner.command_id};';255;{OTHER}"))
-    assert (inner.ending, inner.exit_code) == ("shell_lost", None)
-    assert "has ended (status 255); the tab is back in the shell before it" in inner.note
+    driven.feed(osc(f"H;{nested.command_id};';1;{NONCE}"))
+    assert nested.running
+    driven.feed(osc(f"H;{nested.command_id};';255;{OTHER}"))
+    assert (nested.ending, nested.exit_code) == ("shell_lost", None)
+    assert "has ended (status 255); the tab is back in the shell before it" in nested.note
 
 
 def test_a_command_in_a_nested_shell_does_not_move_the_tabs_own() -> None:
-    driven = Driven()
-    driven.prompt()
-    driven.session.line_entered()
-    driven.accept()  # somebody started a shell
-    driven.type(level=2)
-    driven.begin()
-    driven.finish()
+    driven = reached(REACHED["nested, ended"])
     assert driven.session.state is ShellState.ACCEPTED
     assert driven.commands[0].phase == "completed"
 
 
 def test_an_output_begins_for_the_command_that_its_mark_names() -> None:
-    driven = Driven()
-    typed_at_prompt(driven)
+    driven = reached(TYPED)
     driven.type()
     driven.begin(0)
     assert [one.started for one in driven.commands] == [True, False]
@@ -285,11 +260,7 @@ def test_an_output_begins_for_the_command_that_its_mark_names() -> None:
 
 @pytest.mark.parametrize("status", [0, 3])
 def test_one_mark_that_ends_a_command_and_begins_a_prompt(status: int) -> None:
-    one, two = Driven("bash"), Driven("bash")
-    for driven in (one, two):
-        driven.prompt()
-        driven.type()
-        driven.begin()
+    one, two = (reached((*TYPED, Driven.begin), "bash") for _ in range(2))
     command_id = one.commands[0].command_id
     one.feed(osc(f"E;{command_id};{status};/home;{command_id}"))
     one.prompt(status)
@@ -319,9 +290,7 @@ def test_one_mark_that_ends_a_command_and_begins_a_prompt(status: int) -> None:
     ],
 )
 def test_what_is_not_ours_moves_nothing(foreign: bytes) -> None:
-    driven = Driven()
-    driven.prompt()
-    driven.type()
+    driven = reached(TYPED)
     before = (driven.session.state, driven.session.prompt_seq, driven.session.cwd, [*driven.facts])
     driven.feed(foreign)
     assert (driven.session.state, driven.session.prompt_seq, driven.session.cwd, driven.facts) == before
@@ -349,8 +318,7 @@ def test_a_bash_says_at_its_start_that_it_marks_accepted_lines() -> None:
 def test_a_prompt_says_how_a_command_was_cut_short(
     shell: str, before: bytes, status: int, expected: tuple[int, int]
 ) -> None:
-    driven = Driven(shell)
-    typed_at_prompt(driven)
+    driven = reached(TYPED, shell)
     driven.begin()
     driven.feed(before)
     driven.prompt(status=status)
@@ -359,8 +327,7 @@ def test_a_prompt_says_how_a_command_was_cut_short(
 
 
 def test_fish_says_where_the_output_ended_before_its_prompt() -> None:
-    driven = Driven("fish")
-    running(driven)
+    driven = reached(RUNNING, "fish")
     driven.feed(b"out\r\n\x1b]133;D;5\x07" + osc(f"D;{NONCE};1;5") + b"\x1b[?1h")
     driven.prompt(status=5)
     command = driven.commands[0]
@@ -369,10 +336,7 @@ def test_fish_says_where_the_output_ended_before_its_prompt() -> None:
 
 def test_commands_of_an_earlier_process() -> None:
     """Marks since the first whose end nobody saw say what became of each; a line that was overtaken never ran."""
-    driven = Driven()
-    driven.prompt()
-    driven.type()
-    driven.type()
+    driven = reached((*TYPED, Driven.type))
     log = driven.data
     later = Driven()
     later.data = log
@@ -387,10 +351,7 @@ def test_commands_of_an_earlier_process() -> None:
 
 
 def test_a_nested_shell_that_had_ended_before_this_process_came_refuses_nothing() -> None:
-    earlier = Driven()
-    earlier.prompt()
-    earlier.type(2)
-    earlier.begin()
+    earlier = reached((Driven.prompt, inner, Driven.begin))
     later = Driven()
     later.session.recall(earlier.commands, PID, -1)
     later.prompt()
@@ -425,17 +386,13 @@ PIECES = st.sampled_from(
 
 def drive(pieces: list[int | bytes], size: int, shell: str) -> Driven:
     driven = Driven(shell)
-    run(driven, pieces, size)
-    return driven
-
-
-def run(driven: Driven, pieces: list[int | bytes], size: int = 1 << 20) -> None:
     for piece in pieces:
         if isinstance(piece, int):
             driven.type(piece)
         else:
             for at in range(0, len(piece), size):
                 driven.feed(piece[at : at + size])
+    return driven
 
 
 @given(pieces=st.lists(PIECES, max_size=24), size=st.integers(1, 40), shell=st.sampled_from(["bash", "zsh", "fish"]))
@@ -492,9 +449,8 @@ def test_what_no_sequence_does(pieces: list[int | bytes], shell: str) -> None:
     ],
 )
 def test_a_command_lasts_as_its_shell_says_and_never_less_than_it_can_have(times: str, seconds: float) -> None:
-    driven = Driven()
-    driven.prompt()
-    command = driven.type()
+    driven = reached(TYPED)
+    command = driven.commands[-1]
     # Both marks come in one read, as those of a short command do.
     driven.feed(osc(f"S;{command.command_id}") + osc(f"E;{command.command_id};0{times};/tmp;{command.command_id}"))
     assert command.lasted(driven.now()) == pytest.approx(seconds)
@@ -507,9 +463,7 @@ FORGED = ("S;{}", "T;{}", "B;{};1", "B;{};0", "E;{};0;/x;{}", "Q;{};0;99;{};/x;{
 @pytest.mark.parametrize("state", [state for state in REACHED_BY if state is not ShellState.CLOSED])
 @pytest.mark.parametrize("text", FORGED)
 def test_marks_that_are_not_of_the_tab_change_nothing(state: ShellState, text: str) -> None:
-    driven = Driven()
-    for step in REACHED_BY[state]:
-        step(driven)
+    driven = reached(REACHED_BY[state])
     driven.session.hide("f" * 16, len(driven.data))
     names = [name for name in vars(driven.session) if not name.startswith("_")]
     before = {name: getattr(driven.session, name) for name in names}
@@ -551,11 +505,7 @@ def taken_back(driven: Driven) -> None:
 
 @pytest.mark.parametrize("asks", [ask, thrown_away, answered_late, taken_back])
 def test_what_a_nested_shell_is_asked_twice_is_no_output_either(asks: Callable[[Driven], None]) -> None:
-    driven = Driven()
-    running(driven)
-    driven.feed(b"$ ")
-    driven.type(level=2)
-    driven.begin()
+    driven = reached((*RUNNING, lambda driven: driven.feed(b"$ "), inner, Driven.begin))
     driven.feed(b"^C\r\n$ ")
     asks(driven)
     driven.feed(osc(f"T;{driven.commands[-1].command_id}"))
@@ -583,8 +533,7 @@ def test_what_a_nested_shell_is_asked_twice_is_no_output_either(asks: Callable[[
 def test_a_command_timed_out_if_it_runs_on_after_its_time_or_was_ended_for_it(
     on_timeout: OnTimeout, signal_sent: str, running: bool, ended: bool
 ) -> None:
-    driven = Driven()
-    typed_at_prompt(driven)
+    driven = reached(TYPED)
     command = driven.commands[-1]
     assert not command.timed_out
     driven.begin()
@@ -608,10 +557,8 @@ def test_the_status_at_a_prompt_is_known_if_its_mark_said_so() -> None:
 
 
 def test_a_command_waits_no_longer_once_keys_were_typed_though_nothing_was_written() -> None:
-    driven = Driven()
-    driven.prompt()
-    command = driven.type()
-    driven.begin()
+    driven = reached((*TYPED, Driven.begin))
+    command = driven.commands[-1]
     end = len(driven.data)
     command.asks(end, "a line")
     command.fell_silent(end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import get_args
 
@@ -28,7 +27,7 @@ from muxwire.shell.tab_state import (
     tab_state,
     unhooked,
 )
-from tests.shell.driven import NONCE, PID, Driven, osc
+from tests.shell.driven import REACHED, Driven, reached
 
 LATER = 60.0
 
@@ -57,46 +56,6 @@ class FakeKernel:
 
     def replaced_by(self) -> Shell | None:
         return shell_for(self.replaced) if self.replaced else None
-
-
-def entered(driven: Driven) -> None:
-    driven.session.line_entered()
-
-
-def adopted(driven: Driven) -> None:
-    driven.session.shell = None
-    driven.session.adopt(PID)
-
-
-SHELLS: dict[str, tuple[Callable[[Driven], object], ...]] = {
-    "starting": (),
-    "unhooked": (Driven.type, Driven.begin, Driven.finish),
-    "adopted": (adopted,),
-    "prompt": (Driven.prompt,),
-    "entered": (Driven.prompt, entered),
-    "unfinished": (Driven.prompt, lambda driven: driven.feed(osc(f"A;{NONCE};2"))),
-    "theirs": (Driven.prompt, entered, Driven.accept),
-    "theirs twice": (Driven.prompt, entered, Driven.accept, Driven.accept),
-    "typed": (Driven.prompt, Driven.type),
-    "running": (Driven.prompt, Driven.type, Driven.accept, Driven.begin),
-    "ended": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish),
-    "nested": (Driven.prompt, entered, Driven.accept, lambda driven: driven.type(2), Driven.begin),
-    "overtaken": (Driven.prompt, Driven.type, Driven.prompt),
-    "back": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish, Driven.prompt),
-    "ended, theirs": (Driven.prompt, Driven.type, Driven.accept, Driven.begin, Driven.finish, Driven.accept),
-    "nested, ended": (Driven.prompt, entered, Driven.accept, lambda d: d.type(2), Driven.begin, Driven.finish),
-    "nested, theirs": (Driven.prompt, lambda d: d.type(2), Driven.begin, Driven.finish, Driven.accept),
-    "outer ended": (Driven.prompt, Driven.type, Driven.begin, lambda d: d.type(2), lambda d: d.finish(0)),
-    "gone": (Driven.prompt, Driven.exit),
-    "closed": (Driven.close,),
-}
-
-
-def reached(name: str, shell: str = "zsh") -> Driven:
-    driven = Driven(shell)
-    for step in SHELLS[name]:
-        step(driven)
-    return driven
 
 
 @pytest.mark.parametrize(
@@ -144,24 +103,24 @@ def reached(name: str, shell: str = "zsh") -> Driven:
     ],
 )
 def test_each_rule(shell: str, name: str, kernel: FakeKernel, state: State) -> None:
-    assert tab_state(reached(name, shell).session, kernel, LATER) == state
+    assert tab_state(reached(REACHED[name], shell).session, kernel, LATER) == state
 
 
 def test_time_decides_where_the_kernel_is_too_early_to_ask() -> None:
-    driven = reached("typed")
+    driven = reached(REACHED["typed"])
     typed = driven.commands[0].typed_time
     assert tab_state(driven.session, FakeKernel("editor"), typed + UNDER_WAY / 2) == "running"
-    driven = reached("prompt", "dash")
+    driven = reached(REACHED["prompt"], "dash")
     prompt = driven.session.prompt_time
     assert tab_state(driven.session, FakeKernel(""), prompt + FRESH_PROMPT / 2) == "prompt"
 
 
 def test_every_answer_in_every_state() -> None:
     seen: set[str] = set()
-    for name, shell in itertools.product(SHELLS, ("zsh", "dash", "busybox", "fish")):
+    for name, shell in itertools.product(REACHED, ("zsh", "dash", "busybox", "fish")):
         for waiting, *answers in itertools.product(get_args(Waiting), *[(False, True)] * 2):
             kernel = FakeKernel(waiting, *answers)
-            driven = reached(name, shell)
+            driven = reached(REACHED[name], shell)
             state = tab_state(driven.session, kernel, LATER)
             seen.add(state)
             assert max(kernel.asked.values(), default=0) <= 1  # all of one moment
@@ -177,9 +136,9 @@ def test_every_answer_in_every_state() -> None:
     assert seen == set(get_args(State)) == {state for state, _ in RULES}
 
 
-@pytest.mark.parametrize("name", SHELLS)
+@pytest.mark.parametrize("name", REACHED)
 def test_what_follows_from_each_state(name: str) -> None:
-    driven = reached(name)
+    driven = reached(REACHED[name])
     session, commands = driven.session, driven.commands
     assert prompt_due(session) == (name in ("ended", "nested, ended", "outer ended", "unhooked"))
     typed = not_begun(session)
@@ -191,12 +150,7 @@ def test_what_follows_from_each_state(name: str) -> None:
 
 
 def test_what_keys_have_started_began_when_they_were_typed_and_not_when_the_command_before_ended() -> None:
-    driven = Driven()
-    driven.prompt()
-    driven.type()
-    driven.begin()
-    driven.finish()
-    driven.prompt()
+    driven = reached(REACHED["back"])
     ended = driven.session.prompt_time
     pressed = driven.now()
     assert keys_ran_from(driven.session, pressed) == ended  # no line was taken yet
