@@ -83,27 +83,6 @@ def test_a_notice_in_the_block_of_a_command_is_its_text() -> None:
     assert heard == [block(1, b"%pause %1", b"text", of=mine), events.Pause(PANE)]
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["can't find pane: %55", "", f"%begin {'9' * 5000} 1 0", "%end 7 1 1", "%error 7 1 1", "%begin x", "%begin 7 1 1x"],
-)
-def test_lines_outside_a_block_are_stray(line: str) -> None:
-    protocol = ControlProtocol()
-    heard = hear(protocol, f"{line}\n%window-add @1\n")
-    assert heard == [events.StrayLine(line.encode()), events.WindowAdd(window_id("@1"))]
-
-
-def test_output_of_one_pane_is_joined_and_keeps_its_place() -> None:
-    protocol = ControlProtocol()
-    heard = hear(protocol, "%output %1 a\n%output %1 \\015\n%output %2 b\n%window-add @1\n%output %1 c\n%output %1 d\n")
-    assert heard == [
-        events.Output(PANE, b"a\r"),
-        events.Output(pane_id("%2"), b"b"),
-        events.WindowAdd(window_id("@1")),
-        events.Output(PANE, b"cd"),
-    ]
-
-
 def test_an_answer_that_nobody_waits_for_ends_the_connection() -> None:
     protocol = ControlProtocol()
     assert hear(protocol, "%output %1 a\n%begin 7 1 1\nx\n%end 7 1 1\n%window-add @1\n") == [events.Output(PANE, b"a")]
@@ -122,12 +101,14 @@ def test_a_line_without_end_is_not_kept_for_ever() -> None:
     assert protocol.failure is not None
 
 
-def test_the_end_after_exit_is_expected() -> None:
+@pytest.mark.parametrize(("wire", "reason"), [("%exit server exited\n", b"server exited"), ("%exit", b"")])
+def test_the_end_after_exit_is_expected(wire: str, reason: bytes) -> None:
+    """Also without a line end."""
     protocol = ControlProtocol()
-    assert hear(protocol, "%exit server exited\n") == [events.Exit(b"server exited")]
+    heard = hear(protocol, wire)
     protocol.receive_eof()
     protocol.receive_eof()
-    assert protocol.events_received() == []
+    assert [*heard, *protocol.events_received()] == [events.Exit(reason)]
 
 
 @pytest.mark.parametrize(
@@ -144,23 +125,6 @@ def test_the_end_without_exit_is_a_loss(cut: str, expected: list[Event]) -> None
     assert hear(protocol, cut) == []
     protocol.receive_eof()
     assert protocol.events_received() == [*expected, events.ConnectionLost()]
-
-
-def test_exit_without_a_newline_is_read() -> None:
-    protocol = ControlProtocol()
-    hear(protocol, "%exit")
-    protocol.receive_eof()
-    assert protocol.events_received() == [events.Exit(b"")]
-
-
-def test_output_of_panes_that_take_turns_is_one_event_for_each_up_to_the_next_other_line() -> None:
-    other = pane_id("%2")
-    wire = "%output %1 a\n%output %2 b\n%output %1 c\n%window-add @1\n%output %2 d\n%output %1 e\n"
-    assert hear(ControlProtocol(), wire) == [
-        *(events.Output(PANE, b"ac"), events.Output(other, b"b")),
-        events.WindowAdd(window_id("@1")),
-        *(events.Output(other, b"d"), events.Output(PANE, b"e")),
-    ]
 
 
 def test_a_typed_line_is_answered_by_all_blocks_up_to_its_sentinel() -> None:
@@ -183,3 +147,25 @@ def test_a_typed_line_without_an_answer_ends_with_its_sentinel() -> None:
     protocol.send_command(typed_line(b"# a comment", b"end"))
     protocol.receive_data(b"%begin 1 1 1\nend\n%end 1 1 1\n")
     assert protocol.quiet
+
+
+OTHER, ADDED = pane_id("%2"), events.WindowAdd(window_id("@1"))
+
+
+@pytest.mark.parametrize(
+    ("wire", "heard"),
+    [
+        # Output is one event for each pane, up to the next line of another kind, and keeps its place.
+        ("%output %1 a\n%output %1 \\015\n%output %2 b\n%window-add @1\n%output %1 c\n%output %1 d\n",
+         [events.Output(PANE, b"a\r"), events.Output(OTHER, b"b"), ADDED, events.Output(PANE, b"cd")]),
+        ("%output %1 a\n%output %2 b\n%output %1 c\n%window-add @1\n%output %2 d\n%output %1 e\n",
+         [events.Output(PANE, b"ac"), events.Output(OTHER, b"b"), ADDED, events.Output(OTHER, b"d"),
+          events.Output(PANE, b"e")]),
+        # Lines outside of a block are stray.
+        *((f"{line}\n%window-add @1\n", [events.StrayLine(line.encode()), ADDED])
+          for line in ("can't find pane: %55", "", f"%begin {'9' * 5000} 1 0", "%end 7 1 1", "%error 7 1 1", "%begin x",
+                       "%begin 7 1 1x")),
+    ],
+)  # fmt: skip
+def test_what_is_heard_outside_of_blocks(wire: str, heard: list[Event]) -> None:
+    assert hear(ControlProtocol(), wire) == heard

@@ -54,15 +54,6 @@ def test_of_reports_of_progress_the_last_one_counts(data: bytes, reports: list[b
     assert {signal.kind for signal in cut} <= {"progress"}
 
 
-def test_what_a_report_of_progress_says() -> None:
-    assert progress(b"1;40") == ("normal", 40)
-    assert progress(b"2") == ("error", 0)
-    assert progress(b"4;250") == ("paused", 100)
-    assert progress(b"3;7") == ("indeterminate", None)
-    assert progress(b"0;") == ("removed", None)
-    assert [progress(text) for text in (b"", b"5;1", b"1;-3", b"1;1;1")] == [None] * 4
-
-
 def told(found: list[Signal]) -> list[tuple[int, int, int] | bytes]:
     return [signal.text if signal.kind == "title" else (signal.count, signal.first, signal.end) for signal in found]
 
@@ -115,3 +106,14 @@ def test_no_bell_and_no_last_title_is_missed_in_any_split(data: bytes, cuts: lis
     kept = [signal.text for signal in found if signal.kind == "title"]
     assert kept[-1:] == titles[-1:]
     assert scanner.offset == 100 + len(data)
+
+
+@pytest.mark.parametrize(
+    ("report", "said"),
+    [
+        (b"1;40", ("normal", 40)), (b"2", ("error", 0)), (b"4;250", ("paused", 100)), (b"3;7", ("indeterminate", None)),
+        (b"0;", ("removed", None)), (b"", None), (b"5;1", None), (b"1;-3", None), (b"1;1;1", None),
+    ],
+)  # fmt: skip
+def test_what_a_report_of_progress_says(report: bytes, said: tuple[str, int | None] | None) -> None:
+    assert progress(report) == said

@@ -52,19 +52,6 @@ def test_rows_become_text_and_cells() -> None:
     assert [text_of(row) for row in styled_lines([b"x" * 300, b"y  "])] == ["x" * 300, "y"]
 
 
-def test_rows_that_go_on() -> None:
-    rows = [b"abcd", b"ef", b"", b"x"]
-    assert wrapped_rows(rows, [b"abcdef", b"", b"x"]) == Wraps([True, False, False, False], certain=True)
-    assert wrapped_rows(rows, rows) == Wraps([False] * 4, certain=True)
-    # A wrapped row whose next one is empty: a line less, and nobody knows which.
-    assert wrapped_rows(rows, [b"abcd", b"ef", b"x"]) == Wraps([False] * 4, certain=False)
-    assert wrapped_rows([b"ab", b"", b"", b"cd", b"e"], [b"ab", b"", b"cde"]) == Wraps(
-        [False, False, False, True, False], certain=False
-    )
-    assert wrapped_rows(rows, [b"abcd", b"zz", b"x"]) == Wraps([False] * 4, certain=False)
-    assert not wrapped_rows(rows, rows[:3]).certain
-
-
 @pytest.mark.parametrize("output", [b"\x0e", b"a\x1b(0q", b"\x1b)0\x0eq"])
 def test_letters_may_stand_for_lines(output: bytes) -> None:
     ring = RingBuffer(64, start=7)
@@ -86,3 +73,26 @@ def test_letters_may_stand_for_lines(output: bytes) -> None:
 )
 def test_what_show_buffer_escapes(shown: bytes, data: bytes) -> None:
     assert unescaped(shown) == data
+
+
+ROWS = [b"abcd", b"ef", b"", b"x"]
+
+
+@pytest.mark.parametrize(
+    ("single", "joined", "wraps"),
+    [
+        (ROWS, [b"abcdef", b"", b"x"], Wraps([True, False, False, False], certain=True)),
+        (ROWS, ROWS, Wraps([False] * 4, certain=True)),
+        # A wrapped row whose next one is empty: a line less, and nobody knows which.
+        (ROWS, [b"abcd", b"ef", b"x"], Wraps([False] * 4, certain=False)),
+        (
+            [b"ab", b"", b"", b"cd", b"e"],
+            [b"ab", b"", b"cde"],
+            Wraps([False, False, False, True, False], certain=False),
+        ),
+        (ROWS, [b"abcd", b"zz", b"x"], Wraps([False] * 4, certain=False)),
+        (ROWS, ROWS[:3], Wraps([False] * 4, certain=False)),
+    ],
+)
+def test_rows_that_go_on(single: list[bytes], joined: list[bytes], wraps: Wraps) -> None:
+    assert wrapped_rows(single, joined) == wraps

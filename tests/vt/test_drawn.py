@@ -58,25 +58,6 @@ def test_what_is_new(typed: str, pictures: list[Picture], wanted: str, is_new: b
     assert bool(found[-1]) is is_new
 
 
-def made(lines: list[str], wrapped: list[int], x: int, y: int) -> Picture:
-    return picture(lines, wrapped, size=(COLUMNS, ROWS), cursor=(x, y), visible=True, alternate=False, above=0, end=0)
-
-
-def test_the_cursor_ends_its_row() -> None:
-    """A prompt's blank that was drawn by a move is there; a row that was wrapped counts as one."""
-    assert made([">"], [], 2, 0).lines == ("> ",)
-    assert made(["a", "", ">"], [], 2, 2).lines == ("a", "", "> ")
-    assert made(["a"], [], 3, 4).lines == ("a", "", "", "", "   ")
-    assert made(["漢字>"], [], 6, 0).lines == ("漢字> ",)
-    wrapped = made(["x" * 25, "y"], [0], 7, 1)
-    assert wrapped.lines == ("x" * 25 + "  ", "y")
-    assert wrapped.starts == (0, 2)
-
-
-def test_a_cursor_within_the_text_adds_nothing() -> None:
-    assert made(["abc"], [], 1, 0).lines == ("abc",)
-
-
 def test_rows_of_a_screen_are_its_text() -> None:
     assert rows_of(("", " a  ", "", "~", "~", "~", "~", " b", "", ""), 100) == "\n a\n\n~\n~\n~\n~\n b"
     assert rows_of([letter * 10 for letter in "abcdef"], 44).split("\n") == [
@@ -122,3 +103,23 @@ def test_a_text_stands_where_its_program_edits_it(
     seen = picture(lines, (), size=(COLUMNS, ROWS), cursor=cursor, visible=False, alternate=False, above=0, end=0)
     assert seen.cursor is None
     assert stands(seen, typed) is there
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrapped", "cursor", "shown"),
+    [
+        ([">"], [], (2, 0), ("> ",)),
+        (["a", "", ">"], [], (2, 2), ("a", "", "> ")),
+        (["a"], [], (3, 4), ("a", "", "", "", "   ")),
+        (["漢字>"], [], (6, 0), ("漢字> ",)),
+        (["x" * 25, "y"], [0], (7, 1), ("x" * 25 + "  ", "y")),  # a row that was wrapped counts as one
+        (["abc"], [], (1, 0), ("abc",)),  # within the text
+    ],
+)
+def test_the_cursor_ends_its_row(
+    lines: list[str], wrapped: list[int], cursor: tuple[int, int], shown: tuple[str, ...]
+) -> None:
+    """A prompt's blank that was drawn by a move is there."""
+    made = picture(lines, wrapped, size=(COLUMNS, ROWS), cursor=cursor, visible=True, alternate=False, above=0, end=0)
+    assert made.lines == shown
+    assert made.starts[:2] == ((0, 2) if wrapped else (0, 1))[: len(made.starts)]

@@ -195,19 +195,6 @@ def test_a_piece_goes_on_with_what_was_read(before: str, piece: str, more: str) 
     assert continued(before, piece, (COLUMNS, 50)).text == more
 
 
-def test_where_a_piece_stands() -> None:
-    assert lines_before(b"1\n2\n3\n4", 1) == 4
-    assert lines_before(b"1\n2\n3\n", 1) == 4
-    assert lines_before(b"1\n2", 5) == 0
-    assert on_alternate(b"x") is None
-    assert on_alternate(b"\x1b[?1049lx\x1b[?1049h") is True
-    assert on_alternate(b"\x1b[?1049hx\x1b[?1049l") is False
-    assert on_alternate(b"\x1b[?1049;25hx\x1b[?25l") is True  # among other modes
-    assert on_alternate(b"\x1b[?1049hx\x1b[?25;47l 47\x1b[?2004h") is False
-    assert on_alternate(b"\x1b[?;1049h") is True  # an empty number is 0
-    assert on_alternate(b"\x1b[?1049 47") is None
-
-
 @pytest.mark.parametrize(
     ("before", "lasts"),
     [
@@ -231,3 +218,24 @@ def test_what_lasts_of_what_came_before(before: bytes, lasts: bytes) -> None:
 def test_a_switch_of_the_screen_is_found_in_parts_as_in_the_whole(parts: list[bytes]) -> None:
     assert switches(parts) == (first_switch(b"".join(parts)) is not None)
     assert may_switch(parts) == (b"\x1b[?" in b"".join(parts))
+
+
+@pytest.mark.parametrize(("before", "lines", "first"), [(b"1\n2\n3\n4", 1, 4), (b"1\n2\n3\n", 1, 4), (b"1\n2", 5, 0)])
+def test_where_the_lines_before_a_piece_begin(before: bytes, lines: int, first: int) -> None:
+    assert lines_before(before, lines) == first
+
+
+@pytest.mark.parametrize(
+    ("before", "alternate"),
+    [
+        (b"x", None),
+        (b"\x1b[?1049lx\x1b[?1049h", True),
+        (b"\x1b[?1049hx\x1b[?1049l", False),
+        (b"\x1b[?1049;25hx\x1b[?25l", True),  # among other modes
+        (b"\x1b[?1049hx\x1b[?25;47l 47\x1b[?2004h", False),
+        (b"\x1b[?;1049h", True),  # an empty number is 0
+        (b"\x1b[?1049 47", None),
+    ],
+)
+def test_on_which_screen_a_piece_begins(before: bytes, alternate: bool | None) -> None:
+    assert on_alternate(before) is alternate
