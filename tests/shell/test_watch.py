@@ -109,8 +109,8 @@ class Command:
         # What it asks later, after it has written something, is noticed at the first look after that.
         (Command(writes=(0.0, 60.0), asks={60.0: "interactive"}), 100, "interactive", 60 + LOOKS[0]),
         (Command(writes=(0.0, 3.3, 3.4), asks={3.4: "interactive"}), 100, "interactive", 3.3 + 2 * LOOKS[0]),
-        # And without a word, by the look that costs little.
-        (Command(asks={60.0: "interactive"}, near=60.0), 100, "interactive", 60 + TICK_SECONDS),
+        # And without a word, by the look that costs little: the next one that costs more is at 65.25.
+        (Command(asks={62.0: "interactive"}, near=62.0), 100, "interactive", 62 + TICK_SECONDS),
         # Without either, at the next look.
         (Command(asks={60.0: "interactive"}), 100, "interactive", 60 + LOOK_EVERY),
     ],
