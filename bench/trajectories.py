@@ -267,22 +267,21 @@ INTRODUCTION = """\
 
 Agents of others have left recordings, in the
 [leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1.
-`python -m bench trajectories --from CLONE --docs` does again what they did, without a model, and makes this page. The
-repository has no licence, so only counts are published. It is no score: a model that meets a hang does something else.
+`python -m bench trajectories --from CLONE --docs` does again what they did, without a model, and makes this page. It is
+no score: a model that meets a hang does something else.
 
-**Screens.** A recording has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
-played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
-moment than the log's end.
+**Screens.** All that a terminal was sent is played, and the rows are compared with those that tmux showed at the end.
+*At another moment*: tmux was asked before or after the end of the log.
 
-**Commands.** The commands of mini-swe-agent that need no network are run in turn, in a throw-away copy of this
-machine's files. The tasks' own files are missing there, so many commands fail quickly, in the same words by each way.
+**Commands.** The commands of mini-swe-agent that need no network are run in turn. The tasks' own files are missing, so
+many commands fail quickly, in the same words by each way.
 
 - *Exact*: the output is what the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the
-  ends of rows. What a persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact.
+  ends of rows.
 - *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
 - *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
 - *Characters*: what a model is given.
-- The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
+- The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did.
 """
 
 

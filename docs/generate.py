@@ -22,7 +22,6 @@ import muxwire.library.terminals
 import muxwire.shell.tab_state
 import muxwire.tabs.event_log
 import muxwire.tabs.tab
-from muxwire.cli.command_line import command_line
 from muxwire.mcp.tools import TOOLS
 from muxwire.operations.lists import KINDS as STEPS
 from muxwire.tabs.event_log import KINDS
@@ -34,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference.md"
 MANIFEST = ROOT / "packaging" / "manifest.json"
 # The pages that have tables of the code's.
-WITH_TABLES = ("README.md", "docs/cli.md", "docs/operations.md")
+WITH_TABLES = ("README.md", "docs/operations.md")
 _MADE = re.compile(r"(<!-- made: (.*?) -->\n)(.*?)(<!-- made -->)", re.DOTALL)
 HEAD = """\
 # Reference
@@ -77,13 +76,6 @@ def tool_table() -> str:
     return "\n".join(["| set | tools |", "|---|---|", *rows, ""])
 
 
-def verb_table() -> str:
-    """Every verb, in a sentence."""
-    return "".join(
-        f"- `{name}`: {_sentence(str(parser.description))}\n" for name, parser in command_line().verbs.items()
-    )
-
-
 def step_table() -> str:
     """Every kind of step, and its fields: those in brackets may be left out."""
     rows = []
@@ -95,7 +87,7 @@ def step_table() -> str:
     return "".join(rows)
 
 
-TABLES = {"tools": tool_table, "verbs": verb_table, "steps": step_table}
+TABLES = {"tools": tool_table, "steps": step_table}
 
 
 def _sentence(text: str) -> str:
