@@ -175,12 +175,17 @@ def library() -> Iterator[str]:
         "returns has the fields of that tool's result. `help(muxwire.NAME)` says more, and the types.\n"
     )
     offered = [(name, getattr(muxwire, name)) for name in muxwire.__all__]
+    called: dict[str, str] = {}
     values = [found for _, found in offered if inspect.isclass(found) and dataclasses.is_dataclass(found)]
     for name, found in offered:
         if inspect.isfunction(found):
             yield f"### `{name}`\n"
-            yield f"```text\n{name}{_signature(found)}\n```\n"
-            yield f"{_first_line(found)}\n"
+            if _signature(found) not in called:
+                yield f"```text\n{name}{_signature(found)}\n```\n"
+                called[_signature(found)] = name
+                yield f"{_first_line(found)}\n"
+            else:
+                yield f"It is called as `{called[_signature(found)]}`. {_first_line(found)}\n"
         elif inspect.isclass(found) and not issubclass(found, Exception) and found not in values:
             yield f"### `{name}`\n"
             yield from _methods(found)
