@@ -37,8 +37,8 @@ def add(verbs: Verbs) -> None:
         option("words", metavar="WORD", nargs=argparse.REMAINDER, help=argparse.SUPPRESS),
         summary="print the completion script of a shell",
         example="source <(muxwire completion bash)",
-        details="Put the line of the example into ~/.bashrc; for zsh the same with zsh into ~/.zshrc; for fish "
-        "muxwire completion fish | source into config.fish.",
+        details="Put the line of the example into ~/.bashrc; for zsh the same with zsh into ~/.zshrc, after compinit; "
+        "for fish muxwire completion fish | source into config.fish.",
     )
     completion.taken[-1].required = False  # else argparse's message for a missing SHELL would name WORD too
 

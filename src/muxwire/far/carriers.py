@@ -60,8 +60,8 @@ class Carrier:
 
     `argv` is the argv of a program, or a list of such argvs: each program starts the next one (see the module). Instead
     of `argv`, a program may pass `connect`, a coroutine function. It is called with an argv, starts it on the machine
-    and returns a stream to its standard input and output, an object with `async send(data)` and `async receive()`. It is
-    called again after each lost connection.
+    and returns a stream to its standard input and output: an object with `async send(data)` and `async receive()`. It
+    is called again after each lost connection.
 
     `user` is who the tabs belong to there: by `--user` of docker, podman and nerdctl, else by `su`, which only root may
     use without a password. `env` are variables of every tab there. `cwd` is the directory in which tabs begin: by

@@ -10,7 +10,7 @@ frame and the one that it has.
 
 A row is its text and, if not all of it looks like the default, its runs, as `snapshot` has them. The reader of a diff
 drops `up` rows at the top, sets each row of `lines` by its number, cuts or fills to `count` rows, and takes every
-other field that is there.
+other field that is there. `asks` says what the program waits for, a line or a password; "" if for neither.
 """
 
 from __future__ import annotations
