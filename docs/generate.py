@@ -171,8 +171,9 @@ def _type(one: Parameter) -> str:
 def library() -> Iterator[str]:
     """Everything that `muxwire` offers, and the methods of what is used most."""
     yield (
-        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds. What it "
-        "returns has the fields of that tool's result. `help(muxwire.NAME)` says more, and the types.\n"
+        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds; only "
+        "`list_tabs` differs, which lists closed tabs too unless `closed=False`. What a call returns has the fields of "
+        "that tool's result. `help(muxwire.NAME)` says more, and the types.\n"
     )
     offered = [(name, getattr(muxwire, name)) for name in muxwire.__all__]
     called: dict[str, str] = {}
