@@ -112,8 +112,7 @@ def write(root: Path, found: Document) -> None:
         page += "\n".join(["\n## What else was missed", "", *missed, ""])
     (docs / "benchmarks.md").write_text(page)
     for page in QUOTING:
-        if (root / page).exists():
-            (root / page).write_text(quoted((root / page).read_text(), found))
+        (root / page).write_text(quoted((root / page).read_text(), found))
 
 
 def quoted(page: str, found: Document) -> str:

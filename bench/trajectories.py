@@ -22,10 +22,9 @@ import anyio
 
 from bench import recordings
 from bench.machine import ROOT, machine
-from bench.pages import SOURCE, as_markdown, as_text
+from bench.pages import as_markdown, as_text
 from bench.peers.cases import plain
 from bench.peers.compare import HARBOR, OPENHANDS
-from bench.picture import shares
 from bench.report import Report
 from bench.throwaway import OWN, PATH, WORK, throwaway
 from bench.timing import Contender
@@ -285,17 +284,6 @@ many commands fail quickly, in the same words by each way.
 """
 
 
-def picture(scores: Iterable[Mapping[str, Any]], found: Mapping[str, str]) -> str:
-    """Hung commands of each way, and hung here-documents."""
-    rows = []
-    for score in scores:
-        counts = score["counts"]
-        rows.append((score["title"].replace("`", ""), counts["hung"], counts["tried"]))
-        rows.append(("here-documents alone", counts["hung_documents"], counts["documents"]))
-    where = {name: value for name, value in found.items() if name in SOURCE}
-    return shares("Commands that a model gave, and that were not seen to end", rows, where)
-
-
 def main(argv: Sequence[str]) -> int:
     """Do what was asked for. What is not here is left out, and said."""
     parser = argparse.ArgumentParser(prog="python -m bench trajectories", description=__doc__)
@@ -303,7 +291,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--limit", type=int, default=250, metavar="N", help="so many commands, of 12 a task at most")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install others' terminals there, and keep them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, and what was not exact")
-    parser.add_argument("--docs", action="store_true", help="make docs/trajectories.md and its picture anew")
+    parser.add_argument("--docs", action="store_true", help="make docs/trajectories.md anew")
     given = parser.parse_args(argv)
     found: dict[str, Any] = {"machine": machine(), "short": False, "broken": [], "reports": []}
     chosen, notes = ways(given.peers)
@@ -318,8 +306,5 @@ def main(argv: Sequence[str]) -> int:
     if given.json:
         given.json.write_text(json.dumps(found, indent=1) + "\n")
     if given.docs:
-        docs = ROOT / "docs"
-        (docs / "pictures" / "trajectories.svg").write_text(picture(found["scores"], found["machine"]))
-        drawn = {"commands": "pictures/trajectories.svg"}
-        (docs / "trajectories.md").write_text(as_markdown(found, drawn, INTRODUCTION))
+        (ROOT / "docs" / "trajectories.md").write_text(as_markdown(found, {}, INTRODUCTION))
     return 0

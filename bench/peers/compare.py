@@ -58,15 +58,13 @@ class Peer:
 
 
 MCP, PYTHON, FRAMEWORK = "MCP server", "from Python", "agent framework"
-LIBTMUX, PEXPECT = FromPyPI(("libtmux==0.62.0", "anyio")), FromPyPI(("pexpect==4.9.0", "anyio"))
+PEXPECT = FromPyPI(("pexpect==4.9.0", "anyio"))
 PEERS = (
     Peer("muxwire library", "muxwire", PYTHON),
     Peer("capture-pane, tight loop", "capture-pane", PYTHON),
-    Peer("capture-pane, every 50 ms", "capture-pane-50", PYTHON),
     Peer("pipe-pane, file read every 1 ms", "pipe-pane", PYTHON),
     Peer("`tmux wait-for`, then capture-pane", "wait-for", PYTHON),
     Peer("`bash -c`, a process each (no terminal)", "bash", PYTHON),
-    Peer("libtmux {}, tight loop", "libtmux", PYTHON, LIBTMUX),
     Peer("pexpect {}, with marks (no tmux)", "pexpect", PYTHON, PEXPECT),
     *(Peer(f"{name} {{}}" if server.package else name, name, MCP, server.package) for name, server in SERVERS.items()),
     Peer("SWE-ReX {}", "swerex", FRAMEWORK, SWEREX),

@@ -139,40 +139,6 @@ class DesktopCommander(Stateless):
         return Answer(output, int(later[2]))
 
 
-class TmuxMcp:
-    """nickgnd's tmux-mcp: `execute-command`, then `get-command-result` until it has ended."""
-
-    def __init__(self, ask: Ask) -> None:
-        """A session; its one pane is found by its window."""
-        self.ask = ask
-        made = text_of(ask("create-session", name="bench1"))
-        session = json.loads(made.partition(": ")[2])["id"]
-        window = json.loads(text_of(ask("list-windows", sessionId=session)))[0]["id"]
-        self.pane = json.loads(text_of(ask("list-panes", windowId=window)))[0]["id"]
-
-    def run(self, command: str, seconds: float) -> Answer:
-        """Two calls at least."""
-        started = text_of(self.ask("execute-command", paneId=self.pane, command=command))
-        found = re.search(r"tmux://command/([^/]+)/result", started)
-        if found is None:
-            raise PeerError(started)
-        end = time.monotonic() + seconds
-        while (answer := self.answer(self.ask("get-command-result", commandId=found[1]))) is None:
-            if time.monotonic() > end:
-                raise TimeoutError(f"no answer in {seconds:g} s")
-            time.sleep(POLL)
-        return answer
-
-    @staticmethod
-    def answer(result: Result) -> Answer | None:
-        """Nothing while it runs."""
-        text = text_of(result)
-        if result.get("isError"):
-            raise PeerError(text)
-        ended = re.match(r"Status: (?:completed|error)\nExit code: (\d+)\n", text)
-        return None if ended is None else Answer(text.partition("\n--- Output ---\n")[2], int(ended[1]))
-
-
 class TmuxKeys:
     """tmux-mcp of PyPI: it runs no commands; keys are sent and the pane is read until the end shows."""
 
@@ -227,5 +193,4 @@ SERVERS = {
         DesktopCommander, ("node", f"{_NODE}@wonderwhy-er/desktop-commander/dist/index.js", "--no-onboarding"),
         FromNpm("@wonderwhy-er/desktop-commander@0.2.52"), {"DESKTOP_COMMANDER_DISABLE_TELEMETRY": "1"},
     ),
-    "tmux-mcp (npm)": Server(TmuxMcp, ("node", f"{_NODE}tmux-mcp/build/index.js"), FromNpm("tmux-mcp@0.2.2")),
 }  # fmt: skip

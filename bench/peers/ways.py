@@ -104,11 +104,6 @@ def until(seconds: float, pause: float, look: Callable[[], tuple[str, int] | Non
 class CapturePane(Tmux):
     """send-keys by a process, then capture-pane by a process until the mark shows; the history only if it must be."""
 
-    def __init__(self, folder: Path, pause: float = 0.0) -> None:
-        """`pause`: seconds between two looks."""
-        super().__init__(folder)
-        self.pause = pause
-
     async def run(self, command: str, seconds: float) -> Answer:
         """See `Way`."""
         count = self.press(command)
@@ -119,7 +114,7 @@ class CapturePane(Tmux):
                 return None
             return between(screen, count) or between(self.call("capture-pane", "-p", "-J", "-S", "-"), count)
 
-        return until(seconds, self.pause, look)
+        return until(seconds, 0.0, look)
 
 
 class PipePane(Tmux):
@@ -174,29 +169,6 @@ class WaitFor(Tmux):
         shown = self.screen()
         output, self.before = shown.removeprefix(self.before), shown
         return Answer(output, None)
-
-
-class Libtmux(Tmux):
-    """`Pane.send_keys`, then `Pane.capture_pane` in a tight loop."""
-
-    def __init__(self, folder: Path) -> None:
-        """Find the pane by the library."""
-        super().__init__(folder)
-        self.pane = import_module("libtmux").Server(socket_path=self.tmux[3]).sessions[0].active_pane
-
-    async def run(self, command: str, seconds: float) -> Answer:
-        """See `Way`."""
-        self.count += 1
-        self.pane.send_keys(typed(command, self.count), literal=True)
-
-        def look() -> tuple[str, int] | None:
-            screen = "\n".join(self.pane.capture_pane(join_wrapped=True))
-            if end_mark(self.count) not in screen:
-                return None
-            everything = partial(self.pane.capture_pane, "-", join_wrapped=True)
-            return between(screen, self.count) or between("\n".join(everything()), self.count)
-
-        return until(seconds, 0.0, look)
 
 
 class Pexpect:
@@ -447,10 +419,8 @@ class Served:
 
 WAYS: dict[str, Callable[[Path], Way]] = {
     "capture-pane": CapturePane,
-    "capture-pane-50": partial(CapturePane, pause=0.05),
     "pipe-pane": PipePane,
     "wait-for": WaitFor,
-    "libtmux": Libtmux,
     "pexpect": Pexpect,
     "bash": Bash,
     "pty": Pty,

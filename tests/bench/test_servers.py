@@ -16,14 +16,12 @@ from bench.peers.servers import (
     PeerError,
     Result,
     TmuxKeys,
-    TmuxMcp,
 )
 
 RECORDED = Path(__file__).parent / "recorded"
 DRIVERS: dict[str, type[Driver]] = {
     "desktop-commander": DesktopCommander,
     "libtmux-mcp": LibtmuxMcp,
-    "tmux-mcp-npm": TmuxMcp,
     "tmux-mcp-pypi": TmuxKeys,
 }
 
