@@ -186,16 +186,19 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
         assert question["method"] == "elicitation/create"
         assert "Close the tab @1" in question["params"]["message"]
         state, other = asked["requestState"], {"window_id": "@2", "force": True}
-        for arguments, action, said, closed in (
-            (close, "decline", state, False),
-            (close, "accept", state[:9] + ("A" if state[9] != "A" else "B") + state[10:], None),
-            (other, "accept", state, None),
-            (close, "accept", state, True),
-        ):
+
+        async def answered(arguments: dict[str, Any], action: str, said: str) -> dict[str, Any]:
             again = call("close_tab", arguments, inputResponses={"confirm": {"action": action}}, requestState=said)
-            answer = await client.request("tools/call", again)
-            if closed is None:  # not what it was sent, or of another call
-                assert answer["error"]["code"] == -32602
-            else:
-                assert answer["result"].get("isError", False) is not closed, answer
+            return await client.request("tools/call", again)
+
+        assert (await answered(close, "decline", state))["result"]["isError"]
+        tampered = state[:9] + ("A" if state[9] != "A" else "B") + state[10:]
+        for arguments, said in ((close, tampered), (other, state)):  # not what it was sent, or of another call
+            assert (await answered(arguments, "accept", said))["error"]["code"] == -32602
+        # What they agreed to is not what they would be asked now.
+        rename = {"kind": "rename_window", "target": "@1", "name": "else"}
+        assert (await done("run_tmux_operations", operations=[rename]))["succeeded"]
+        assert (await answered(close, "accept", state))["result"]["isError"]
+        asked = (await client.request("tools/call", call("close_tab", close)))["result"]
+        assert not (await answered(close, "accept", asked["requestState"]))["result"].get("isError")
         assert (await done("list_tabs"))["tabs"] == []
