@@ -29,7 +29,7 @@ READ_BYTES = 1 << 16
 PICTURES = os.environ.get("MUXWIRE_PICTURES", "")
 # A start of a browser on a busy machine takes 20 s.
 DEADLINE = 150
-in_a_browser = (pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs chromium"))
+in_a_browser = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")]
 
 
 @final
