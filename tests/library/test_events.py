@@ -93,7 +93,6 @@ async def test_bells_titles_and_output(alone: muxwire.Terminals) -> None:
     ]  # fmt: skip
     quiet = await alone.watch_events(since=0, timeout=0.0)
     assert "output" not in {event.kind for event in quiet.events}  # it is told by name only
-    await tab.close(force=True)
 
 
 async def test_who_typed_a_line(alone: muxwire.Terminals) -> None:

@@ -81,4 +81,3 @@ async def test_names_give_the_bytes_of_tmux(terminals: Terminals, application: b
         differ = {name: both for name, both in differ.items() if name not in ("S-C-Tab", "S-M-C-Tab")}
     assert not differ
     assert len(said) > len(known) / 3
-    await tab.close(force=True)

@@ -22,7 +22,6 @@ from muxwire.shell.send_keys import LINE_MAX, OpenLine
 from muxwire.tabs.tab import Tab
 from tests.deadline import DEADLINE
 from tests.library.opened import known_prompt, tab_for
-from tests.users import needs
 
 # A program in raw mode that says, in hex and each on a line, what came in one read; C-d ends it.
 READER = r"""
@@ -167,7 +166,6 @@ def test_tabs_inside_of_a_text_are_no_keys(keys: list[str], literal: bool, writt
 async def test_tabs_of_a_here_document_arrive_at_a_line_editor(
     terminals: Terminals, tmp_path: Path, shell: str
 ) -> None:
-    needs(shell)
     made = "".join(f"target{number}:\n\tcc\t-c {number}.c\n" for number in range(9))
     async with tab_for(terminals, shell=shell) as tab:
         await known_prompt(tab)
@@ -215,7 +213,6 @@ async def test_keys_as_the_program_asked_for_them(terminals: Terminals) -> None:
     got = await shown(tab, "GOT ([0-9a-f]*" + b"\x1b[201~".hex() + ")", sent.next_byte)
     assert bytes.fromhex(got[1]) == b"\x1b[200~one\rtwo\r\x1b[201~"
     assert sent.note == ""
-    await tab.close(force=True)
 
 
 LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False, echo=False, isig=False)
@@ -233,7 +230,6 @@ async def test_lines_for_a_reader_that_is_slow_all_arrive(terminals: Terminals, 
     while not tab.pane.session.at_prompt:
         await tab.pane.stream.changed()
     assert (tmp_path / "got").read_text() == text
-    await tab.close(force=True)
 
 
 @pytest.mark.parametrize("keys", [[], ["C-Space"], ["a\0b"]])
@@ -241,7 +237,6 @@ async def test_what_cannot_be_typed_is_refused(terminals: Terminals, keys: list[
     tab = await terminals.create_tab(command=["/bin/cat"])
     with pytest.raises(InvalidArgument):
         await tab.send_keys(keys)
-    await tab.close(force=True)
 
 
 async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals, tab: Tab) -> None:

@@ -9,7 +9,6 @@ import pytest
 from muxwire import Tab, Terminals
 from tests.deadline import DEADLINE
 from tests.library.opened import tab_for
-from tests.users import needs
 
 OFF = {"bash": "set +o emacs +o vi", "zsh": "unsetopt zle"}
 
@@ -57,7 +56,6 @@ async def shown(terminals: Terminals, tab: Tab, prompt: str) -> list[str]:
 @pytest.mark.parametrize("query", [r"\033[>q", r"\033P$qm\033\134", r"\033P+q544e\033\134", r"\033[c", r"\033[?u"])
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 async def test_an_answer_of_the_terminal_that_is_not_read_leaves_nothing(tab: Tab, shell: str, query: str) -> None:
-    needs(shell)
     await tab.execute("echo first")
     for number in range(2):
         await tab.execute(f"printf '{query}'")

@@ -8,7 +8,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-import muxwire
 from muxwire import Tab
 from muxwire.host.local import LocalHost
 from muxwire.host.shells import shell_for
@@ -82,7 +81,7 @@ async def test_every_cut_gives_the_same(
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash"])
-async def test_output_comes_while_the_command_runs(terminals: muxwire.Terminals, tmp_path: Path, shell: str) -> None:
+async def test_output_comes_while_the_command_runs(tab: Tab, tmp_path: Path) -> None:
     fifo = tmp_path / "go"
     os.mkfifo(fifo)
     got = bytearray()
@@ -92,24 +91,20 @@ async def test_output_comes_while_the_command_runs(terminals: muxwire.Terminals,
         if bytes(got) == b"first\n":
             await anyio.to_thread.run_sync(fifo.write_text, "")
 
-    tab = await terminals.create_tab(shell=shell)
     result = await tab.execute(f"echo first; cat {fifo}; printf 'last\\r\\n\\033[1m%%'", timeout=30, on_output=take)
     assert (bytes(got), result.output, result.exit_code) == (b"first\nlast\r\n\x1b[1m%", "", 0)
-    await tab.close(force=True)
 
 
-async def test_a_flood_arrives_whole_at_a_slow_reader(terminals: muxwire.Terminals) -> None:
+async def test_a_flood_arrives_whole_at_a_slow_reader(tab: Tab) -> None:
     got = bytearray()
 
     async def take(data: bytes) -> None:
         got.extend(data)
         await anyio.sleep(0.01)  # slower than tmux: what memory gave up comes from the log
 
-    tab = await terminals.create_tab(shell="bash")
     result = await tab.execute("seq 500000", timeout=30, on_output=take)
     assert (result.exit_code, result.output, result.note) == (0, "", "")
     assert bytes(got) == b"".join(b"%d\n" % number for number in range(1, 500001))
-    await tab.close(force=True)
 
 
 async def refuse(data: bytes) -> None:
@@ -123,10 +118,9 @@ async def test_a_receiver_that_fails_ends_the_command(tab: Tab) -> None:
     assert (await tab.execute("echo free", timeout=30)).output == "free\n"
 
 
-async def test_waiting_for_input_is_told_and_waited_through(terminals: muxwire.Terminals) -> None:
+async def test_waiting_for_input_is_told_and_waited_through(tab: Tab) -> None:
     asked: list[str] = []
     got = bytearray()
-    tab = await terminals.create_tab(shell="bash")
 
     async def take(data: bytes) -> None:
         got.extend(data)
@@ -138,4 +132,3 @@ async def test_waiting_for_input_is_told_and_waited_through(terminals: muxwire.T
     result = await tab.execute("read -p 'colour? ' c; echo got $c", timeout=30, on_output=take, on_input=answer)
     assert (result.exit_code, result.note, asked) == (0, "", ["a line of input"])
     assert bytes(got) == b"colour? blue\ngot blue\n"
-    await tab.close(force=True)

@@ -117,4 +117,3 @@ async def test_a_program_of_a_tab_finds_nothing_of_ours_in_its_environment(termi
     found = await terminals.wait_for([made.key], until="end\n", timeout=DEADLINE)
     assert found.outcome == "met"
     assert "MUXWIRE" not in (await terminals.read_logs(made.key)).content
-    await made.close(force=True)

@@ -108,7 +108,6 @@ async def test_a_shell_that_may_open_too_few_files_says_so(tab: Tab) -> None:
 async def test_commands_are_exact_in_the_smallest_tabs(terminals: Terminals, shell: str, rows: int) -> None:
     tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/", size=(COLUMNS_MIN, rows))
     await exact(tab, shell)
-    await tab.close(force=True)
 
 
 async def test_a_pane_that_became_too_narrow_is_not_typed_into(tab: Tab) -> None:

@@ -49,7 +49,6 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
     done = await terminals.command_result(started.command_id, wait=10)
     assert done.output == f"go\ngo\n{code}\n"
     assert done.exit_code == 0
-    await made.close(force=True)
 
 
 async def test_a_script_that_was_refused_leaves_no_file(terminals: Terminals) -> None:
@@ -59,7 +58,6 @@ async def test_a_script_that_was_refused_leaves_no_file(terminals: Terminals) ->
     with pytest.raises(InvalidArgument):
         await made.execute_script("python", "1", cwd="/nowhere")
     assert not list(made.log_path.parent.glob(f"{made.log_path.stem}.script*"))
-    await made.close(force=True)
 
 
 async def test_env_and_cwd_and_time_out_as_for_a_command(terminals: Terminals) -> None:
@@ -69,7 +67,6 @@ async def test_env_and_cwd_and_time_out_as_for_a_command(terminals: Terminals) -
     assert cut.timed_out
     assert cut.output.startswith("/tmp x\n")
     assert (await made.execute('pwd; echo "$MINE"')).output == "/\n\n"
-    await made.close(force=True)
 
 
 async def test_a_missing_interpreter_is_named(terminals: Terminals, folder: Path) -> None:
@@ -81,4 +78,3 @@ async def test_a_missing_interpreter_is_named(terminals: Terminals, folder: Path
     assert result.exit_code == 127
     for name in ("tsx", "deno", "bun", "node"):
         assert name in result.output
-    await made.close(force=True)

@@ -113,7 +113,6 @@ async def test_what_looks_like_an_escape_is_text(terminals: Terminals, tmp_path:
     taken = await agree(terminals, tab)
     assert taken.lines == (*lines, "red ┌─┐ q END")
     assert (await tab.snapshot()).lines == taken.lines
-    await tab.close(force=True)
 
 
 async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
@@ -139,7 +138,6 @@ async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
     assert await grown(LOOKS) < LEAK
     assert await client.command(*listing) == buffers
     assert await client.command("show-buffer") == (b"another",)
-    await tab.close(force=True)
 
 
 async def test_a_person_who_resizes_the_window_is_followed(terminals: Terminals, tab: Tab) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from muxwire import Tab
 from tests.deadline import DEADLINE
-from tests.users import needs
 
 # ksh traces each redirection of a group outside of it, so what hides the rest there shows itself.
 SHELLS = ("bash", "zsh", "dash", "busybox")
@@ -17,7 +16,6 @@ PLUS = r"\+[^\n]*"
 
 @pytest.mark.parametrize("shell", SHELLS)
 async def test_a_trace_shows_nothing_of_ours(tab: Tab, shell: str) -> None:
-    needs(shell)
     await tab.execute("set -x")
     for command, output, code in (
         ("echo a", rf"{PLUS}echo a\na\n", 0),
@@ -52,7 +50,6 @@ ERASES = {
 
 @pytest.mark.parametrize("shell", ERASES)
 async def test_a_tab_is_ready_after_a_command_that_erased_all_functions(tab: Tab, shell: str) -> None:
-    needs(shell)
     await tab.execute("mine() { :; }" if shell != "fish" else "function mine; end")
     erased = await tab.execute(ERASES[shell] + "; sh -c 'exit 3'")
     assert (erased.running, erased.exit_code, erased.state) == (False, 3, "prompt"), erased

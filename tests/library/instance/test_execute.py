@@ -94,7 +94,6 @@ async def test_much_text_comes_back_whole(terminals: muxwire.Terminals, large: P
     # Not ==, whose message would be the file.
     assert len(result.output) == len(expected := large.read_bytes().decode("utf-8", "replace"))
     assert hash(result.output) == hash(expected)
-    await tab.close()
 
 
 # Runs in a process of its own, whose memory is what the library needs.

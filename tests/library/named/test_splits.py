@@ -8,15 +8,15 @@ import muxwire
 from muxwire.operations import BreakPane, Ref, RenameWindow, SplitPane
 from muxwire.tabs.pane_ids import pane_of_window
 from tests.library.named.conftest import Instance
+from tests.library.operations.steps import done
 
 
 async def test_a_split_outlives_its_process(instance: Instance) -> None:
     async with instance.open() as first:
         tab = await first.create_tab(name="kept")
-        made = await first.run_operations(
-            [SplitPane(target="kept", ref="side", horizontal=True), RenameWindow(target=Ref("side"), name="both")]
+        made = await done(
+            first, SplitPane(target="kept", ref="side", horizontal=True), RenameWindow(target=Ref("side"), name="both")
         )
-        assert made.succeeded, made.steps
         pane = made.created_panes["side"]
         side = await first.tab(pane)
         await side.execute("x=kept; echo before")
@@ -60,8 +60,7 @@ async def _names(terminals: muxwire.Terminals) -> dict[str, tuple[str, str, str]
 async def test_a_pane_that_was_moved_is_the_tab_of_its_window_in_every_process(instance: Instance) -> None:
     async with instance.open() as first:
         tab = await first.create_tab(name="a")
-        made = await first.run_operations([SplitPane(target="a", ref="s"), BreakPane(target=Ref("s"), name="b")])
-        assert made.succeeded, made.steps
+        await done(first, SplitPane(target="a", ref="s"), BreakPane(target=Ref("s"), name="b"))
         before, moved = await _names(first), await first.tab("b")
         assert moved.key == moved.window_id != tab.window_id
         await moved.execute("echo of b")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import muxwire
+
 Ask = Callable[..., Awaitable[list[str]]]
 Json = dict[str, Any]
 # A step that fails.
@@ -17,3 +19,10 @@ def setting(name: str, value: str = "1") -> Json:
 
 def statuses(result: Any) -> list[str]:
     return [step.status for step in result.steps]
+
+
+async def done(terminals: muxwire.Terminals, *steps: Any) -> Any:
+    """The result of a list that succeeds."""
+    result = await terminals.run_operations(steps)
+    assert result.succeeded, result.steps
+    return result

@@ -10,7 +10,7 @@ import pytest
 import muxwire
 from muxwire.errors import InvalidArgument
 from muxwire.operations import Execute, NewWindow, Ref, SetOption, SplitPane
-from tests.library.operations.steps import NOWHERE, Ask, Json, setting, statuses
+from tests.library.operations.steps import NOWHERE, Ask, Json, done, setting, statuses
 
 
 async def option(ask: Ask, name: str) -> list[str]:
@@ -42,17 +42,15 @@ async def test_what_becomes_of_the_rest_of_a_list(
 
 
 async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals, tab: muxwire.Tab) -> None:
-    result = await terminals.run_operations(
-        [
-            {"kind": "execute", "target": tab.window_id, "command": "echo seen"},
-            setting("@before", "x"),
-            {"kind": "capture_pane", "target": tab.window_id},
-            {"kind": "show_option", "option": "@before", "global": True},
-            {"kind": "show_option", "option": "@never", "global": True},
-            {"kind": "display_message", "target": tab.pane_id, "format": "#{pane_id};#{l:a b}"},
-        ]
+    result = await done(
+        terminals,
+        {"kind": "execute", "target": tab.window_id, "command": "echo seen"},
+        setting("@before", "x"),
+        {"kind": "capture_pane", "target": tab.window_id},
+        {"kind": "show_option", "option": "@before", "global": True},
+        {"kind": "show_option", "option": "@never", "global": True},
+        {"kind": "display_message", "target": tab.pane_id, "format": "#{pane_id};#{l:a b}"},
     )
-    assert result.succeeded, result.steps
     execute, _, capture, shown, unset, message = result.steps
     assert (execute.output, execute.exit_code) == ("seen\n", 0)
     assert capture.lines is not None
@@ -63,16 +61,14 @@ async def test_each_reading_step_has_its_own_answer(terminals: muxwire.Terminals
 async def test_a_pane_that_a_step_makes_is_a_target_of_later_ones(
     terminals: muxwire.Terminals, tab: muxwire.Tab
 ) -> None:
-    result = await terminals.run_operations(
-        [
-            SplitPane(target=tab.pane_id, ref="child"),
-            Execute(target=Ref("child"), command="echo $((6 * 7))"),
-            {"kind": "send_keys", "target": {"ref": "child"}, "keys": "echo typed-$((1 + 1))"},
-            {"kind": "wait_for", "target": {"ref": "child"}, "until": "typed-2"},
-            {"kind": "kill_pane", "target": {"ref": "child"}},
-        ]
+    result = await done(
+        terminals,
+        SplitPane(target=tab.pane_id, ref="child"),
+        Execute(target=Ref("child"), command="echo $((6 * 7))"),
+        {"kind": "send_keys", "target": {"ref": "child"}, "keys": "echo typed-$((1 + 1))"},
+        {"kind": "wait_for", "target": {"ref": "child"}, "until": "typed-2"},
+        {"kind": "kill_pane", "target": {"ref": "child"}},
     )
-    assert result.succeeded, result.steps
     assert result.created_panes == {"child": result.steps[0].created_pane_id}
     assert result.steps[1].output == "42\n"
     assert result.steps[3].stdout == "typed-2"

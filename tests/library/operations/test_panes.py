@@ -10,12 +10,11 @@ import muxwire
 from muxwire.errors import NoSuchTarget
 from muxwire.operations import BreakPane, JoinPane, MakeGrid, SplitEvenly, SplitPane, SwapPane
 from tests.library.opened import closed
-from tests.library.operations.steps import Ask
+from tests.library.operations.steps import Ask, done
 
 
 async def split(terminals: muxwire.Terminals, tab: muxwire.Tab, **given: Any) -> muxwire.Tab:
-    result = await terminals.run_operations([SplitPane(target=tab.pane_id, **given)])
-    assert result.succeeded, result.steps
+    result = await done(terminals, SplitPane(target=tab.pane_id, **given))
     return await terminals.tab(result.steps[0].created_pane_id)
 
 
@@ -61,8 +60,7 @@ async def test_the_end_of_one_pane_leaves_the_others(terminals: muxwire.Terminal
         await terminals.tab(tab.window_id)  # stays what it was: its log is that of its first pane
     assert "exit 3" in (await terminals.read_logs(tab.window_id)).content
     other = await terminals.create_tab()
-    result = await terminals.run_operations([JoinPane(target=other.window_id, into=child.pane_id)])
-    assert result.succeeded, result.steps
+    await done(terminals, JoinPane(target=other.window_id, into=child.pane_id))
     assert (other.window_id, other.key, child.key) == (tab.window_id, other.pane_id, child.pane_id)
 
 
@@ -79,10 +77,7 @@ async def test_closing_a_tab_closes_all_its_panes(terminals: muxwire.Terminals, 
 
 
 async def test_an_even_split_is_even(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:
-    result = await terminals.run_operations(
-        [SplitEvenly(target=tab.pane_id, count=4, horizontal=True, refs=("b", "c", "d"))]
-    )
-    assert result.succeeded, result.steps
+    result = await done(terminals, SplitEvenly(target=tab.pane_id, count=4, horizontal=True, refs=("b", "c", "d")))
     made = [result.created_panes[ref] for ref in ("b", "c", "d")]
     assert list(result.steps[0].created_pane_ids) == made
     rows = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_id} #{pane_left} #{pane_width}")
@@ -92,8 +87,7 @@ async def test_an_even_split_is_even(terminals: muxwire.Terminals, tab: muxwire.
 
 
 async def test_a_grid_has_its_rows_and_columns(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:
-    result = await terminals.run_operations([MakeGrid(target=tab.pane_id, rows=2, cols=3)])
-    assert result.succeeded, result.steps
+    result = await done(terminals, MakeGrid(target=tab.pane_id, rows=2, cols=3))
     rows = await ask("list-panes", "-t", tab.window_id, "-F", "#{pane_top} #{pane_left} #{pane_id}")
     places = sorted((int(top), int(left), pane) for top, left, pane in map(str.split, rows))
     assert [pane for *_, pane in places] == [tab.pane_id, *result.steps[0].created_pane_ids]
@@ -112,8 +106,7 @@ async def test_a_pane_keeps_its_name_wherever_it_is_moved(terminals: muxwire.Ter
     child = await split(terminals, tab)
     await child.execute("x=kept")
     begun = child.next_byte
-    result = await terminals.run_operations([BreakPane(target=child.pane_id, name="its own")])
-    assert result.succeeded, result.steps
+    result = await done(terminals, BreakPane(target=child.pane_id, name="its own"))
     window = result.steps[0].created_window_id
     assert (child.key, child.name) == (window, "its own")
     assert await terminals.tab(window) is child
@@ -121,8 +114,7 @@ async def test_a_pane_keeps_its_name_wherever_it_is_moved(terminals: muxwire.Ter
     await terminals.run_operations([SwapPane(target=window, with_=tab.window_id)])
     assert child.window_id != window
     assert await terminals.tab(window) is tab
-    result = await terminals.run_operations([JoinPane(target=child.pane_id, into=window, horizontal=True)])
-    assert result.succeeded, result.steps
+    result = await done(terminals, JoinPane(target=child.pane_id, into=window, horizontal=True))
     assert child.window_id == tab.window_id == window
     assert await terminals.tab(window) is tab
     assert (await child.execute("echo $x")).output == "kept\n"
@@ -144,8 +136,7 @@ async def test_zoom_is_said_not_turned_over(terminals: muxwire.Terminals, tab: m
         (child, False, f"0{child.pane_id}"),
         (child, False, f"0{child.pane_id}"),
     ):
-        result = await terminals.run_operations([{"kind": "resize_pane", "target": pane.pane_id, "zoom": zoom}])
-        assert result.succeeded, result.steps
+        await done(terminals, {"kind": "resize_pane", "target": pane.pane_id, "zoom": zoom})
         assert await ask("display-message", "-p", "-t", tab.pane_id, shown) == [seen]
 
 

@@ -94,4 +94,3 @@ async def test_the_picture_is_tmuxs(terminals: Terminals, tmp_path: Path, name: 
     for keys in steps:
         await tab.send_keys(keys)
         await agree(terminals, tab)
-    await tab.close(force=True)

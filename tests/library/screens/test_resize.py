@@ -49,4 +49,3 @@ async def test_resize_while_a_program_draws(terminals: Terminals, command: list[
     for size in SIZES[:3]:
         await resized(terminals, tab, size)
         await agree(terminals, tab)
-    await tab.close(force=True)

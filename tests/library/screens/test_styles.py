@@ -27,4 +27,3 @@ async def test_rows_above_keep_their_styles(terminals: Terminals) -> None:
     ]
     assert (await tab.snapshot(scrollback=0)).scrollback_cells is None
     assert (await tab.snapshot(cells=True)).scrollback is None
-    await tab.close(force=True)
