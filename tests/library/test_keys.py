@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -237,20 +235,6 @@ async def test_what_cannot_be_typed_is_refused(terminals: Terminals, keys: list[
     tab = await terminals.create_tab(command=["/bin/cat"])
     with pytest.raises(InvalidArgument):
         await tab.send_keys(keys)
-
-
-async def test_keys_behind_a_command_are_for_the_command(terminals: Terminals, tab: Tab) -> None:
-    """A C-c that comes before the shell has begun it would throw the typed line away, which would be typed again."""
-    await known_prompt(tab)
-    os.kill(tab.pane.session.shell_pid, signal.SIGSTOP)  # as on a busy machine
-    result = await tab.execute("read -r line", async_=True)
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(tab.send_keys, ["C-c"])
-        for _ in range(10):  # what a key that did not wait would need
-            await tab.client.command("display-message", "-p", "")
-        os.kill(tab.pane.session.shell_pid, signal.SIGCONT)
-    done = await terminals.command_result(result.command_id, wait=DEADLINE / 2)
-    assert (done.running, done.exit_code) == (False, 130)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])

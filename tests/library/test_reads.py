@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 import pytest
 
 from muxwire import Tab, TabUnavailable, Terminals
-from muxwire.client.client import Pending
 from muxwire.host import look
 from tests.deadline import DEADLINE
 from tests.library.opened import SHELLS, known_prompt, seen
@@ -32,25 +30,6 @@ async def test_a_person_s_own_read_gets_nothing_of_ours(tab: Tab) -> None:
     await tab.runner.keyboard.type(b"theirs\r")
     await seen(tab, b"got:theirs", since)
     assert (await tab.execute("echo ok")).output == "ok\n"
-
-
-async def test_a_shell_is_believed_to_read_only_when_all_that_it_wrote_is_here(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The kernel may show a shell at its prompt before the prompt's mark has come through tmux."""
-    client, late = tab.client, [b"written before", b"and this"]
-    submit = client.submit
-
-    def slow(*commands: Sequence[str | bytes]) -> list[Pending]:
-        if late and commands[0][0] == "display-message":
-            tab.pane.stream.feed(late.pop())
-        return submit(*commands)
-
-    await known_prompt(tab)  # then tmux is asked nothing before typing
-    monkeypatch.setattr(client, "submit", slow)
-    asked = await tab.execute("read x", timeout=DEADLINE)
-    assert asked.state == "interactive"
-    assert asked.output == "and thiswritten before", asked
 
 
 async def test_a_password_that_a_program_of_another_user_asks_for(

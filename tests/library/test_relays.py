@@ -120,21 +120,6 @@ async def test_a_shell_that_a_command_over_a_relay_begins_takes_commands(
     assert (await tab.execute("echo $$", timeout=DEADLINE)).output == outer.output
 
 
-async def test_a_command_that_had_not_begun_when_it_was_interrupted_has_ended(
-    tab: Tab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await tab.execute(f"script -q -c '{SHELLS['bash']}' /dev/null", timeout=DEADLINE)
-    assert (await tab.execute("echo first")).output == "first\n"
-    keyboard = tab.runner.keyboard
-    press = keyboard.press
-    monkeypatch.setattr(keyboard, "press", lambda data, **how: [] if b"7770;S" in data else press(data, **how))
-    cut = await tab.execute("sleep 30", timeout=0.3)
-    assert (cut.output, cut.exit_code, cut.running) == ("", 130, False), cut
-    assert "not begun" in cut.note
-    monkeypatch.undo()
-    assert (await tab.execute("echo ok")).output == "ok\n"
-
-
 async def test_variables_and_a_directory_reach_a_shell_behind_ssh(tab: Tab, ssh: str) -> None:
     await tab.execute(f"{ssh} '{SHELLS['bash']}'", timeout=DEADLINE)
     apart = await tab.execute('echo "$A"; pwd; exit 3', env={"A": "it's"}, cwd="/usr")

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import anyio
 import pytest
 
 from muxwire import ExecutionResult, ProcessStart, Tab, TabUnavailable, Terminals
@@ -57,22 +56,6 @@ async def test_of_what_is_only_typed_there_is_no_id(tab: Tab) -> None:
     begun = await tab.start_process("true\r", append_newline=False)
     assert (begun.started, begun.command_id, begun.output, begun.exit_code) == (True, "", "", None)
     assert (await tab.execute("echo ok")).output == "ok\n"
-
-
-async def test_what_is_waited_for_is_said_as_long_as_it_is(terminals: Terminals, tab: Tab) -> None:
-    asked = await tab.execute("""sh -c 'printf "one? "; read x; sleep 1; printf "two? "; read x'""")
-    assert "waits for a line" in asked.note
-    assert (await terminals.command_result(asked.command_id)).note == asked.note  # it still does
-    await tab.send_keys(["1", "Enter"])
-    while tab.state == "interactive":  # it has not read it yet
-        await anyio.lowlevel.checkpoint()
-    answered = await terminals.command_result(asked.command_id)
-    assert (answered.running, answered.note) == (True, ""), answered
-    again = await terminals.command_result(asked.command_id, wait=DEADLINE)
-    assert (again.running, again.note) == (True, asked.note), again
-    await tab.send_keys(["2", "Enter"])
-    done = await terminals.command_result(asked.command_id, wait=DEADLINE)
-    assert (done.running, done.exit_code, done.note) == (False, 0, "")
 
 
 async def cut_short(tab: Tab, timeout: float) -> ExecutionResult | None:

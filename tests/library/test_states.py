@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from muxwire import Tab, TabUnavailable, Terminals
+from muxwire import Tab, Terminals
 from tests.deadline import DEADLINE
 from tests.library.opened import tab_for
 
@@ -15,20 +15,6 @@ async def test_a_list_says_of_a_builtin_that_reads_what_a_result_does(terminals:
     await tab.wait_for(idle=0.2)
     listed = {row.window_id: row.state for row in (await terminals.list_tabs()).tabs}
     assert listed[tab.key] == (await tab.command_result()).state == "interactive"
-
-
-async def test_a_busy_tab_names_the_command_and_how_long_it_runs(tab: Tab) -> None:
-    first = await tab.execute("sleep 30", timeout=1.0, on_timeout="leave")
-    assert (first.state, first.running, first.timed_out) == ("running", True, True)
-    before = tab.next_byte
-    with pytest.raises(TabUnavailable) as refused:
-        await tab.execute("echo no", timeout=0.3)
-    assert refused.value.state == "running"
-    assert "sleep 30" in str(refused.value)
-    assert first.command_id in str(refused.value)
-    assert " s" in str(refused.value)
-    assert tab.next_byte == before
-    await tab.stop_process()
 
 
 # Each leaves its tty raw: the last waits for a key in another thread than its first one.

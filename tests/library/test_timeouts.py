@@ -13,9 +13,8 @@ import pytest
 from muxwire import Tab, Terminals
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
-from muxwire.shell.prompt_line import BUSY_GRACE
 from tests.deadline import DEADLINE
-from tests.library.opened import SHELLS, known_prompt, tab_for
+from tests.library.opened import SHELLS, known_prompt
 from tests.processes import stopped
 
 
@@ -115,29 +114,6 @@ async def test_a_cancelled_call_interrupts_its_command(terminals: Terminals, tab
         await tab.execute("sleep 30; echo never", timeout=60)
     after = await tab.execute("echo ok", timeout=5)
     assert (after.output, after.exit_code) == ("ok\n", 0)
-
-
-@pytest.mark.parametrize("shell", ["dash", "ksh", "busybox"])
-async def test_a_shell_that_is_late_at_its_prompt_is_waited_for(
-    terminals: Terminals, tmp_path: Path, shell: str
-) -> None:
-    """They do not say that a line was accepted: a person's builtin looks as a shell does on a busy machine."""
-    results = []
-    async with tab_for(terminals, shell) as tab:
-        await tab.execute(f"cd {tmp_path}")
-        before, line = tab.next_byte, "while [ ! -e go ]; do :; done\r"
-        await (await terminals.server()).client.command("send-keys", "-t", tab.pane_id, "-l", line)
-        while tab.pane.stream.ring.find(b"done\r\n", before) < 0 or not tab.pane.session.at_prompt:
-            await tab.pane.stream.changed()
-
-        async def run() -> None:
-            results.append(await tab.execute("echo ok"))
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(run)
-            await anyio.sleep(3 * BUSY_GRACE)  # longer than a program of somebody else is waited for
-            (tmp_path / "go").touch()
-    assert [(result.output, result.exit_code) for result in results] == [("ok\n", 0)]
 
 
 async def test_who_interrupts_a_command_that_has_just_ended_spares_the_next(terminals: Terminals, tab: Tab) -> None:

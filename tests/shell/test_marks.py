@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from muxwire.shell.marks import (
     CWD_MAX,
+    ID_RANDOM,
     MARK_MAX,
     CommandFinished,
     EchoEnd,
@@ -22,6 +23,9 @@ from muxwire.shell.marks import (
     PromptStart,
     ShellExited,
     ShellNote,
+    is_join_mark,
+    join_mark,
+    without_join_marks,
 )
 
 ID = b"0123456789abcdef"
@@ -242,3 +246,13 @@ def test_marks_of_others_are_passed_over_and_hide_none() -> None:
         scanner = MarkScanner(owns=lambda one: one == OTHER.decode())
         found = [mark for at in range(0, len(data), size) for mark in scanner.feed(data[at : at + size])]
         assert found == wanted, size
+
+
+def test_a_mark_that_joins_two_streams_is_of_this_tab_and_nothing_else() -> None:
+    mark = join_mark(bytes(range(ID_RANDOM)), NAME)
+    assert is_join_mark(mark, NAME)
+    others = (b"", mark[:-1], mark + b"x", mark.replace(b"R", b"S"), b"\x1b]7770;R;0123456789abcdef\x07")
+    assert not any(is_join_mark(data, NAME) for data in others)
+    assert not is_join_mark(mark, NAME[::-1])
+    kept = (b"a", others[3], others[4], b"z")
+    assert without_join_marks(mark.join(kept), NAME) == b"".join(kept)

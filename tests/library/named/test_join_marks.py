@@ -11,7 +11,7 @@ import pytest
 
 from muxwire.far.bootstrap import helper_script
 from muxwire.host.processes import print_mark
-from muxwire.shell.marks import ID_RANDOM, is_join_mark, join_mark, without_join_marks
+from muxwire.shell.marks import ID_RANDOM, join_mark
 
 NONCE = "0123456789abcdef"
 
@@ -54,13 +54,3 @@ def test_a_mark_is_printed_on_the_terminal_of_its_pane_only(printed: Any) -> Non
     finally:
         os.close(master)
         os.close(terminal)
-
-
-def test_a_mark_of_this_tab_and_nothing_else() -> None:
-    mark = join_mark(bytes(range(ID_RANDOM)), NONCE)
-    assert is_join_mark(mark, NONCE)
-    others = (b"", mark[:-1], mark + b"x", mark.replace(b"R", b"S"), b"\x1b]7770;R;0123456789abcdef\x07")
-    assert not any(is_join_mark(data, NONCE) for data in others)
-    assert not is_join_mark(mark, NONCE[::-1])
-    kept = (b"a", others[3], others[4], b"z")
-    assert without_join_marks(mark.join(kept), NONCE) == b"".join(kept)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 import muxwire
 from muxwire.operations import BreakPane, Ref, RenameWindow, SplitPane
-from muxwire.tabs.pane_ids import pane_of_window
 from tests.library.named.conftest import Instance
 from tests.library.operations.steps import done
 
@@ -31,23 +28,6 @@ async def test_a_split_outlives_its_process(instance: Instance) -> None:
         assert "before" in (await second.read_logs(pane)).content
         await second.close_tab(tab.window_id, force=True)
         assert again.pane.session.closed
-
-
-@pytest.mark.parametrize(
-    ("inside", "first", "running", "named"),
-    [
-        (["%3", "%1"], "%3", ["%1", "%3"], "%3"),  # it is there still
-        (["%10", "%9"], "%1", ["%1", "%9", "%10"], "%9"),  # it was moved away
-        (["%2", "%3"], "%1", ["%2", "%3"], None),  # it has ended
-        (["%2", "%3"], "", ["%2", "%3"], None),  # it had ended before
-        (["%3", "%2"], None, ["%1", "%2", "%3"], "%2"),  # a window that a pane was moved into
-        ([], "%1", ["%1"], None),
-    ],
-)
-def test_which_pane_goes_by_the_id_of_its_window(
-    inside: list[str], first: str | None, running: list[str], named: str | None
-) -> None:
-    assert pane_of_window(inside, first, running) == named
 
 
 async def _names(terminals: muxwire.Terminals) -> dict[str, tuple[str, str, str]]:
