@@ -59,18 +59,6 @@ async def test_pieces_are_cut_where_lines_end(terminals: muxwire.Terminals, tab:
         assert "\n" + READ in text
 
 
-async def test_the_rest_of_a_command_goes_on_with_its_line(terminals: muxwire.Terminals, tab: Tab) -> None:
-    held = await tab.execute(
-        r"printf 'x\n10 %%'; read -r; printf '\r20 %%\r30 %%\n'", timeout=DEADLINE, strip_ansi=True
-    )
-    assert (held.output, held.running) == ("x\n10 %", True)
-    await tab.send_keys(["Enter"])
-    rest = await terminals.command_result(held.command_id, wait=DEADLINE, strip_ansi=True)
-    assert rest.output.startswith("\n")
-    assert rest.output.endswith("30 %\n")
-    assert "20" not in rest.output
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
 async def test_an_answer_that_begins_after_a_prompt_is_read_there(terminals: muxwire.Terminals, shell: str) -> None:
     """Line editors move the cursor to columns that count from the line's beginning."""

@@ -167,3 +167,14 @@ async def test_what_is_lost_is_not_said_to_be_all_that_is_lost_where_the_middle_
     assert lost_words(clipped).startswith("at least ")
     assert "has what is left of them" in clipped.text
     assert 0 < clipped.lost_bytes <= 50_000
+
+
+async def test_the_rest_of_an_output_goes_on_with_its_line(tmp_path: Path) -> None:
+    """What was read before it is known, and where the beginning of that line was drawn over."""
+    async with LogStore() as store:
+        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
+        stream.feed(b"x\r\n10 %")
+        begin = stream.end
+        stream.feed(b"\r20 %\r30 %\r\n")
+        rest = await read_output(stream, begin, stream.end, Reading(readable=True, since=0), max_chars=None)
+    assert rest.text == "\n30 %\n"
