@@ -40,6 +40,11 @@ def asks(world: World) -> None:
     world.runs("cat", "line")
 
 
+def asks_while_some_is_missing(world: World) -> None:
+    asks(world)
+    world.stream.rejoining = True
+
+
 def asks_inside(world: World) -> None:
     world.runs("ssh", hidden=True)
     world.write(b"Go on? ")
@@ -51,6 +56,7 @@ def asks_inside(world: World) -> None:
         pytest.param(lambda w: None, "", id="it works"),
         pytest.param(asks, "interactive", id="it reads"),
         pytest.param(asks_inside, "", id="what reads like a question, just now"),
+        pytest.param(asks_while_some_is_missing, "", id="some of its output is missing"),
     ],
 )
 def test_what_runs_waits_where_the_kernel_says_so(prepare: Callable[[World], None], found: str) -> None:

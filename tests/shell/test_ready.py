@@ -95,6 +95,16 @@ def test_what_a_person_started_is_given_a_moment() -> None:
     assert reached(world).level == 1
 
 
+def test_the_prompt_after_a_command_of_ours_is_waited_for_longer_than_a_program() -> None:
+    world = at_prompt("zsh")
+    ran = world.typed()
+    world.begins(ran)
+    world.ends(ran)
+    world.sleeps, world.found = "", Judgement()
+    world.later(3 * BUSY_GRACE, world.comes_back)
+    assert reached(world).level == 1
+
+
 @pytest.mark.parametrize(
     ("prepare", "seconds", "state"),
     [
@@ -291,6 +301,16 @@ def test_a_line_is_typed_again_only_if_it_never_ran(what: str) -> None:
     happens(world, line)
     world.run(world.ready.unstick(line))
     assert [one for one in world.done if one.startswith(("press", "type_again"))] == done
+
+
+def test_a_line_is_typed_again_by_one_call_only() -> None:
+    """A second C-c would hit the line that was typed again."""
+    world = at_prompt()
+    line = world.typed()
+    world.time += 1.0
+    world.pressed = lambda _: world.run(world.ready.unstick(line))
+    world.run(world.ready.unstick(line))
+    assert [one for one in world.done if one.startswith(("press", "type_again"))] == [C_C, ENTER, "type_again"]
 
 
 @pytest.mark.parametrize(
