@@ -75,7 +75,7 @@ class Bash(Shell):
     def _text(request: Request) -> bytes:
         """The same as `text_to_eval`, but faster: what hides our words is left out where no trace or trap shows them.
 
-        That is so if `$-`, `$?` and `__muxwire_o` are as in `__muxwire_k`; else `__muxwire_j` adds the rest.
+        That is so if `$-` and `$?` are as in `__muxwire_k`; else `__muxwire_j` adds the rest.
         """
         *heads, start = start_formats(request.redraw, request.command_id)
         prints = before_start(request, BUILTIN, heads)
@@ -86,6 +86,6 @@ class Bash(Shell):
             b"__muxwire_s=$? __muxwire_x=${EPOCHREALTIME-} __muxwire_d=%b __muxwire_a='%b' __muxwire_b="
             % (request.command_id, start) + posix_quote(_BEGIN + body) + end + b"\n"
             + (back + b"{ " + prints + b"}" + UNSEEN + b"\n" if prints else b"")
-            + b'[[ $-$__muxwire_s$__muxwire_o == "$__muxwire_k" ]]'
-            b' && __muxwire_o=/dev/null PS1=${PS1%"$__muxwire_ps1"} || \\builtin eval "$__muxwire_j"\n'
+            + b'[[ $-$__muxwire_s == "$__muxwire_k" ]]'
+            b' && PS1=${__muxwire_p1-${PS1%"$__muxwire_ps1"}} || \\builtin eval "$__muxwire_j"\n'
         )  # fmt: skip

@@ -30,21 +30,21 @@ case ${BLE_VERSION-} in
   ?*) case ${_ble_attached-} in ?*) ble-detach/impl ;; esac
       ble-attach() { \builtin :; } ;;
 esac
-__muxwire_s=0 __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null __muxwire_d= __muxwire_z=
+__muxwire_s=0 __muxwire_g= __muxwire_k= __muxwire_d= __muxwire_z= __muxwire_head=$'\e]7770;Q;'
 __muxwire_w= __muxwire_to= __muxwire_size= __muxwire_ps1= __muxwire_ps2=$'\\[\e]7770;A;'$__muxwire_n$';2\a\\]'
 
-# Where our words could show (a trace, the user's traps), what they write goes to /dev/null: `__muxwire_o` says so for
-# the typed line, `__muxwire_r` for the prompt hook. Where nothing could, both are empty, which is no redirection at all.
+# What a trace or the user's traps write where words of ours stand goes to /dev/null: `&>/dev/null` takes bash a third of
+# the time of a redirection that is in a variable.
 
 # P: a prompt is about to be drawn; nothing if Q has said so. Keeps $? for whatever runs after it. Here and below only the
 # mark itself goes to the tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
-  __muxwire_s=$? __muxwire_r=/dev/null PS1=${PS1%"$__muxwire_ps1"}
+  __muxwire_s=$? PS1=${PS1%"$__muxwire_ps1"}
+  \builtin unset -v __muxwire_p1
   case $__muxwire_f in
-    "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_o=/dev/null
+    "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_k=
         __muxwire_m=$'\e]7770;P;'"$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;${PWD-};$__muxwire_n"$'\a'
-        __muxwire_y
-        [[ $? == 7 ]] || __muxwire_h
+        __muxwire_h
         \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty ;;
   esac
   case $__muxwire_to in ?*) __muxwire_to=; \builtin printf '\e[?1049l' >/dev/tty ;; esac # our line did not come to S
@@ -57,7 +57,7 @@ __muxwire_p() {
 # window where our line (46 columns) needs more than two rows, the end is not saved, and A says so. A shell that traces
 # is silent from the key for our line to S, and from Q to here (`__muxwire_w`).
 __muxwire_on() {
-  __muxwire_u=$? __muxwire_r=/dev/null
+  __muxwire_u=$?
   [[ ${COLUMNS-}:${LINES-}:$SHELLOPTS == "$__muxwire_size" ]] || __muxwire_room
   PS1=${PS1-}$__muxwire_ps1
   case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
@@ -74,40 +74,36 @@ __muxwire_room() {
 # S, where our words could show; elsewhere the text begins by printing it. `set` need not show the text. The clock (bash 5)
 # is read here and by Q: how long the command took.
 __muxwire_a() {
-  PS1=${PS1%"$__muxwire_ps1"}
-  __muxwire_b= __muxwire_o=/dev/null __muxwire_x=${EPOCHREALTIME-}
+  PS1=${__muxwire_p1-${PS1%"$__muxwire_ps1"}}
+  __muxwire_b= __muxwire_x=${EPOCHREALTIME-}
   \builtin printf "$__muxwire_a" >&0 || \builtin printf "$__muxwire_a" >/dev/tty
   case $__muxwire_w in x) __muxwire_w=; \builtin set -x ;; esac
 }
 
 # Q: E and P in one mark, and 0. Nothing is to come before the prompt but what comes after P too. The terminal is what the
-# shell reads from: a descriptor is quicker than its name. `unset` makes a variable like any other of the clock: only what
-# a time may have goes into the mark. Where all is as it was found last (`__muxwire_g`), nothing shows the words of ours
-# that follow, as long as `$-` stays, `$?` is 0 and `__muxwire_o` is empty, which are the parts of `__muxwire_k`. Then the
-# prompt gets its last bytes here, if no hook of the user's comes before it (`__muxwire_z`). Bash copies a function for
-# each call: what is rare stands in another one.
+# shell reads from: a descriptor is quicker than its name. `unset` makes a variable like any other of the clock: what is
+# no time does not go into the mark. Where all is as it was found last (`__muxwire_g`), nothing shows the words of ours
+# that follow, as long as `$-` stays, `$?` is 0 and no person has been at a prompt, as `__muxwire_k` says. Then the prompt
+# gets its last bytes here, if no hook of the user's comes before it (`__muxwire_z`), and PS1 is kept as it was
+# (`__muxwire_p1`). Bash copies a function for each call: what is rare stands in another one.
 __muxwire_e() {
   __muxwire_s=$? __muxwire_x=:${__muxwire_x-}:${EPOCHREALTIME-} __muxwire_f=1 __muxwire_q=$((__muxwire_q + 1)) __muxwire_u=
-  __muxwire_m=$'\e]7770;Q;'"$__muxwire_d;$__muxwire_s${__muxwire_x//[!0-9.,:]};$__muxwire_q;$__muxwire_n;${PWD-};$__muxwire_d"$'\a'
+  case $__muxwire_x in *[!0-9.,:]*) __muxwire_x= ;; esac
+  __muxwire_m=$__muxwire_head$__muxwire_d\;$__muxwire_s$__muxwire_x\;$__muxwire_q\;$__muxwire_n\;${PWD-}\;$__muxwire_d$'\a'
   __muxwire_d=
-  __muxwire_y || __muxwire_u=$?
-  [[ $__muxwire_u == 7 ]] && \builtin printf %s "$__muxwire_m" >&0 && __muxwire_m= &&
+  \builtin printf -v __muxwire_u 7 && [[ $__muxwire_u == 7 ]] && \builtin printf %s "$__muxwire_m" >&0 && __muxwire_m= &&
     [[ ${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} == "$__muxwire_g" ]] &&
-    __muxwire_o= __muxwire_r= PS1=${PS1-}$__muxwire_z && \builtin return 0
+    __muxwire_k=$-0 __muxwire_p1=${PS1-} PS1=$__muxwire_p1$__muxwire_z && \builtin return 0
   __muxwire_look
 }
 # The rest of it: the mark was not printed, or something has changed. A command may have disabled a builtin that the mark
 # needs, or defined a function of its name; `builtin` gets past a function, unless that is called `builtin`. What was
-# changed is repaired, and reported (N) before Q.
+# changed is repaired, and reported (N) before Q; if it was `return` alone, behind it.
 __muxwire_look() {
-  case $__muxwire_m in ?*) __muxwire_h "" 0; \builtin printf %s "$__muxwire_m" >/dev/tty ;; esac
+  __muxwire_h "" 0
+  case $__muxwire_m in ?*) \builtin printf %s "$__muxwire_m" >/dev/tty ;; esac
   __muxwire_i __muxwire_e
-  PS1=${PS1-}$__muxwire_z
-}
-
-# 7 if they are as they were.
-__muxwire_y() {
-  \builtin printf -v __muxwire_u x && \builtin return 7
+  __muxwire_p1=${PS1-} __muxwire_p1=${__muxwire_p1%"$__muxwire_ps1"} PS1=$__muxwire_p1$__muxwire_z
 }
 
 # If a command has hidden or disabled one of them, it is put back, and N says so. Keeps $?, or returns what it is given
@@ -137,37 +133,41 @@ __muxwire_x() {
 
 # Until the next Q has looked closer, our words are hidden.
 __muxwire_hide() {
-  __muxwire_g= __muxwire_k= __muxwire_o=/dev/null __muxwire_r=/dev/null
+  __muxwire_g= __muxwire_k=
 }
 
-# What the wrapper's file evaluates where `$-`, `$?` or `__muxwire_o` are not as they were when nothing showed our words
-# (`__muxwire_k`). S, the text's first line, is hidden and hands `$?` on; a shell that shows what it reads (`set -v`)
-# gets the bare text. `&&` keeps the shell alive under `set -e`, and an ERR trap quiet; without need it would have a
-# DEBUG trap run after S.
-__muxwire_j='__muxwire_o=/dev/null
-case $__muxwire_to in ?*) __muxwire_to=; \builtin printf "\\033[?1049l" >/dev/tty ;; esac
+# What the wrapper's file evaluates where nothing says that our words do not show (`__muxwire_k`). S, the text's first
+# line, is hidden and hands `$?` on; a shell that shows what it reads (`set -v`) gets the bare text. `&&` keeps the shell
+# alive under `set -e`, and an ERR trap quiet; without need it would have a DEBUG trap run after S.
+__muxwire_j='case $__muxwire_to in ?*) __muxwire_to=; \builtin printf "\\033[?1049l" >/dev/tty ;; esac
 case $__muxwire_q$- in *v*) __muxwire_b=${__muxwire_b%"$__muxwire_c"} ;; esac
 case $__muxwire_s in 0) __muxwire_v= ;; *) __muxwire_v="; _mux && :" ;; esac
 __muxwire_b="{ __muxwire_a$__muxwire_v; } &>/dev/null${__muxwire_b#*||__muxwire_a}"'
 
-# What the typed line evaluates: the wrapper's file sets the text. Its status is 0. A redirection to 1 is none. The typed
-# `eval` of bash 3 says 0 of what it cannot parse: there the file evaluates the text, and leaves it nothing to do.
+# What the typed line evaluates: the wrapper's file sets the text. Its status is 0. The typed `eval` of bash 3 says 0 of
+# what it cannot parse: there the file evaluates the text, and leaves it nothing to do.
 __muxwire_v='\builtin eval "$__muxwire_b"; { case $__muxwire_d in ?*) __muxwire_x || :;; esac; }'
 case $BASH_VERSION in
   [123].*) __muxwire_j="$__muxwire_j; $__muxwire_v &>/dev/null" ;;
 esac
-_mux='\builtin . "$__muxwire"; '"$__muxwire_v"' >&"${__muxwire_o:-1}"'
+_mux='\builtin . "$__muxwire"; '"$__muxwire_v &>/dev/null"
 
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
+
+# What the prompt hook calls where no other hook is given `$?`: if Q has said all of it, no more is to do.
+__muxwire_said() {
+  __muxwire_s=$?
+  case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) \builtin return 1 ;; esac
+}
 
 # (Re-)install, and find out whether our words have to be hidden. Q calls it where something has changed, so that it heals
 # after `unset PROMPT_COMMAND`, and our last hook stays the last one.
 __muxwire_i() {
   \builtin local p='__muxwire_p && \builtin eval "$__muxwire_seen"' alone hook last told
-  hook="{ $p; } "'>&"${__muxwire_r:-1}"' last='{ __muxwire_on; } >&"${__muxwire_r:-1}"'
-  # Where no other hook is given `$?`, there is nothing to call after Q. Bash parses this once more for each prompt.
-  alone='{ case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) '"$p"'; __muxwire_on ;; esac; } >&"${__muxwire_r:-1}"'
+  hook="{ $p; } &>/dev/null" last='{ __muxwire_on; } &>/dev/null'
+  # Bash parses this once more for each prompt: what is rare stands in a variable.
+  __muxwire_ask="_mux && :; $p; __muxwire_on" alone='{ __muxwire_said || \builtin eval "$__muxwire_ask"; } &>/dev/null'
   [[ ${COLUMNS-}:${LINES-}:$SHELLOPTS == "$__muxwire_size" ]] || __muxwire_room
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
@@ -197,7 +197,7 @@ __muxwire_i() {
   case ${1-}$-$BASH_VERSION in
     __muxwire_e*[xvTE]* | __muxwire_e*[!.0-9][123].*) ;;
     __muxwire_e*)
-      __muxwire_g=${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} __muxwire_k=$-0 __muxwire_o= __muxwire_r= ;;
+      __muxwire_g=${PROMPT_COMMAND+${#PROMPT_COMMAND}}:${#SHELLOPTS}:$-:${HISTCONTROL-}:${COLUMNS-}:${LINES-} __muxwire_k=$-0 ;;
   esac
   case $- in *x*) __muxwire_w=x; \builtin set +x ;; esac
 }
@@ -233,7 +233,7 @@ __muxwire_aside() {
   esac
   __muxwire_half=${__muxwire_half:0:__muxwire_at}$READLINE_LINE${__muxwire_half:__muxwire_at}
   __muxwire_at=$((__muxwire_at + READLINE_POINT))
-  case $PS0 in *\$__muxwire_to*) __muxwire_to=$'\e[?1049h' __muxwire_o=/dev/null ;; esac
+  case $PS0 in *\$__muxwire_to*) __muxwire_to=$'\e[?1049h' __muxwire_k= ;; esac
   case ${__muxwire_half:+x}:$__muxwire_bound in
     x:)                                             # what the command mode of vi has goes one column to the left
       for map in emacs-standard vi-insert; do \builtin bind -m "$map" '"\e[y": "\e[~\e[x"'; done
@@ -269,7 +269,7 @@ __muxwire_k() {
     \builtin bind -m "$map" "\"\\e[}\": \"\\e[{$insert$quoted\\C-m\""
     \builtin bind -m "$map" '"\e[y": "\e[~"'
     \builtin bind -m "$map" '"\e[u": vi-movement-mode'
-    \builtin bind -m "$map" -x '"\e[s": { __muxwire_take; } >&"${__muxwire_o:-1}"'
+    \builtin bind -m "$map" -x '"\e[s": { __muxwire_take; } &>/dev/null'
     \builtin bind -m "$map" -x '"\e[x": { __muxwire_back "$_"; } &>/dev/null'
     \builtin bind -m "$map" -x '"\e[r": { __muxwire_back "$_"; READLINE_POINT=$((READLINE_POINT + 1)); } &>/dev/null'
     for key in '\e[q' '\e\e[q' '\e\e\e[q' '\C-x\e[q' '\C-x\e\e[q'; do
@@ -284,6 +284,6 @@ __muxwire_k() {
 __muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f __muxwire_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
-\builtin readonly -f _mux __muxwire_p __muxwire_on __muxwire_room __muxwire_a __muxwire_e __muxwire_look __muxwire_hide __muxwire_y __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_take __muxwire_aside __muxwire_back
+\builtin readonly -f _mux __muxwire_p __muxwire_on __muxwire_room __muxwire_a __muxwire_e __muxwire_look __muxwire_hide __muxwire_said __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_take __muxwire_aside __muxwire_back
 __muxwire_f=
 fi
