@@ -19,7 +19,7 @@ from muxwire.mcp.offer import Offer
 from muxwire.mcp.registry import Call, Catalogue, Hints, Text, tool
 from muxwire.mcp.tools import TOOLS
 from muxwire.results import ExecutionResult
-from muxwire.verbs.describe import Help, Verb
+from muxwire.verbs.describe import Says, Verb
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Greet(Verb):
     """Says hello."""
 
     verb: ClassVar[str] = "greet"
-    name: Annotated[str, Help("whom")]
+    name: Annotated[str, Says("whom")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +35,9 @@ class SlowCompute(Verb):
     """Sleeps in a tab of its own."""
 
     verb: ClassVar[str] = "slow_compute"
-    seconds: Annotated[int, Help("how long")]
-    label: Annotated[str, Help("what it writes then")] = ""
-    async_: Annotated[bool, Help("as a task, for a client that declares tasks")] = True
+    seconds: Annotated[int, Says("how long")]
+    label: Annotated[str, Says("what it writes then")] = ""
+    async_: Annotated[bool, Says("as a task, for a client that declares tasks")] = True
 
 
 @tool(Greet, returns=Text, hints=Hints(read_only=True))

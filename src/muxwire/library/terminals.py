@@ -44,7 +44,7 @@ from muxwire.verbs.catalogue import (
     Wait,
     Watching,
 )
-from muxwire.verbs.describe import Here
+from muxwire.verbs.describe import Says
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ T = TypeVar("T")
 class ScreenshotOf(Screenshot):
     """The screen of a tab that is named."""
 
-    target: Annotated[Target, Here()] = field(default=ACTIVE, kw_only=False)
+    target: Annotated[Target, Says(is_here=True)] = field(default=ACTIVE, kw_only=False)
 
 
 @final
@@ -99,7 +99,7 @@ class ScreenshotOf(Screenshot):
 class TailOf(Tail):
     """The last lines of a tab that is named."""
 
-    target: Annotated[Target, Here()] = field(default=ACTIVE, kw_only=False)
+    target: Annotated[Target, Says(is_here=True)] = field(default=ACTIVE, kw_only=False)
 
 
 @final
@@ -107,7 +107,7 @@ class TailOf(Tail):
 class WatchingIn(Watching):
     """The events of tabs that are named; none: of all."""
 
-    targets: Annotated[Targets, Here()] = field(default=(), kw_only=False)
+    targets: Annotated[Targets, Says(is_here=True)] = field(default=(), kw_only=False)
 
 
 # What a program that uses the library may use, in the order of `dir`; all else is for the front ends.

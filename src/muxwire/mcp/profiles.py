@@ -21,7 +21,7 @@ import anyio.to_thread
 from muxwire.errors import NoSuchTarget
 from muxwire.host.patterns import Pattern, matching
 from muxwire.mcp.registry import RUNS_ANYTHING, Hints, Text, tool
-from muxwire.verbs.describe import Help, Least, Verb
+from muxwire.verbs.describe import Says, Verb
 from muxwire.verbs.types import Milliseconds
 from muxwire.verbs.words import spelled
 
@@ -120,9 +120,9 @@ def _shells(call: Call) -> _Shells:
 
 
 _YieldTime: TypeAlias = Annotated[
-    Milliseconds, Least(1), Help("how long to wait", "wait so long for output before yielding")
+    Milliseconds, Says("how long to wait", "wait so long for output before yielding", least=1)
 ]
-_MostTokens: TypeAlias = Annotated[int, Least(1), Help("output beyond that is cut in its middle")]
+_MostTokens: TypeAlias = Annotated[int, Says("output beyond that is cut in its middle", least=1)]
 
 
 @final
@@ -133,15 +133,15 @@ class ExecCommand(Verb):
     """
 
     verb: ClassVar[str] = "exec_command"
-    cmd: Annotated[str, Help("the command", "shell command to execute")]
-    workdir: Annotated[str, Help("the directory to run it in", "run it there, apart from the shell's own state")] = ""
+    cmd: Annotated[str, Says("the command", "shell command to execute")]
+    workdir: Annotated[str, Says("the directory to run it in", "run it there, apart from the shell's own state")] = ""
     yield_time: _YieldTime = _YIELD
     max_output_tokens: _MostTokens = _TOKENS
-    tty: Annotated[bool, Help("there is always a terminal", "ignored: there is always a terminal")] = False
-    shell: Annotated[str, Help("another shell to run it in")] = ""
-    login: Annotated[bool, Help("as a login shell, if `shell` names one")] = False
-    sandbox_permissions: Annotated[str, Help("ignored: there is no sandbox")] = ""
-    justification: Annotated[str, Help("ignored")] = ""
+    tty: Annotated[bool, Says("there is always a terminal", "ignored: there is always a terminal")] = False
+    shell: Annotated[str, Says("another shell to run it in")] = ""
+    login: Annotated[bool, Says("as a login shell, if `shell` names one")] = False
+    sandbox_permissions: Annotated[str, Says("ignored: there is no sandbox")] = ""
+    justification: Annotated[str, Says("ignored")] = ""
 
 
 @final
@@ -150,8 +150,8 @@ class WriteStdin(Verb):
     """Writes characters to a running session and returns its recent output."""
 
     verb: ClassVar[str] = "write_stdin"
-    session_id: Annotated[int, Help("the running session", "identifier of the running session")]
-    chars: Annotated[str, Help("what is typed", "bytes to write, may be empty to poll; \\u0003 is C-c")] = ""
+    session_id: Annotated[int, Says("the running session", "identifier of the running session")]
+    chars: Annotated[str, Says("what is typed", "bytes to write, may be empty to poll; \\u0003 is C-c")] = ""
     yield_time: _YieldTime = _YIELD_AFTER_INPUT
     max_output_tokens: _MostTokens = _TOKENS
 
@@ -231,15 +231,14 @@ class Bash(Verb):
     """
 
     verb: ClassVar[str] = "Bash"
-    command: Annotated[str, Help("the command", "the command to execute")]
+    command: Annotated[str, Says("the command", "the command to execute")]
     timeout: Annotated[
         int,
-        Least(1),
-        Help("interrupt it after that time", "optional timeout in milliseconds"),
+        Says("interrupt it after that time", "optional timeout in milliseconds", least=1),
     ] = _TIMEOUT
-    description: Annotated[str, Help("what it does, for people", "what the command does in 5-10 words")] = ""
-    run_in_background: Annotated[bool, Help("do not wait for its end", "run it in the background")] = False
-    dangerouslyDisableSandbox: Annotated[bool, Help("ignored: there is no sandbox")] = False  # noqa: N815 - its name
+    description: Annotated[str, Says("what it does, for people", "what the command does in 5-10 words")] = ""
+    run_in_background: Annotated[bool, Says("do not wait for its end", "run it in the background")] = False
+    dangerouslyDisableSandbox: Annotated[bool, Says("ignored: there is no sandbox")] = False  # noqa: N815 - its name
 
 
 @final
@@ -248,8 +247,8 @@ class BashOutput(Verb):
     """Retrieves new output from a running or completed background command."""
 
     verb: ClassVar[str] = "BashOutput"
-    bash_id: Annotated[str, Help("the command", "the ID of the background command")]
-    filter: Annotated[str, Help("only lines with a match", "regular expression: only lines that match it")] = ""
+    bash_id: Annotated[str, Says("the command", "the ID of the background command")]
+    filter: Annotated[str, Says("only lines with a match", "regular expression: only lines that match it")] = ""
 
 
 @final
@@ -258,7 +257,7 @@ class KillShell(Verb):
     """Kills a background command by its ID."""
 
     verb: ClassVar[str] = "KillShell"
-    shell_id: Annotated[str, Help("the command", "the ID of the background command")]
+    shell_id: Annotated[str, Says("the command", "the ID of the background command")]
 
 
 @tool(Bash, returns=Text, hints=RUNS_ANYTHING, words=_CLAUDE_WORDS)

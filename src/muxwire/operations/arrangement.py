@@ -10,7 +10,7 @@ from muxwire.host.environment import SIDE_MAX, check_columns
 from muxwire.operations.operation import Arguments, OnPane, Place, Step
 from muxwire.tabs.maker import window_name
 from muxwire.tabs.targets import check_tab_name
-from muxwire.verbs.describe import Least, Most
+from muxwire.verbs.describe import Says
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +29,7 @@ NOTHING = "display-message -p ''"
 class ResizePane(OnPane):
     """Give a pane so many rows or columns, or let it fill its window (`zoom`), or end that."""
 
-    height: Annotated[int | None, Least(1), Most(SIDE_MAX)] = None
+    height: Annotated[int | None, Says(least=1, most=SIDE_MAX)] = None
     width: int | None = None
     zoom: bool | None = None
 

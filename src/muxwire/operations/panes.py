@@ -16,7 +16,7 @@ from muxwire.operations.operation import Arguments, Making, OnPane, Place, Step,
 from muxwire.tabs.maker import checked_request, window_name
 from muxwire.tabs.windows import look_up
 from muxwire.verbs.catalogue import PaneRequest, TabRequest
-from muxwire.verbs.describe import Least, Most
+from muxwire.verbs.describe import Says
 from muxwire.verbs.types import Strings
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Grid(OnPane, Making):
 class SplitEvenly(Grid):
     """Make `count` panes of equal size of `target`; `refs` name the new ones, top to bottom or left to right."""
 
-    count: Annotated[int, Least(2), Most(PANES_MAX)]
+    count: Annotated[int, Says(least=2, most=PANES_MAX)]
     horizontal: bool = False
 
     @property
@@ -145,8 +145,8 @@ class SplitEvenly(Grid):
 class MakeGrid(Grid):
     """Make `rows` times `cols` panes of `target`, which is the first; `refs` name the others, row by row."""
 
-    rows: Annotated[int, Least(1), Most(PANES_MAX)]
-    cols: Annotated[int, Least(1), Most(PANES_MAX)]
+    rows: Annotated[int, Says(least=1, most=PANES_MAX)]
+    cols: Annotated[int, Says(least=1, most=PANES_MAX)]
 
     @property
     def sides(self) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from muxwire.errors import InvalidArgument
 from muxwire.host.environment import SIDE_MAX
 from muxwire.operations.operation import Arguments, Looking, OnPane, Operation, Place, Step, Target, text_of
 from muxwire.tmux.screens import capture_commands, captured
-from muxwire.verbs.describe import Least, Most
+from muxwire.verbs.describe import Says
 from muxwire.verbs.types import HISTORY_LIMIT_MAX
 
 if TYPE_CHECKING:
@@ -170,8 +170,8 @@ class CapturePane(OnPane, Looking):
     Blank rows at the end are left out.
     """
 
-    start: Annotated[int | None, Least(-HISTORY_LIMIT_MAX), Most(SIDE_MAX)] = None
-    end: Annotated[int | None, Least(-HISTORY_LIMIT_MAX), Most(SIDE_MAX)] = None
+    start: Annotated[int | None, Says(least=-HISTORY_LIMIT_MAX, most=SIDE_MAX)] = None
+    end: Annotated[int | None, Says(least=-HISTORY_LIMIT_MAX, most=SIDE_MAX)] = None
 
     def commands(self, places: Sequence[Place]) -> list[Arguments]:
         return [("capture-pane", "-p", *self._rows, "-t", places[0].pane)]

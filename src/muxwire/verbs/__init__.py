@@ -14,10 +14,10 @@ Rules:
 1. A field has the library's name and unit: `timeout`, in seconds. JSON has milliseconds, which its name says:
    `timeout_ms`. A name that Python reserves ends in `_`, which JSON leaves out: `async_`.
 2. Absent is the default. A default that is None or empty is not shown; no number stands for "not given".
-3. `Help` is for people. What a model is shown of a field is its second text, which is short: models pay for all of it
-   in every conversation. Most fields have none, since their name says enough.
+3. What `Says` says first is for people. What a model is shown of a field is its second text, which is short: models
+   pay for all of it in every conversation. Most fields have none, since their name says enough.
 4. The fields of a verb but its tab are a class of their own (`Execute`, of which `ExecuteCommand` is one in a tab):
-   the library's methods take that. What only a program can give, such as a function, says `Here`.
+   the library's methods take that. What only a program can give, such as a function, is `is_here`.
 5. Nothing here knows a front end. Their own options (`muxwire snapshot --svg`) are described there.
 
   describe.py    what an annotation may say, and the parameters of a verb

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, final
 
-from muxwire.verbs.describe import Help, Here, Least, Most, Shown, Unit, Verb
+from muxwire.verbs.describe import Says, Verb
 from muxwire.verbs.types import (
     ACTIVE,
     CHUNK_MAX,
@@ -80,7 +80,7 @@ class InTab(Verb):
 class InTabs(Verb):
     """A verb that acts on some tabs."""
 
-    window_ids: Annotated[Targets, Help("the tabs; none: the one used last", "[]: the active tab")] = ()
+    window_ids: Annotated[Targets, Says("the tabs; none: the one used last", "[]: the active tab")] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,17 +88,17 @@ class Execution(Verb):
     """What running a command and running a script share."""
 
     timeout: Annotated[
-        Milliseconds, Shown("SECONDS"), Least(1), Help("interrupt it after that time", "a build: 600000")
+        Milliseconds, Says("interrupt it after that time", "a build: 600000", metavar="SECONDS", least=1)
     ] = DEFAULT_TIMEOUT
     strip_ansi: StripAnsi | None = None
-    env: Annotated[Environment, Help("run it in a subshell, with that variable")] = field(default_factory=dict)
-    cwd: Annotated[Cwd, Help("run it in a subshell, in that directory")] = ""
-    async_: Annotated[bool, Help("do not wait for its end: ask with its command_id", "do not wait")] = False
-    on_timeout: Annotated[OnTimeout, Help("what to do at the timeout: end it, or leave it running")] = "interrupt"
+    env: Annotated[Environment, Says("run it in a subshell, with that variable")] = field(default_factory=dict)
+    cwd: Annotated[Cwd, Says("run it in a subshell, in that directory")] = ""
+    async_: Annotated[bool, Says("do not wait for its end: ask with its command_id", "do not wait")] = False
+    on_timeout: Annotated[OnTimeout, Says("what to do at the timeout: end it, or leave it running")] = "interrupt"
     idle: Idle = 0.0
     max_chars: MaxChars | None = None
     drawing: Drawing = True
-    on_progress: Annotated[OnProgress | None, Here()] = None
+    on_progress: Annotated[OnProgress | None, Says(is_here=True)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,22 +106,23 @@ class Execute(Execution):
     """A command, and how it is run."""
 
     command: Annotated[
-        CommandLine, Shown("COMMAND"), Help("a command line for the tab's shell, which knows its aliases and functions")
+        CommandLine,
+        Says("a command line for the tab's shell, which knows its aliases and functions", metavar="COMMAND"),
     ] = field(kw_only=False)
-    on_start: Annotated[OnStart | None, Here()] = None
-    on_output: Annotated[OnOutput | None, Here()] = None
-    on_input: Annotated[OnInput | None, Here()] = None
+    on_start: Annotated[OnStart | None, Says(is_here=True)] = None
+    on_output: Annotated[OnOutput | None, Says(is_here=True)] = None
+    on_input: Annotated[OnInput | None, Says(is_here=True)] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script(Execution):
     """A script, and how it is run."""
 
-    language: Annotated[Language, Help("what runs it: the tab's own interpreter; shell: its kind of shell")] = field(
+    language: Annotated[Language, Says("what runs it: the tab's own interpreter; shell: its kind of shell")] = field(
         kw_only=False
     )
-    code: Annotated[str, Help("the script")] = field(kw_only=False)
-    args: Annotated[Strings, Help("its arguments")] = ()
+    code: Annotated[str, Says("the script")] = field(kw_only=False)
+    args: Annotated[Strings, Says("its arguments")] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,8 +155,11 @@ class CreateTab(TabRequest):
     verb: ClassVar[str] = "create_tab"
     host: Annotated[
         Machine,
-        Shown("HOST"),
-        Help("open it on that machine of hosts.toml; without a connection it lives for `keep`", "as hosts.toml allows"),
+        Says(
+            "open it on that machine of hosts.toml; without a connection it lives for `keep`",
+            "as hosts.toml allows",
+            metavar="HOST",
+        ),
     ] = ""
 
 
@@ -163,8 +167,8 @@ class CreateTab(TabRequest):
 class Listing(Verb):
     """Which tabs are listed."""
 
-    closed: Annotated[bool, Help("closed tabs too, whose logs can still be read", "closed tabs too")] = True
-    session: Annotated[str, Shown("NAME"), Help("only the tabs of that tmux session")] = ""
+    closed: Annotated[bool, Says("closed tabs too, whose logs can still be read", "closed tabs too")] = True
+    session: Annotated[str, Says("only the tabs of that tmux session", metavar="NAME")] = ""
 
 
 @final
@@ -173,7 +177,7 @@ class ListTabs(Listing):
     """List tabs and sessions. state "prompt": ready."""
 
     verb: ClassVar[str] = "list_tabs"
-    closed: Annotated[bool, Help("closed tabs too, whose logs can still be read", "closed tabs too")] = False
+    closed: Annotated[bool, Says("closed tabs too, whose logs can still be read", "closed tabs too")] = False
 
 
 @final
@@ -182,9 +186,9 @@ class CloseTab(InTab):
     """Close a tab and end what runs in it. Its log stays."""
 
     verb: ClassVar[str] = "close_tab"
-    force: Annotated[bool, Help("also if something runs in it", "even if something runs")] = False
+    force: Annotated[bool, Says("also if something runs in it", "even if something runs")] = False
     session: Annotated[
-        str, Shown("NAME"), Help("all tabs of that tmux session in place of one tab", "all its tabs instead")
+        str, Says("all tabs of that tmux session in place of one tab", "all its tabs instead", metavar="NAME")
     ] = ""
 
 
@@ -204,12 +208,12 @@ class ResultOf(Verb):
     """What is asked of a command that was left running."""
 
     command_id: CommandId = field(default="", kw_only=False)
-    wait: Annotated[Milliseconds, Help("wait that long for its end; 0: answer at once")] = 0.0
+    wait: Annotated[Milliseconds, Says("wait that long for its end; 0: answer at once")] = 0.0
     idle: Idle = 0.0
     strip_ansi: StripAnsi | None = None
     max_chars: MaxChars | None = None
     drawing: Drawing = True
-    whole: Annotated[bool, Here()] = False
+    whole: Annotated[bool, Says(is_here=True)] = False
 
 
 @final
@@ -237,11 +241,11 @@ class ExecuteScript(Script, InTab):
 class Start(Verb):
     """What is started, and what says that it is ready."""
 
-    command: Annotated[str, Shown("COMMAND"), Help("a line for the tab's shell")] = field(kw_only=False)
-    append_newline: Annotated[bool, Help("run it; else the text is only typed")] = True
-    ready: Annotated[str, Shown("TEXT"), Help("wait until its output holds this text", "text to wait for")] = ""
-    ready_regex: Annotated[bool, Help("`ready` is a regular expression")] = False
-    ready_timeout: Annotated[Milliseconds, Help("wait for `ready` that long")] = DEFAULT_WAIT
+    command: Annotated[str, Says("a line for the tab's shell", metavar="COMMAND")] = field(kw_only=False)
+    append_newline: Annotated[bool, Says("run it; else the text is only typed")] = True
+    ready: Annotated[str, Says("wait until its output holds this text", "text to wait for", metavar="TEXT")] = ""
+    ready_regex: Annotated[bool, Says("`ready` is a regular expression")] = False
+    ready_timeout: Annotated[Milliseconds, Says("wait for `ready` that long")] = DEFAULT_WAIT
 
 
 @final
@@ -258,10 +262,10 @@ class StartProcess(Start, InTab):
 class Stop(Verb):
     """How what runs is stopped."""
 
-    signal: Annotated[str, Help("the first signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL")] = field(
+    signal: Annotated[str, Says("the first signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT or SIGKILL")] = field(
         default="SIGINT", kw_only=False
     )
-    grace: Annotated[Milliseconds, Help("how long each signal has to end it")] = DEFAULT_GRACE
+    grace: Annotated[Milliseconds, Says("how long each signal has to end it")] = DEFAULT_GRACE
 
 
 @final
@@ -278,14 +282,14 @@ class StopProcess(Stop, InTab):
 class Tail(Verb):
     """Which of the last lines are read."""
 
-    lines: Annotated[Positive, Most(LINES_MAX), Shown("N"), Help("the last N lines")] = DEFAULT_LINES
+    lines: Annotated[Positive, Says("the last N lines", most=LINES_MAX, metavar="N")] = DEFAULT_LINES
     strip_ansi: StripAnsi | None = None
     grep: Annotated[
-        str, Shown("REGEX"), Help("only lines with a match", "regex: only lines with a match, and before and after it")
+        str, Says("only lines with a match", "regex: only lines with a match, and before and after it", metavar="REGEX")
     ] = ""
-    before: Annotated[Count, Shown("N"), Help("lines before each match")] = 0
-    after: Annotated[Count, Shown("N"), Help("lines after each match")] = 0
-    command_id: Annotated[CommandId, Help("only what that command wrote")] = ""
+    before: Annotated[Count, Says("lines before each match", metavar="N")] = 0
+    after: Annotated[Count, Says("lines after each match", metavar="N")] = 0
+    command_id: Annotated[CommandId, Says("only what that command wrote")] = ""
     drawing: Drawing = True
 
 
@@ -303,10 +307,10 @@ class ReadLogs(Tail, InTab):
 class Piece(Verb):
     """Which piece of the output is read."""
 
-    from_byte: Annotated[Offset, Help("begin at that offset of its output")] = 0
-    max_bytes: Annotated[Positive, Unit("bytes"), Most(CHUNK_MAX), Help("at most so many at once")] = DEFAULT_MAX_BYTES
+    from_byte: Annotated[Offset, Says("begin at that offset of its output")] = 0
+    max_bytes: Annotated[Positive, Says("at most so many at once", unit="bytes", most=CHUNK_MAX)] = DEFAULT_MAX_BYTES
     strip_ansi: StripAnsi | None = None
-    wait: Annotated[Milliseconds, Help("wait that long for more output, if there is none")] = 0.0
+    wait: Annotated[Milliseconds, Says("wait that long for more output, if there is none")] = 0.0
 
 
 @final
@@ -325,21 +329,21 @@ class SetHistoryLimit(Verb):
     """Set how many lines of scrollback new tabs keep; logs keep all."""
 
     verb: ClassVar[str] = "set_history_limit"
-    limit: Annotated[Count, Most(HISTORY_LIMIT_MAX), Help("rows of scrollback, for each tab")] = field(kw_only=False)
+    limit: Annotated[Count, Says("rows of scrollback, for each tab", most=HISTORY_LIMIT_MAX)] = field(kw_only=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screenshot(Verb):
     """Which screen is shown, and how much of it."""
 
-    at_byte: Annotated[Offset | None, Help("as it was at that offset of its output")] = None
-    command_id: Annotated[CommandId, Help("as it was when that command had ended")] = ""
-    ago: Annotated[Milliseconds | None, Help("as it was that long ago", "")] = None
+    at_byte: Annotated[Offset | None, Says("as it was at that offset of its output")] = None
+    command_id: Annotated[CommandId, Says("as it was when that command had ended")] = ""
+    ago: Annotated[Milliseconds | None, Says("as it was that long ago")] = None
     scrollback: Annotated[
-        Count | None, Shown("N"), Help("also N rows above it; 0: all", "also N rows above; 0: all")
+        Count | None, Says("also N rows above it; 0: all", "also N rows above; 0: all", metavar="N")
     ] = None
-    cells: Annotated[bool, Help("colours and other styles too", "styles")] = False
-    unwrap: Annotated[bool, Help("join rows that the terminal wrapped", "")] = False
+    cells: Annotated[bool, Says("colours and other styles too", "styles")] = False
+    unwrap: Annotated[bool, Says("join rows that the terminal wrapped")] = False
 
 
 @final
@@ -348,26 +352,26 @@ class TakeSnapshot(Screenshot, InTab):
     """See a tab's screen: now, ago_ms ago, at_byte or command_id's end. For text read the log."""
 
     verb: ClassVar[str] = "snapshot"
-    image: Annotated[bool, Help("a picture too, as PNG", "")] = False
+    image: Annotated[bool, Says("a picture too, as PNG")] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions(Verb):
     """What is waited for: what a tab writes or shows."""
 
-    until: Annotated[Until, Help("a text in its output, or new on its screen")] = ""
+    until: Until = ""
     regex: Regex = ""
     gone: Gone = False
     stable: Annotated[
         Milliseconds,
-        Shown("SECONDS"),
-        Help(
+        Says(
             "its screen has not changed for that long; with gone: the text stays away that long",
             "screen unchanged so long",
+            metavar="SECONDS",
         ),
     ] = 0.0
     idle: Annotated[
-        Milliseconds, Shown("SECONDS"), Help("it has written nothing for that long", "no output for so long")
+        Milliseconds, Says("it has written nothing for that long", "no output for so long", metavar="SECONDS")
     ] = 0.0
 
 
@@ -377,24 +381,27 @@ class Typing(Conditions):
 
     keys: Annotated[
         Texts,
-        Least(1),
-        Shown("KEY"),
-        Help(
+        Says(
             "tmux's name of a key (Enter, C-c, M-x, Up, F5) or literal text",
             "key names (Enter, C-c, M-x, Up, F5, Click@COL,ROW) or text",
+            least=1,
+            metavar="KEY",
         ),
     ] = field(default=(), kw_only=False)
     answers: Annotated[
         Strings,
-        Shown("LINE"),
-        Help("lines to enter, one each time the program waits for input again", "lines, each when it asks"),
+        Says(
+            "lines to enter, one each time the program waits for input again",
+            "lines, each when it asks",
+            metavar="LINE",
+        ),
     ] = ()
-    literal: Annotated[bool, Help("type all as text, also the name of a key", "no key names")] = False
-    paste: Annotated[bool, Help("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
-    enter: Annotated[bool, Here()] = False
+    literal: Annotated[bool, Says("type all as text, also the name of a key", "no key names")] = False
+    paste: Annotated[bool, Says("as pasted blocks, bracketed where the program asks", "as pasted blocks")] = False
+    enter: Annotated[bool, Says(is_here=True)] = False
     wait: Annotated[
         Milliseconds,
-        Help("wait at most that long; given alone, for the program's answer", "at most; alone: for the answer"),
+        Says("wait at most that long; given alone, for the program's answer", "at most; alone: for the answer"),
     ] = 0.0
 
 
@@ -412,11 +419,11 @@ class SendKeys(Typing, InTab):
 class Wait(Conditions):
     """What is waited for in a tab: any one of these is enough."""
 
-    exit: Annotated[bool, Help("its program ends")] = False
-    prompt: Annotated[bool, Help("its shell is ready for a command", "the shell is ready")] = False
-    bell: Annotated[bool, Help("it rings the bell")] = False
-    from_byte: Annotated[Offset | None, Help("count output from that offset on")] = None
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("give up after that time")] = DEFAULT_WAIT
+    exit: Annotated[bool, Says("its program ends")] = False
+    prompt: Annotated[bool, Says("its shell is ready for a command", "the shell is ready")] = False
+    bell: Annotated[bool, Says("it rings the bell")] = False
+    from_byte: Annotated[Offset | None, Says("count output from that offset on")] = None
+    timeout: Annotated[Milliseconds, Says("give up after that time", metavar="SECONDS")] = DEFAULT_WAIT
 
 
 @final
@@ -435,21 +442,21 @@ class Watching(Verb):
 
     kinds: Annotated[
         Strings,
-        Shown("KIND"),
-        Help(
+        Says(
             "only events of that kind; none: all but output",
             "as command_finished, bell, exited, output; a wrong one's error lists all",
+            metavar="KIND",
         ),
     ] = ()
     since: Annotated[
         Count | None,
-        Help(
+        Says(
             "what happened after the `next` of an earlier answer; 0: all that is kept; absent: from now on",
             "next of the last answer; 0: all kept",
         ),
     ] = None
-    max_events: Annotated[Positive, Help("at most so many at once")] = EVENTS_AT_ONCE
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("end after that time")] = DEFAULT_WAIT
+    max_events: Annotated[Positive, Says("at most so many at once")] = EVENTS_AT_ONCE
+    timeout: Annotated[Milliseconds, Says("end after that time", metavar="SECONDS")] = DEFAULT_WAIT
 
 
 @final
@@ -458,8 +465,8 @@ class WatchEvents(Watching, InTabs):
     """Wait for events in tabs, by programs and people. Output only if in kinds."""
 
     verb: ClassVar[str] = "watch_events"
-    window_ids: Annotated[Targets, Help("only of these tabs; none: of all", "[]: all")] = ()
-    max_events: Annotated[Positive, Help("at most so many at once")] = DEFAULT_EVENTS
+    window_ids: Annotated[Targets, Says("only of these tabs; none: of all", "[]: all")] = ()
+    max_events: Annotated[Positive, Says("at most so many at once")] = DEFAULT_EVENTS
 
 
 @final
@@ -468,7 +475,7 @@ class ShowTerminal(InTab):
     """Let the person see and use a tab, as for a secret. attach: what to pass on where no terminal is shown."""
 
     verb: ClassVar[str] = "show_terminal"
-    why: Annotated[str, Shown("TEXT"), Help("what the person is to do there", "what to do there")] = ""
+    why: Annotated[str, Says("what the person is to do there", "what to do there", metavar="TEXT")] = ""
 
 
 @final
@@ -477,15 +484,15 @@ class RunTmuxOperations(Verb):
     """Steps in one call: make panes (ids work as window_id), arrange, type, run, wait."""
 
     verb: ClassVar[str] = "run_tmux_operations"
-    operations: Annotated[Objects, Help("the steps: docs/operations.md has their kinds")] = field(kw_only=False)
-    on_error: Annotated[OnError, Help("what to do after a step that fails")] = "stop"
-    dry_run: Annotated[bool, Help("send nothing; show what would be sent")] = False
-    rollback_on_error: Annotated[bool, Help("if a step fails, close what others made")] = False
+    operations: Annotated[Objects, Says("the steps: docs/operations.md has their kinds")] = field(kw_only=False)
+    on_error: Annotated[OnError, Says("what to do after a step that fails")] = "stop"
+    dry_run: Annotated[bool, Says("send nothing; show what would be sent")] = False
+    rollback_on_error: Annotated[bool, Says("if a step fails, close what others made")] = False
     dispatch_timeout: Annotated[
-        Milliseconds, Shown("SECONDS"), Least(1), Help("how long tmux may take to answer a step")
+        Milliseconds, Says("how long tmux may take to answer a step", metavar="SECONDS", least=1)
     ] = DISPATCH_TIMEOUT
-    timeout: Annotated[Milliseconds, Shown("SECONDS"), Help("how long the whole list may take; 0: no limit")] = 0.0
-    max_chars: Annotated[int | None, Least(1), Here()] = None
+    timeout: Annotated[Milliseconds, Says("how long the whole list may take; 0: no limit", metavar="SECONDS")] = 0.0
+    max_chars: Annotated[int | None, Says(least=1, is_here=True)] = None
 
 
 VERBS: Final[tuple[type[Verb], ...]] = (

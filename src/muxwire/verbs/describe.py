@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import reduce
 from operator import or_
 from typing import Annotated, Any, ClassVar, Final, Literal, Union, cast, final, get_args, get_origin, get_type_hints
@@ -31,76 +31,41 @@ _OF_A_TAB: Final = ("window_id", "window_ids", "target")
 # `eq=False`: `Annotated` hashes these, and no two are compared. To make their comparison methods takes 2 ms of a verb.
 
 
-@final
 @dataclass(frozen=True, slots=True, eq=False)
-class Help:
-    """One line on a field for people, and in `brief` what a model is told, if the name does not say it."""
+class Says:
+    """What an annotation says of a field. Of several that say the same the last counts: that of the field itself.
 
-    text: str
+    `help` is one line for people; `brief` what a model is told, if the name does not say it. `unit`: what is counted;
+    `ms` is seconds here, and whole milliseconds in JSON. `least` and `most`: the numbers that are taken, in the unit of
+    JSON. `metavar` stands for the value in a usage line. `is_here`: only a program that uses the library can give it:
+    neither JSON nor an option has it.
+    """
+
+    help: str = ""
     brief: str = ""
+    unit: str = field(default="", kw_only=True)
+    least: int | None = field(default=None, kw_only=True)
+    most: int | None = field(default=None, kw_only=True)
+    metavar: str = field(default="", kw_only=True)
+    is_here: bool = field(default=False, kw_only=True)
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class Unit:
-    """What is counted: `ms` is seconds here, and whole milliseconds in JSON."""
-
-    name: str
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Least:
-    """The smallest number that is taken."""
-
-    value: int
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Most:
-    """The largest number that is taken."""
-
-    value: int
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Shown:
-    """What stands for the value in a usage line: `NAME`."""
-
-    metavar: str
-
-
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Here:
-    """Only a program that uses the library can give it: neither JSON nor an option has it."""
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Parameter:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter(Says):
     """One field as its declaration has it.
 
     `kind` is its type without `None`: `bool`, `int`, `float`, `str`, or a form of `tuple`, `Mapping`, `Literal`.
-    `choices` are the values that it may have; none if there are too many to name. `least` and `most` are in the unit of
-    JSON. `default` is of no use if it is `required`.
+    `choices` are the values that it may have; none if there are too many to name. `default` is of no use if it is
+    `required`. `optional`: it may be None.
     """
 
     name: str
     kind: Any
     choices: tuple[str, ...]
-    help: str
-    brief: str
-    unit: str
-    least: int | None
-    most: int | None
-    metavar: str
     required: bool
     default: Any
-    optional: bool  # it may be None
-    is_here: bool
+    optional: bool
 
     @property
     def json_name(self) -> str:
@@ -130,7 +95,7 @@ def all_parameters(described: type[Any]) -> dict[str, Parameter]:
     """What each field of a dataclass says, by its name."""
     if described not in _known:
         hints = get_type_hints(described, include_extras=True)
-        _known[described] = {field.name: _parameter(field, hints[field.name]) for field in fields(described)}
+        _known[described] = {one.name: _parameter(one, hints[one.name]) for one in fields(described)}
     return _known[described]
 
 
@@ -139,32 +104,29 @@ def parameters(described: type[Any]) -> tuple[Parameter, ...]:
     return tuple(one for one in all_parameters(described).values() if not one.is_here)
 
 
-def _parameter(field: Any, hint: Any) -> Parameter:  # noqa: ANN401 (types are values of no common type)
-    kind, said, optional = _unwrapped(hint)
-    # The last one counts: a field's own after those of a type that it shares.
-    found: dict[type, Any] = {type(one): one for one in said}
-    text, unit, least, most = found.get(Help), found.get(Unit), found.get(Least), found.get(Most)
-    default = field.default if field.default is not MISSING else None
-    if field.default_factory is not MISSING:
-        default = field.default_factory()
+def _parameter(declared: Any, hint: Any) -> Parameter:  # noqa: ANN401 (types are values of no common type)
+    kind, annotations, optional = _unwrapped(hint)
+    said = {
+        one.name: value
+        for says in annotations
+        for one in fields(Says)
+        if (value := getattr(says, one.name)) is not one.default
+    }
+    default = declared.default if declared.default is not MISSING else None
+    if declared.default_factory is not MISSING:
+        default = declared.default_factory()
     return Parameter(
-        name=field.name,
+        **said,
+        name=declared.name,
         kind=kind,
         choices=get_args(kind) if get_origin(kind) is Literal else (),
-        help=text.text if text else "",
-        brief=text.brief if text else "",
-        unit=unit.name if unit else "",
-        least=least.value if least else None,
-        most=most.value if most else None,
-        metavar=found[Shown].metavar if Shown in found else "",
-        required=field.default is MISSING and field.default_factory is MISSING,
+        required=declared.default is MISSING and declared.default_factory is MISSING,
         default=default,
         optional=optional,
-        is_here=Here in found,
     )
 
 
-def _unwrapped(hint: Any) -> tuple[Any, tuple[object, ...], bool]:  # noqa: ANN401
+def _unwrapped(hint: Any) -> tuple[Any, tuple[Any, ...], bool]:  # noqa: ANN401
     """A type without `Annotated` and `None`, what the former said, and whether the latter was there."""
     if get_origin(hint) is Annotated:
         of, *more = get_args(hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
-from muxwire.verbs.describe import Help, Here, Least, Shown, Unit
+from muxwire.verbs.describe import Says
 
 # A command that needs longer than this is better waited for with command_result: some clients give up at 60 s.
 DEFAULT_TIMEOUT = 10.0
@@ -36,12 +36,12 @@ UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 # The tab used last: what an absent window_id means.
 ACTIVE = "."
 
-Milliseconds = Annotated[float, Unit("ms"), Least(0)]
-Count = Annotated[int, Least(0)]
-Positive = Annotated[int, Least(1)]
-Offset = Annotated[int, Unit("bytes"), Least(0), Shown("N")]
+Milliseconds = Annotated[float, Says(unit="ms", least=0)]
+Count = Annotated[int, Says(least=0)]
+Positive = Annotated[int, Says(least=1)]
+Offset = Annotated[int, Says(unit="bytes", least=0, metavar="N")]
 # Columns and rows.
-Size = Annotated[tuple[int, int], Shown("COLSxROWS")]
+Size = Annotated[tuple[int, int], Says(metavar="COLSxROWS")]
 Strings = Sequence[str]
 # The steps of a list, each with a schema of its own.
 Objects = Sequence[Any]
@@ -85,39 +85,39 @@ OnInput = Callable[[str], object]
 OnStart = Callable[[str], object]
 # A map, as in other servers; JSON may also have a list of NAME=VALUE, which the schema does not say: clients warn of a
 # parameter that has two types.
-Environment = Annotated[Mapping[str, str], Shown("NAME=VALUE"), Help("environment variables")]
+Environment = Annotated[Mapping[str, str], Says("environment variables", metavar="NAME=VALUE")]
 # How a tab is named is said once, in the server's instructions: ten tools take one.
 Target = Annotated[
-    str, Shown("TAB"), Help("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)")
+    str, Says("a tab: its id (@N), its name, SESSION:TAB, or . for the one used last (the default)", metavar="TAB")
 ]
-Targets = Annotated[Strings, Shown("TAB")]
-StripAnsi = Annotated[bool, Help("plain text: no colours, progress bars reduced to their last state")]
+Targets = Annotated[Strings, Says(metavar="TAB")]
+StripAnsi = Annotated[bool, Says("plain text: no colours, progress bars reduced to their last state")]
 # Whether what a program draws on the alternate screen is in the output: a program is given it, a model is not.
-Drawing = Annotated[bool, Here()]
-Idle = Annotated[Milliseconds, Help("return, and leave it running, when nothing new came for that long")]
-MaxChars = Annotated[Positive, Unit("characters"), Help("cut the output in its middle beyond that")]
-Until = Annotated[str, Shown("TEXT"), Help("a text in its output", "text to wait for")]
-Regex = Annotated[str, Shown("REGEX"), Help("a match in its output")]
-Gone = Annotated[bool, Help("wait until the text or match has left the screen", "until it is off the screen")]
-CommandId = Annotated[str, Shown("ID"), Help("the command_id that running a command has returned")]
+Drawing = Annotated[bool, Says(is_here=True)]
+Idle = Annotated[Milliseconds, Says("return, and leave it running, when nothing new came for that long")]
+MaxChars = Annotated[Positive, Says("cut the output in its middle beyond that", unit="characters")]
+Until = Annotated[str, Says("a text in its output, or new on its screen", metavar="TEXT")]
+Regex = Annotated[str, Says("a match in its output", metavar="REGEX")]
+Gone = Annotated[bool, Says("wait until the text or match has left the screen", "until it is off the screen")]
+CommandId = Annotated[str, Says("the command_id that running a command has returned", metavar="ID")]
 Language = Literal["python", "typescript", "javascript", "shell", "bash"]
 OnTimeout = Literal["interrupt", "leave"]
 OnError = Literal["stop", "continue"]
 
 # What a new tab or pane is, and what runs in it.
-TabName = Annotated[str, Shown("NAME"), Help("what the tab is called")]
-Cwd = Annotated[Folder, Shown("DIR"), Help("the directory to start in")]
-Login = Annotated[bool, Help("a login shell")]
-Shell = Annotated[str, Shown("PROGRAM"), Help("a shell other than $SHELL")]
-Argv = Annotated[Strings, Shown("COMMAND"), Help("what to run in place of a shell", "argv in place of a shell")]
-Session = Annotated[str, Shown("NAME"), Help("show it in that tmux session too")]
-TabSize = Annotated[Size | None, Help("a fixed size, which attached terminals do not change", "columns, rows")]
+TabName = Annotated[str, Says("what the tab is called", metavar="NAME")]
+Cwd = Annotated[Folder, Says("the directory to start in", metavar="DIR")]
+Login = Annotated[bool, Says("a login shell")]
+Shell = Annotated[str, Says("a shell other than $SHELL", metavar="PROGRAM")]
+Argv = Annotated[Strings, Says("what to run in place of a shell", "argv in place of a shell", metavar="COMMAND")]
+Session = Annotated[str, Says("show it in that tmux session too", metavar="NAME")]
+TabSize = Annotated[Size | None, Says("a fixed size, which attached terminals do not change", "columns, rows")]
 TabStripAnsi = Annotated[
     bool,
-    Help("all that is read of it is plain text: no colours, progress bars reduced to their last state"),
+    Says("all that is read of it is plain text: no colours, progress bars reduced to their last state"),
 ]
 IdleTimeout = Annotated[
-    Milliseconds, Shown("TIME"), Help("close it when it was not used for that long", "close when unused so long")
+    Milliseconds, Says("close it when it was not used for that long", "close when unused so long", metavar="TIME")
 ]
 
 EventKind = Literal[
