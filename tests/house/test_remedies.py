@@ -12,7 +12,7 @@ import pytest
 from muxwire.cli import printing
 from muxwire.mcp import registry
 from muxwire.verbs.catalogue import VERBS
-from muxwire.verbs.words import mentions, spelled
+from muxwire.verbs.words import MENTION, spelled
 
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "muxwire"
 IDS = {verb.verb for verb in VERBS}
@@ -51,6 +51,6 @@ def test_every_verb_has_its_words(words: dict[str, str]) -> None:
 
 def test_only_verbs_are_replaced() -> None:
     text = "`list_tabs` shows `df -h` and `tmux`; `close_tab.force`"
-    assert mentions(text) == ["list_tabs", "tmux", "close_tab.force"]
+    assert MENTION.findall(text) == ["list_tabs", "tmux", "close_tab.force"]
     assert spelled(text, printing.WORDS) == "muxwire ls shows `df -h` and `tmux`; muxwire kill -f (or --force)"
     assert spelled(text, registry.WORDS) == "list_tabs shows `df -h` and `tmux`; close_tab and force: true"

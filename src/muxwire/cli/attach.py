@@ -117,15 +117,10 @@ def _other_machine(console: Console, arguments: argparse.Namespace, host: str, t
     from muxwire.tmux.start import HUB
 
     there = server_on(arguments, host, console.environ)
-    session, window = _find([row.tab for row in tabs_on(there)], target, hub=HUB)
+    session, window = _find(tabs_on(there), target, hub=HUB)
     words = (*_features(console, arguments), *_shown(arguments, session, window, host))
     shown: list[str] = there.shown(" ".join('"{}"'.format(word.replace('"', '\\"')) for word in words))
     return shown
-
-
-def _flags(arguments: argparse.Namespace) -> str:
-    flags = {"read-only": arguments.read_only, "ignore-size": arguments.ignore_size or arguments.read_only}
-    return ",".join(name for name, wanted in flags.items() if wanted)
 
 
 def _own_server(console: Console, arguments: argparse.Namespace) -> list[str]:
@@ -150,7 +145,8 @@ def _shown(arguments: argparse.Namespace, session: str, window: str, name: str) 
     """The tmux commands that show a window in a session of the person's own; there the next tab, once there is none."""
     from muxwire.tmux.start import HUB, KEEPER_NAME
 
-    flags = _flags(arguments)
+    wanted = {"read-only": arguments.read_only, "ignore-size": arguments.ignore_size or arguments.read_only}
+    flags = ",".join(name for name, is_wanted in wanted.items() if is_wanted)
     return [
         "new-session", "-t", f"={session}", *(("-f", flags) if flags else ()), ";",
         # The session ends when its one client detaches.
@@ -185,28 +181,26 @@ def _asked_for(arguments: argparse.Namespace) -> Iterator[tuple[str, ...]]:
 
 
 def _find(rows: Sequence[ListedTab], target: str, *, hub: str) -> tuple[str, str]:
-    """The session whose windows are to be shown, and the window to begin with; NoSuchTarget."""
+    """The session whose windows are to be shown, and the window to begin with; NoSuchTarget.
+
+    A tab is named by its id, by its name, or by SESSION:TAB; the first two are looked for in the session `hub`.
+    """
+    from muxwire.tabs.record import shown_name
+
     in_hub = [row for row in rows if row.session == hub]
     if not in_hub:
         raise NoSuchTarget("the instance has no tab", remedy=_GONE_REMEDY)
     if target == ACTIVE:
         return hub, next((row.window for row in in_hub if row.used), in_hub[0].window)
-    return _named(rows, in_hub, target, remedy="muxwire ls shows every tab; muxwire new makes one")
-
-
-def _named(rows: Sequence[ListedTab], among: Sequence[ListedTab], target: str, *, remedy: str) -> tuple[str, str]:
-    """As `_find`, for an id, a name, or SESSION:TAB; a bare id or name is looked for among `among`."""
-    from muxwire.tabs.record import shown_name
-
     shown = shown_name(target)
     session, _, rest = target.partition(":")
     meant = (
-        [row for row in among if target in (row.window, row.pane)]
-        or [row for row in among if shown_name(row.name) == shown]
+        [row for row in in_hub if target in (row.window, row.pane)]
+        or [row for row in in_hub if shown_name(row.name) == shown]
         or [row for row in rows if row.session == session and rest in ("", row.index, row.name)]
     )
     if not meant:
-        raise NoSuchTarget(f"no tab is called {target!r}", remedy=remedy)
+        raise NoSuchTarget(f"no tab is called {target!r}", remedy="muxwire ls shows every tab; muxwire new makes one")
     if len(meant) > 1 and (rest or shown_name(meant[0].name) == shown):
         ids = ", ".join(row.window for row in meant)
         raise NoSuchTarget(f"{target!r} names {len(meant)} tabs: {ids}", remedy="use one of these ids")

@@ -164,19 +164,16 @@ class Console(ABC):
         with suppress(OSError):
             self.write("".join(signs).encode() + b"\n", error=True)
 
-    def complain(self, code: str, message: str, remedy: str, *, as_json: bool) -> None:
+    def explain(self, error: MuxwireError | OSError, *, as_json: bool) -> None:
         """Say what went wrong and what to do: on stdout as a document, else on stderr."""
-        message, remedy = spoken(message), spoken(remedy)
+        if isinstance(error, MuxwireError):
+            code, message, remedy = error.code, spoken(str(error)), spoken(error.remedy)
+        else:
+            name = f"{error.filename}: " if error.filename else ""
+            code, message = "os_error", f"{name}{error.strerror or error}"
+            remedy = "" if error.filename in STREAMS else spoken(remedy_for(error))
         if as_json:
             with suppress(OSError):  # stdout cannot be written (a full device): stderr gets the error
                 self.document({"error": {"code": code, "message": message, "remedy": remedy}})
                 return
         self.warn(f"muxwire: {message}" + (f"\n  {remedy}" if remedy else ""))
-
-    def explain(self, error: MuxwireError | OSError, *, as_json: bool) -> None:
-        if isinstance(error, MuxwireError):
-            self.complain(error.code, str(error), error.remedy, as_json=as_json)
-        else:
-            name = f"{error.filename}: " if error.filename else ""
-            remedy = "" if error.filename in STREAMS else remedy_for(error)
-            self.complain("os_error", f"{name}{error.strerror or error}", remedy, as_json=as_json)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import TmuxUnavailable
 from muxwire.host.elsewhere import far, missing
@@ -28,7 +28,10 @@ _LISTS = {"t": WINDOWS, "c": "#{window_id} #{pane_current_command}", "d": "#{win
 @final
 @dataclass(frozen=True, slots=True)
 class ListedTab:
-    """A tab as one session shows it; `used` if it is the one that was used last."""
+    """A tab as one session shows it; `used` if it is the one that was used last.
+
+    Of a tab on another machine also the program in its foreground, and the directory of that.
+    """
 
     window: str
     index: str
@@ -36,6 +39,8 @@ class ListedTab:
     used: bool
     session: str
     name: str
+    command: str = ""
+    cwd: str = ""
 
 
 def tmux_of(name: str, environ: Mapping[str, str]) -> tuple[int | None, tuple[str, str, str]]:
@@ -96,14 +101,6 @@ def tab_of(line: str) -> ListedTab | None:
     return ListedTab(window, index, pane, used[1:] == window, session, name)
 
 
-class TabThere(NamedTuple):
-    """A tab there, the program in its foreground, and the directory of that."""
-
-    tab: ListedTab
-    command: str
-    cwd: str
-
-
 def server_on(arguments: argparse.Namespace, host: str, environ: Mapping[str, str]) -> Any:  # noqa: ANN401 - far/there.py
     """The server on a host that the command line means; HostUnavailable, InstanceUnavailable, InvalidArgument."""
     there = far("there")
@@ -112,9 +109,12 @@ def server_on(arguments: argparse.Namespace, host: str, environ: Mapping[str, st
     return there.server_on(host, arguments.name or environ.get("MUXWIRE_NAME", ""), environ)
 
 
-def tabs_on(there: Any) -> list[TabThere]:  # noqa: ANN401
+def tabs_on(there: Any) -> list[ListedTab]:  # noqa: ANN401
     """The tabs there, as tmux lists them; InstanceUnavailable."""
     rows = there.listed(_LISTS)
     commands, places = (dict(row.split(" ", 1) for row in rows[kind]) for kind in ("c", "d"))
-    tabs = [tab for row in rows["t"] if (tab := tab_of(row)) is not None]
-    return [TabThere(tab, commands.get(tab.window, ""), places.get(tab.window, "")) for tab in tabs]
+    return [
+        replace(tab, command=commands.get(tab.window, ""), cwd=places.get(tab.window, ""))
+        for row in rows["t"]
+        if (tab := tab_of(row)) is not None
+    ]

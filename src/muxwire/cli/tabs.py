@@ -136,18 +136,17 @@ def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> i
     from muxwire.tmux.start import HUB
 
     there = server_on(arguments, host, console.environ)
-    rows = [row for row in tabs_on(there) if row.tab.session == (arguments.session or HUB)]
+    rows = [row for row in tabs_on(there) if row.session == (arguments.session or HUB)]
     if arguments.json:
         tabs = [
-            {"window_id": f"{host}/{row.tab.window}", "name": row.tab.name, "session": row.tab.session, "host": host,
-             "current_command": row.command, "cwd": row.cwd, "active": row.tab.used}
+            {"window_id": f"{host}/{row.window}", "name": row.name, "session": row.session, "host": host,
+             "current_command": row.command, "cwd": row.cwd, "active": row.used}
             for row in rows
         ]  # fmt: skip
         console.document({"instance": there.server.instance, "tabs": tabs, "sessions": []})
         return 0
     lines = [
-        (f"{host}/{tab.window}{'*' if tab.used else ''}", tab.name, tab.session, command, cwd)
-        for tab, command, cwd in rows
+        (f"{host}/{row.window}{'*' if row.used else ''}", row.name, row.session, row.command, row.cwd) for row in rows
     ]
     for line in table(tuple(column for column in _HEAD if column != "STATE"), lines):
         console.say(line)

@@ -245,10 +245,6 @@ class OwnersTab(Tab):
         self.link = link
         self.seen = seen
 
-    def __repr__(self) -> str:
-        doing = f"closed: {self.end_reason}" if self.end_reason else f"{self.state}, in {self.cwd or '?'}"
-        return f"<muxwire.Tab {self.key} {self.name!r}: {doing}>"
-
 
 @final
 class OwnersTerminals(Terminals):

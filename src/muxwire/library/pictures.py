@@ -6,7 +6,7 @@ Each character stands in the middle of its cell, whatever font has it.
 from __future__ import annotations
 
 import io
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, cast, final
 
 from muxwire.errors import InvalidArgument
@@ -92,23 +92,15 @@ class _Fonts:
         # Pillow contains a font, for a machine that has none of these.
         own = cast("FreeTypeFont", ImageFont.load_default(_FONT_SIZE))
         self._faces = next(filter(None, map(_faces, _FONTS)), (own,) * 4)
-        self._further: list[FreeTypeFont] | None = None
-        self._known: dict[str, FreeTypeFont | None] = {}
         self.ascent, descent = self._faces[0].getmetrics()
         self.width, self.height = round(self._faces[0].getlength("M")), self.ascent + descent
 
     def of(self, text: str, style: Style) -> FreeTypeFont:
         """The font to draw `text` with: the first that has its first character."""
         face = self._faces[style.bold + 2 * style.italic]
-        if text.isascii():
+        if text.isascii() or _has(self._faces[0], text[0]):
             return face
-        if text not in self._known:
-            if self._further is None:
-                self._further = [font for name in _FURTHER if (font := _font(name)) is not None]
-            fonts = (self._faces[0], *self._further)
-            self._known[text] = next((font for font in fonts if _has(font, text[0])), None)
-        found = self._known[text]
-        return face if found is None or found is self._faces[0] else found
+        return _further(text[0]) or face
 
 
 def _faces(names: Sequence[str]) -> tuple[FreeTypeFont, ...] | None:
@@ -126,6 +118,13 @@ def _font(name: str) -> FreeTypeFont | None:
         return None
 
 
+@cache
+def _further(character: str) -> FreeTypeFont | None:
+    """The first of the further fonts that has it."""
+    return next((font for name in _FURTHER if (font := _font(name)) is not None and _has(font, character)), None)
+
+
+@lru_cache(1024)
 def _has(font: FreeTypeFont, character: str) -> bool:
     return bytes(font.getmask(character)) != bytes(font.getmask(_MISSING))
 

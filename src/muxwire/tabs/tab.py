@@ -161,7 +161,7 @@ class Tab:
         self._keys = KeySender(runner)
 
     def __repr__(self) -> str:
-        doing = f"closed: {self.end_reason}" if self.pane.session.closed else f"{self.state}, in {self.cwd or '?'}"
+        doing = f"closed: {self.end_reason}" if self.end_reason else f"{self.state}, in {self.cwd or '?'}"
         return f"<muxwire.Tab {self.key} {self.name!r}: {doing}>"
 
     def __dir__(self) -> list[str]:

@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MENTION = re.compile(r"`([a-z_]+(?:\.[a-z_]+)?)`")
+MENTION = re.compile(r"`([a-z_]+(?:\.[a-z_]+)?)`")
 
 
 def spelled(text: str, words: Mapping[str, str]) -> str:
     """The text with these words for the verbs that it names; other things between backticks stay as they are."""
-    return _MENTION.sub(lambda found: words.get(found[1], found[0]), text)
-
-
-def mentions(text: str) -> list[str]:
-    """What may be ids of verbs in a text."""
-    return _MENTION.findall(text)
+    return MENTION.sub(lambda found: words.get(found[1], found[0]), text)
