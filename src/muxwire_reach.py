@@ -169,12 +169,7 @@ def hello(kind: str, words: list[str], environ: Mapping[str, str]) -> bytes:
         directory = os.getcwd()
     except FileNotFoundError:
         directory = ""
-    sizes = list[object]()
-    for descriptor in (0, 1, 2):
-        try:
-            sizes.append(list(os.get_terminal_size(descriptor)))
-        except OSError:
-            sizes.append(None)
+    sizes = [terminal_size(descriptor) for descriptor in (0, 1, 2)]
     fields = {
         "muxwire": PROTOCOL, "version": VERSION, "program": sys.executable, "kind": kind, "words": words,
         "directory": directory, "sizes": sizes,
@@ -190,7 +185,7 @@ def _json(value: object) -> str:
             return quoted(value)
         case dict():
             return "{" + ",".join(f"{quoted(key)}:{_json(item)}" for key, item in value.items()) + "}"
-        case list():
+        case list() | tuple():
             return "[" + ",".join(map(_json, value)) + "]"
         case bool():
             return "true" if value else "false"
@@ -201,6 +196,14 @@ def _json(value: object) -> str:
 
 
 # What the two programs of a verb do alike: `muxwire_client` and the whole command line.
+
+
+def terminal_size(descriptor: int) -> tuple[int, int] | None:
+    """The columns and rows of a terminal; None for what is none."""
+    try:
+        return os.get_terminal_size(descriptor)
+    except OSError:
+        return None
 
 
 def write_all(descriptor: int, data: bytes, name: str) -> None:

@@ -175,4 +175,4 @@ async def test_the_instance_of_a_program_is_listed() -> None:
                 assert done.stderr.decode().startswith(said)
             # A verb that types means `main`, and says so.
             typed = await anyio.run_process(place.argv("send-keys", "x"), env=place.environ, check=False)
-            assert typed.stderr.endswith(b"; the instance is main: --name NAME chooses another\n")
+            assert typed.stderr.endswith(f"; this is the instance main, --name chooses {name}\n".encode())

@@ -34,10 +34,10 @@ async def test_start_up_files_that_hold_a_shell_up(
     assert "HOME=$(mktemp -d)" in found.remedy
 
 
-@pytest.mark.parametrize(("shell", "message"), [("/bin/cat", "is not known"), ("/no/such/bash", "cannot be run")])
-def test_a_shell_that_tabs_cannot_have(environ: dict[str, str], shell: str, message: str) -> None:
+@pytest.mark.parametrize("shell", ["/bin/cat", "/no/such/bash"])
+def test_a_shell_that_tabs_cannot_have(environ: dict[str, str], shell: str) -> None:
     found = only(trials.unknown(environ | {"SHELL": shell}, BASH))
-    assert (found.level, message in found.message) == ("warning", True)
+    assert (found.level, f"SHELL={shell} is not known" in found.message) == ("warning", True)
 
 
 async def test_an_instance_that_cannot_be_opened_is_broken(

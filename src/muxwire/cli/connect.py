@@ -34,8 +34,9 @@ def on_terminals(
             try:
                 return await verb(console, terminals, arguments)
             except NoSuchTarget as error:
-                if not is_named:
-                    error.remedy += f"; the instance is {arguments.name}: --name NAME chooses another"
+                others = [one.name for one in known_to_run(all_running(console)) if one.name != arguments.name]
+                if others and not is_named:
+                    error.remedy += f"; this is the instance {arguments.name}, --name chooses {' or '.join(others)}"
                 raise
 
     return run

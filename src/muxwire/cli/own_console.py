@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, NoReturn, final
 
 from muxwire.cli.console import STDERR, STDIN, STDOUT, STREAMS, Console, RunsThere
-from muxwire_reach import die_of, write_all
+from muxwire_reach import die_of, terminal_size, write_all
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from muxwire.cli.console import Write
     from muxwire.library.terminals import Terminals
-    from muxwire.vt.readable import Size
 
     Answering: TypeAlias = Callable[[Terminals], AbstractAsyncContextManager[object]]
 
@@ -40,7 +39,7 @@ class OwnConsole(Console):
         """`hands_over`: a verb that acts on an instance by name runs in its owner. `answering` as in `main`."""
         self.words = sys.argv[1:] if words is None else words
         self.environ = os.environ
-        self.sizes = (_size(STDIN), _size(STDOUT), _size(STDERR))
+        self.sizes = (terminal_size(STDIN), terminal_size(STDOUT), terminal_size(STDERR))
         self.terminal = os.ttyname(STDIN) if os.isatty(STDIN) else ""
         self.on_signal = die_of
         self.successor: Sequence[str] = ()  # the words of what is to take the place of this process
@@ -131,14 +130,6 @@ class OwnConsole(Console):
         if code < 0:
             die_of(signal.Signals(-code))
         os._exit(code)
-
-
-def _size(descriptor: int) -> Size | None:
-    try:
-        columns, rows = os.get_terminal_size(descriptor)
-    except OSError:  # it is no terminal
-        return None
-    return columns, rows
 
 
 async def _write_soon(descriptor: int, data: bytes, name: str) -> None:

@@ -253,7 +253,7 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
             console.document({"closed": []})
         return 0
     try:
-        code = await on_terminals(_close, makes=True)(console, arguments)
+        await on_terminals(_close, makes=True)(console, arguments)
     except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
         # What runs in it cannot be known then.
         if not arguments.force:
@@ -262,9 +262,8 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
         console.warn(f"muxwire: {error}; it is ended without closing its tabs first")
         if arguments.json:
             console.document({"closed": []})
-        code = 0
     await anyio.to_thread.run_sync(_end_server, name, console.environ)
-    return code
+    return 0
 
 
 async def _close(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:

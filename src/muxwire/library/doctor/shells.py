@@ -66,12 +66,10 @@ def installed(environ: Mapping[str, str], usual: str) -> list[str]:
 
 def unknown(environ: Mapping[str, str], usual: str) -> list[Finding]:
     wanted = environ.get("SHELL", "")
-    if wanted and wanted != usual and LocalHost(environ).shell_for(wanted) is None:
-        message = f"SHELL={wanted} is not known: tabs get {usual} instead"
-        return [warning("shell", message, f"export SHELL={usual}, or give `create_tab` a shell")]
-    if wanted and wanted != usual:
-        return [warning("shell", f"SHELL={wanted} cannot be run: tabs get {usual} instead", f"export SHELL={usual}")]
-    return []
+    if not wanted or wanted == usual:
+        return []
+    message = f"SHELL={wanted} is not known, or cannot be run: tabs get {usual} instead"
+    return [warning("shell", message, f"export SHELL={usual}, or give `create_tab` a shell")]
 
 
 async def _shell(terminals: Terminals, path: str, *, usual: bool) -> Finding:
