@@ -63,7 +63,7 @@ _LEFT_OUT = _TIMES | _ASKING | _PRINTED
 # itself: true while a window of ours is there, or muxwire is attached.
 COUNTED = {
     "session_windows", "session_stack", "last_window_index", "window_end_flag", "window_stack_index", "client_",
-    "session_attached", "session_many_attached", "window_active_clients",
+    "session_attached", "session_many_attached", "window_active_clients", "session_active=",
 }  # fmt: skip
 _OF_CLIENTS = (
     "#{?client_control_mode,,#{client_name} #{client_session} #{client_width}x#{client_height} #{client_flags}"
