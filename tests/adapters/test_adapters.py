@@ -179,7 +179,7 @@ def test_deepagents_files_and_commands(folder: Path) -> None:
 # -- SWE-ReX
 
 
-async def test_swerex_sessions() -> None:
+async def test_swerex_sessions(tmp_path: Path) -> None:
     from swerex import exceptions
     from swerex.runtime.abstract import BashAction, BashInterruptAction, CreateBashSessionRequest
 
@@ -207,8 +207,10 @@ async def test_swerex_sessions() -> None:
             await run("echo no", timeout=0.3)
         await runtime.run_in_session(BashInterruptAction())
         assert (await run("echo yes"))[0] == "yes\n"
+        gate = tmp_path / "gate"
         with pytest.raises(exceptions.CommandTimeoutError):
-            await run("sleep 0.5", timeout=0.1)
+            await run(f"until [ -e {gate} ]; do sleep 0.05; done", timeout=0.1)
+        gate.touch()
         tab = runtime.sessions["default"].tab  # type: ignore[attr-defined]
         await tab.wait_for(prompt=True)
         await tab.send_keys(["cat", "Enter"])

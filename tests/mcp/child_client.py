@@ -16,6 +16,7 @@ import anyio.to_thread
 import pytest
 from mcp import Client, StdioServerParameters
 
+from tests.deadline import DEADLINE
 from tests.mcp.raw_client import RawClient
 from tests.users import environ_of
 
@@ -25,7 +26,6 @@ alone = pytest.mark.parametrize("folder", ["alone"], indirect=True)
 
 # A host waits about 2 s before it kills; a loaded machine gets more.
 END_SECONDS = 15
-DEADLINE = 40
 
 AnyClient = TypeVar("AnyClient", bound="ChildClient")
 

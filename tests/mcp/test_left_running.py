@@ -51,7 +51,7 @@ async def test_a_command_left_running_is_a_task(folder: Path) -> None:
         assert (await client.run(TASKS, command="echo hi", timeout_ms=30_000))["structuredContent"]["output"] == "hi\n"
         cut = await client.run(TASKS, command="sleep 100", timeout_ms=300)
         assert cut["structuredContent"]["timed_out"]
-        other = await client.run(command="sleep 0.5", timeout_ms=200, on_timeout="leave")
+        other = await client.run(command="sleep 1000", timeout_ms=200, on_timeout="leave")
         assert other["resultType"] == "complete"
         assert other["structuredContent"]["running"]
 

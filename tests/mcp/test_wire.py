@@ -21,10 +21,10 @@ from muxwire.mcp.connection import serve_connection
 from muxwire.mcp.instructions import INSTRUCTIONS
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.server import offered
+from tests.deadline import DEADLINE
 from tests.mcp.fake_terminals import Opener
 from tests.mcp.raw_client import HELLO, LEGACY, MODERN, RawClient, envelope
 
-DEADLINE = 30
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 

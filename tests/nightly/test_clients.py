@@ -11,6 +11,8 @@ import pytest
 
 from tests.users import environ_of, needs, short_folder
 
+# Packages come from their registry, which may be slow.
+pytestmark = pytest.mark.timeout(1800)
 SERVE = ("-c", "import muxwire_client; muxwire_client.main()", "serve", "--name", "n")
 NPX = ("npx", "--yes", "--package=node@22")  # a machine's own may be too old for them
 COMMAND = "command=echo $((6 * 7)) $kept; kept=yes"

@@ -7,8 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.users import environ_of, needs, short_folder
 
+# Packages come from their registry, which may be slow.
+pytestmark = pytest.mark.timeout(1800)
 ROOT = Path(__file__).parents[2]
 # The suite runs on Node 22; a machine's own may be older.
 SUITE = ("npx", "--yes", "--package=node@22", "--package=@modelcontextprotocol/conformance@0.2.0-alpha.12")
