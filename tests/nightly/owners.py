@@ -62,11 +62,15 @@ class Soak:
             tasks.cancel_scope.cancel()
 
     async def kill(self) -> None:
+        life = self.life
         while True:
-            await anyio.sleep(self.random.uniform(0.2, 1.8) * self.life)
+            said = len(self.said)
+            await anyio.sleep(self.random.uniform(0.2, 1.8) * life)
             if owner := await anyio.to_thread.run_sync(lambda: self.user.owner):
                 os.kill(owner, signal.SIGKILL)
                 self.counts["killed"] += 1
+            # On a busy machine an owner lives until something is asked of it; else none would ever make a tab.
+            life = self.life if len(self.said) > said else 2 * life
 
     async def weigh(self) -> None:
         while True:
