@@ -85,6 +85,8 @@ def reference(command: str, env: dict[str, str]) -> tuple[bytes, int]:
     return undo_onlcr(output), process.wait()
 
 
+# Minutes on a busy machine. Where pytest's own limit came in a callback of the event loop, it ended nothing.
+@pytest.mark.timeout(1800)
 @settings(max_examples=RUNS, deadline=None, suppress_health_check=list(HealthCheck))
 @given(command=COMMANDS)
 async def test_random_commands_agree_with_bash(tab: Tab, environ: dict[str, str], command: str) -> None:
