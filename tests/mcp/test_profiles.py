@@ -123,7 +123,7 @@ async def test_claude_runs_times_out_and_runs_in_the_background(folder: Path) ->
         late = await said(client, "Bash", {"command": f"{hides}; sleep 600", "timeout": 700}, fails=True)
         assert re.search(r"^Command timed out after 0\.7s\ntwo\n(?s:.*)^Note: muxwire restored ", late, re.MULTILINE)
         began = await said(
-            client, "Bash", {"command": "echo up $X $PWD; echo down; read x; sleep 600", "run_in_background": True}
+            client, "Bash", {"command": "echo up $X $PWD; echo down; sleep 600", "run_in_background": True}
         )
         assert began == "Command running in background with ID: bash_1"
         shown = ""
