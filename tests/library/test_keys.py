@@ -16,7 +16,7 @@ from muxwire.library.terminals import Terminals
 from muxwire.shell import send_keys
 from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
-from muxwire.shell.send_keys import LINE_MAX, OpenLine
+from muxwire.shell.send_keys import LINE_MAX, check_lines
 from muxwire.tabs.tab import Tab
 from tests.deadline import DEADLINE
 from tests.library.opened import known_prompt, tab_for
@@ -260,24 +260,16 @@ FULL = b"x" * LINE_MAX
 
 
 @pytest.mark.parametrize(
-    ("typed", "checked", "modes", "fits"),
+    ("data", "modes", "fits"),
     [
-        ([], FULL + b"\r" + FULL, LINES, True),
-        ([(b"x\r" + FULL[1:], LINES)], b"z\r", LINES, True),
-        ([(b"x\r" + FULL[1:], LINES)], b"zz", LINES, False),
-        ([(b"x\r" + FULL[1:], LINES)], b"zz", KEYS, True),
-        ([(b"x\r" + FULL[1:], LINES), (b"\x7f\x7f", LINES)], b"zzz", LINES, True),
-        *(([(FULL + end, LINES)], FULL, LINES, True) for end in (b"\r", b"\n", b"\x03", b"\x04", b"\x15")),
-        ([(FULL, LINES), (b"x", KEYS)], FULL, LINES, True),
-        ([(FULL, LINES)], b"x", LINES, False),
-        ([(FULL, LINES), (b"x", KEYS)], FULL + b"x", None, True),
+        (FULL + b"\r" + FULL, LINES, True),
+        (FULL[1:] + b"\x7fx", LINES, True),
+        *((FULL + end + b"x", LINES, True) for end in (b"\r", b"\n", b"\x03", b"\x04", b"\x15")),
+        (FULL + b"x", LINES, False),
+        (FULL + b"x", KEYS, True),
+        (FULL + b"x", None, True),
     ],
 )
-def test_an_open_line_is_counted(
-    typed: list[tuple[bytes, TtyModes | None]], checked: bytes, modes: TtyModes | None, fits: bool
-) -> None:
-    line = OpenLine()
-    for data, at in typed:
-        line.typed(data, at)
+def test_what_a_reader_of_lines_would_lose_is_refused(data: bytes, modes: TtyModes | None, fits: bool) -> None:
     with nullcontext() if fits else pytest.raises(InvalidArgument):
-        line.check(checked, modes)
+        check_lines(data, modes)

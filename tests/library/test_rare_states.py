@@ -94,15 +94,6 @@ async def test_what_a_debug_trap_adds_to_an_output_is_said(tab: Tab, state: str,
     assert (result.output, result.exit_code, result.note) == (shown, 0, ""), result
 
 
-@pytest.mark.parametrize("shell", ["zsh", "dash", "ksh"])
-async def test_a_shell_that_may_open_too_few_files_says_so(tab: Tab) -> None:
-    first = await tab.execute("ulimit -n 12", timeout=3)
-    assert "may open only 12 files (ulimit -n), and muxwire needs" in first.note, first
-    with pytest.raises(TabUnavailable, match="may open only 12 files") as refused:
-        await tab.execute("echo ok", timeout=3)
-    assert "new tab" in refused.value.remedy
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh", "busybox"])
 @pytest.mark.parametrize("rows", [1, 3])
 async def test_commands_are_exact_in_the_smallest_tabs(terminals: Terminals, shell: str, rows: int) -> None:

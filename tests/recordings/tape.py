@@ -35,7 +35,7 @@ ATTRIBUTES = ("pressed_at", "first_pressed_at", "interrupted_at", "supervised", 
 # What is asked of the pane's machine at once, and what it is told to do.
 QUESTIONS = (
     "look", "foreground_pgrp", "foreground", "sleeps_for_keys", "takes", "program_of", "arguments", "runs_script",
-    "group_exists", "is_stopped", "session_since", "files_limit", "shares_folder", "tty_modes", "shell_for", "cursor",
+    "group_exists", "is_stopped", "session_since", "shares_folder", "tty_modes", "shell_for", "cursor",
 )  # fmt: skip
 TOLD = ("restore_line_modes", "write_tty", "signal_process", "signal_group")
 # What is done about a pane at once; for all else a decision has to wait.

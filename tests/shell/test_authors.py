@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from muxwire.shell.authors import TYPED_AHEAD, Author, LineSeen, is_by_keys
+from muxwire.shell.authors import TYPED_AHEAD, Author, is_by_keys
 
 # The prompt before the line came at 100, the line before it was accepted at 90.
 PROMPT, LAST = 100.0, 90.0
@@ -27,4 +27,4 @@ SOON, LATE = PROMPT + TYPED_AHEAD / 2, PROMPT + 10
     ],
 )
 def test_a_line_of_keys(now: float, pressed: float, last: Author | None, ours: bool) -> None:
-    assert is_by_keys(LineSeen(now, PROMPT, pressed, last, LAST)) is ours
+    assert is_by_keys(now, prompt_time=PROMPT, pressed_at=pressed, last=last, last_time=LAST) is ours

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from muxwire.errors import State
+from muxwire.errors import State, TabUnavailable
 from muxwire.host.shells import shell_for
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import (
@@ -18,7 +19,6 @@ from muxwire.shell.listener import (
     UNHOOKED_QUIET,
     ForegroundShell,
     InFront,
-    Refused,
     find_listener,
     hidden_waiting,
     on_its_way,
@@ -29,6 +29,7 @@ from muxwire.shell.listener import (
     shows_prompt,
 )
 from muxwire.shell.look import Foreground, Judgement, Waiting
+from muxwire.shell.session import ShellSession
 from tests.shell.driven import ENDED, NESTED_PID, PID, RUNNING, Driven, inner, reached
 
 OTHER_PID = 4444
@@ -236,46 +237,52 @@ def test_how_long_the_prompt_of_a_nested_shell_is_waited_for() -> None:
     assert prompt_expected(driven.session, there) == FIRST_PROMPT
 
 
+Refuse = Callable[[ShellSession], TabUnavailable]
+
+
+def refused(state: State, program: str = "", **seen: Any) -> Refuse:
+    return lambda session: refusal(session, state, LATER, program=program, **seen)
+
+
 @pytest.mark.parametrize(
-    ("before", "seen", "what", "remedy", "state"),
+    ("before", "refuse", "what", "remedy", "state"),
     [
-        (STARTING, Refused("dead"), "has ended", "create_tab", "dead"),
-        (HUNG_UP, Refused("dead"), "the tab was closed", "create_tab", "dead"),
-        (RUNNING, Refused("running", unanswered="box"), "box does not answer", "link is up", "running"),
-        (STARTING, Refused("starting"), "first prompt yet", "read the tab's log", "starting"),
-        (STARTING, Refused("starting", asks=True), "start-up files wait", "answer with `send_keys`", "starting"),
+        (STARTING, refused("dead"), "has ended", "create_tab", "dead"),
+        (HUNG_UP, refused("dead"), "the tab was closed", "create_tab", "dead"),
+        (RUNNING, refused("running", machine="box"), "box does not answer", "link is up", "running"),
+        (STARTING, refused("starting"), "first prompt yet", "read the tab's log", "starting"),
+        (STARTING, refused("starting", asks=True), "start-up files wait", "answer with `send_keys`", "starting"),
         (
             PROMPT,
-            Refused("prompt", "git"),
+            refused("prompt", "git"),
             "not wait at its prompt: git runs, started by its prompt or its line editor",
             "more time",
             "busy",
         ),
-        (RUNNING, Refused("running", "top"), "'x' (command_id", "command_result", "running"),
-        (RUNNING, Refused("interactive", "cat"), "and cat waits for input", "wait_for", "interactive"),
+        (RUNNING, refused("running", "top"), "'x' (command_id", "command_result", "running"),
+        (RUNNING, refused("interactive", "cat"), "and cat waits for input", "wait_for", "interactive"),
         (
             NESTED,
-            Refused("interactive", "script"),
+            refused("interactive", "script"),
             "script waits for input",
             "start it again with `send_keys`",
             "interactive",
         ),
         (
             PERSONS,
-            Refused("busy", "make"),
+            refused("busy", "make"),
             "make runs in the foreground, from a line that was typed",
             "stop_process",
             "busy",
         ),
-        (PROMPT, Refused("busy", "make"), "not started by execute_command", "stop_process", "busy"),
-        (PROMPT, Refused("busy", ""), "a program runs", "stop_process", "busy"),
-        (PROMPT, Refused("busy", few="only 5 files"), "only 5 files", "create a new tab", "busy"),
-        (PROMPT, Refused("busy", lacking="no descriptor"), "cannot be known", "", "busy"),
+        (PROMPT, refused("busy", "make"), "not started by execute_command", "stop_process", "busy"),
+        (PROMPT, refused("busy", ""), "a program runs", "stop_process", "busy"),
+        (PROMPT, refused("busy", lacking="no descriptor"), "cannot be known", "", "busy"),
     ],
 )
-def test_what_a_command_is_refused_with(before: Steps, seen: Refused, what: str, remedy: str, state: State) -> None:
+def test_what_a_command_is_refused_with(before: Steps, refuse: Refuse, what: str, remedy: str, state: State) -> None:
     driven = reached(before)
-    error = refusal(driven.session, seen, LATER)
+    error = refuse(driven.session)
     assert what in str(error)
     assert remedy in error.remedy
     assert error.state == state

@@ -166,10 +166,6 @@ def test_a_line_that_the_terminal_would_cut_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="reads by lines"):
         send(world, "x" * (LINE_MAX + 1))
     send(world, "x" * LINE_MAX)
-    with pytest.raises(InvalidArgument):
-        send(world, "x")
-    send(world, "C-u")
-    send(world, "x")
     world.modes = KEYS
     send(world, "x" * (2 * LINE_MAX))
 

@@ -198,10 +198,6 @@ class Host(Protocol):
         """What a pane's processes began since then that has a session of its own: when each started (`started`)."""
         return {}
 
-    def files_limit(self, pid: int) -> float:
-        """How many files a process may have open; infinity where the kernel does not tell."""
-        return math.inf
-
     def shares_folder(self, pid: int, folder: Path) -> bool:
         """Whether a process finds our private directory where we do, and may read in it."""
 

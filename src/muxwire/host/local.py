@@ -59,7 +59,6 @@ class LocalHost:
     runs_script = staticmethod(processes.runs_script)
     group_exists = staticmethod(processes.group_exists)
     is_stopped = staticmethod(processes.is_stopped)
-    files_limit = staticmethod(processes.files_limit)
     shares_folder = staticmethod(processes.shares_folder)
     tty_modes = staticmethod(processes.tty_modes)
     restore_line_modes = staticmethod(processes.restore_line_modes)

@@ -321,11 +321,6 @@ def supervisor_waits(pid: int) -> bool:
     return read_proc(pid, "comm") == b"sleep\n" if HAS_PROC else command_name(pid) == "sleep"
 
 
-def files_limit(pid: int) -> float:
-    found = re.search(rb"^Max open files +([0-9]+) ", read_proc(pid, "limits"), re.MULTILINE)
-    return int(found[1]) if found is not None else math.inf
-
-
 def shares_folder(pid: int, folder: Path) -> bool:
     """Whether a process finds our private directory where we do, and may read in it: not after `chroot` or `su bob`."""
     if not HAS_PROC:

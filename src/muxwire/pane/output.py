@@ -317,15 +317,10 @@ async def result_of(
     if not waited:
         await stream.until(lambda: execution.started or not execution.running, _BEGINS_WITHIN)
     if execution.ending == "never_ran":
-        what, few = "the shell did not run the typed line", pane.short_of_files()
-        remedy = "check the tab; then run it again"
+        what, remedy = "the shell did not run the typed line", "check the tab; then run it again"
         if execution.note:
-            what, remedy = (
-                f"the command never ran: {execution.note}",
-                "run it again when `list_tabs` shows the state `prompt`",
-            )
-        elif few:
-            what, remedy = f"{what}: {few}", "create a new tab"
+            what = f"the command never ran: {execution.note}"
+            remedy = "run it again when `list_tabs` shows the state `prompt`"
         raise TabUnavailable(what, state=pane.tab_state(), remedy=remedy)
     running = None
     while running != (not execution.ending):  # again if the command has ended while its output was read from the log

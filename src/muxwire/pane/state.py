@@ -18,7 +18,6 @@ from muxwire.shell.listener import (
     DRAWN,
     PROMPT_REACH,
     InFront,
-    Refused,
     find_listener,
     on_its_way,
     prompt_after,
@@ -231,10 +230,7 @@ class PaneState:
 
     def _on_fact(self, fact: Fact) -> None:
         if isinstance(fact, CommandEnded):
-            execution = fact.execution
-            if execution.exit_code and execution.level == 1 and execution.ending in ("completed", "aborted"):
-                execution.explain(self.short_of_files())  # the code may be that of muxwire's own hook, which failed
-            execution.tell_end()
+            fact.execution.tell_end()
         elif isinstance(fact, ShellGone) and self.on_exit is not None:
             self.on_exit()
         self.stream.tell(fact)
@@ -298,15 +294,6 @@ class PaneState:
         if running is None:
             return "prompt"
         return "interactive" if running.typed_at < execution.typed_at else "running"
-
-    def short_of_files(self) -> str:
-        """Say so if the shell may not open the files that our marks take; "" if it may, or if that is not known."""
-        needed = self.shell.files_needed if self.shell is not None and self.session.shell_pid else 0
-        limit = self.host.files_limit(self.session.shell_pid) if needed else needed
-        if limit >= needed:
-            return ""
-        needs = f"muxwire needs {needed} to run a command and report its end"
-        return f"its shell may open only {limit} files (ulimit -n), and {needs}"
 
     def find_shell(self, waited: float, look: PaneLook | None, folder: Path) -> ForegroundShell | None:
         """The listener where the shell is at no prompt of ours; None if nobody is known to listen.
@@ -400,14 +387,14 @@ class PaneState:
         """Why the pane takes no command now."""
         state, front = self.tab_state(), self.terminal.front()
         heard = self.session.preexec_offset > self.stream.live_from  # else it was read later, and has no time
-        seen = Refused(
+        return refusal(
+            self.session,
             state,
+            time.monotonic(),
             program=front.program if front is not None else "",
-            few=self.short_of_files(),
             lacking=lacking(),
             heard=heard,
-            unanswered="" if self.reachable else self.host.prefix[:-1],
+            machine="" if self.reachable else self.machine,
             asks=state == "starting" and self.terminal.waits_for_input() in ("line", "password"),
             edits=state == "busy" and self.terminal.waits_for_input() == "editor",
         )
-        return refusal(self.session, seen, time.monotonic())

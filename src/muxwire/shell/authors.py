@@ -5,31 +5,18 @@ The shell does not say. What muxwire types is known. What is left is a person's,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, final
+from typing import Literal
 
 Author = Literal["execute", "keys", "person"]
 # Seconds after a prompt within which a shell takes a line that was typed before the prompt: it reads at once.
 TYPED_AHEAD = 0.15
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class LineSeen:
-    """What is known of a line that the shell accepted at `now`. Times are seconds on the monotonic clock.
+def is_by_keys(now: float, *, prompt_time: float, pressed_at: float, last: Author | None, last_time: float) -> bool:
+    """Whether muxwire typed the line that the shell accepts `now` as keys: since its prompt, or ahead of it.
 
-    `prompt_time`: when its prompt came. `pressed_at`: when muxwire typed keys last. `last`: who typed the line before
-    it, which was accepted at `last_time`.
+    Times are seconds on the monotonic clock. `prompt_time`: when the prompt of the line came. `pressed_at`: when
+    muxwire typed keys last. `last`: who typed the line before it, which was accepted at `last_time`.
     """
-
-    now: float
-    prompt_time: float
-    pressed_at: float
-    last: Author | None
-    last_time: float
-
-
-def is_by_keys(seen: LineSeen) -> bool:
-    """Whether muxwire typed the line as keys: since its prompt, or ahead of it."""
-    ahead = seen.now - seen.prompt_time < TYPED_AHEAD and (seen.last == "keys" or seen.pressed_at >= seen.last_time)
-    return seen.pressed_at >= seen.prompt_time or ahead
+    ahead = now - prompt_time < TYPED_AHEAD and (last == "keys" or pressed_at >= last_time)
+    return pressed_at >= prompt_time or ahead

@@ -39,7 +39,6 @@ class Fish(Shell):
     anew_keys = b"\x15\n"  # C-c as a signal makes it draw nothing; these mean the same to it and to the kernel
     has_accept_mark = True
     replaces_all = True
-    files_needed = 12
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start fish; our commands run after the user's configuration."""

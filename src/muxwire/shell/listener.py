@@ -317,49 +317,37 @@ def looks(drawn: bytes) -> str:
 # -- what a command is refused with
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """What is known of a pane that takes no command now.
-
-    `program` is in front. `few`: what to say of a shell that may open too few files, `lacking` of our own process; ""
-    for nothing. `heard`: the line that runs was accepted while we listened, so the time of that is known. `unanswered`:
-    the name of the machine that does not answer, "" if it does. `asks`: what runs waits for input. `edits`: the
-    shell itself waits for keys, after a line that was typed.
-    """
-
-    state: State
-    program: str = ""
-    few: str = ""
-    lacking: str = ""
-    heard: bool = True
-    unanswered: str = ""
-    asks: bool = False
-    edits: bool = False
-
-
 def unanswered(machine: str, state: State) -> TabUnavailable:
     """The error of a call whose machine did not answer in time."""
     what = f"{machine} does not answer"
     return TabUnavailable(what, state=state, remedy="nothing was typed; try again when its link is up")
 
 
-def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
-    """The error of a command for which no shell listens."""
-    state, program = seen.state, seen.program or "a program"
+def refusal(
+    session: ShellSession, state: State, now: float, *,
+    program: str = "", lacking: str = "", heard: bool = True, machine: str = "", asks: bool = False,
+    edits: bool = False,
+) -> TabUnavailable:  # fmt: skip
+    """The error of a command for which no shell listens, in a pane of that state.
+
+    `program` is in front. `lacking`: what to say if our own process may open too few files; "" for nothing. `heard`:
+    the line that runs was accepted while we listened, so the time of that is known. `machine`: the name of the one that
+    does not answer, "" if it does. `asks`: what runs waits for input. `edits`: the shell itself waits for keys, after a
+    line that was typed.
+    """
+    program = program or "a program"
     if state == "dead":
         status = f" with status {session.exit_status}" if session.exit_status is not None else ""
         remedy = "its log stays readable; create a new tab with `create_tab`"
         what = HUNG_UP if session.hung_up else "the tab's program has ended" + status
         return TabUnavailable(what, state=state, remedy=remedy)
-    if seen.unanswered:
-        return unanswered(seen.unanswered, state)
+    if machine:
+        return unanswered(machine, state)
     if state == "starting":
         return TabUnavailable(
-            "the shell has not shown its first prompt yet"
-            + (": its start-up files wait for input" if seen.asks else ""),
+            "the shell has not shown its first prompt yet" + (": its start-up files wait for input" if asks else ""),
             state=state,
-            remedy="answer with `send_keys`" if seen.asks else "read the tab's log; then try again",
+            remedy="answer with `send_keys`" if asks else "read the tab's log; then try again",
         )
     if state == "prompt":
         return TabUnavailable(
@@ -374,17 +362,15 @@ def refusal(session: ShellSession, seen: Refused, now: float) -> TabUnavailable:
         what += f" has been running for {now - running.typed_time:.1f} s"
         remedy = "wait with `command_result`, stop it with `stop_process`, or use another tab"
     elif session.preexec_time is not None:
-        since = f" {now - session.preexec_time:.1f} s ago" if seen.heard else ""  # the log has no times
+        since = f" {now - session.preexec_time:.1f} s ago" if heard else ""  # the log has no times
         what = f"{program} runs in the foreground, from a line that was typed{since}"
-        if seen.edits:  # a second line without a mark proves a prompt
+        if edits:  # a second line without a mark proves a prompt
             what = f"{program} waits for keys, after a line that was typed{since}: a `read`, or a prompt without a hook"
             remedy = "if it is a prompt, type `:` and Enter there with `send_keys`, and try again; else answer it"
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
-    if seen.lacking:
-        what, remedy = f"it cannot be known what runs there: {seen.lacking}", MORE_FILES
-    elif seen.few:
-        what, remedy = f"{what}; {seen.few}", "create a new tab"
+    if lacking:
+        what, remedy = f"it cannot be known what runs there: {lacking}", MORE_FILES
     elif state == "interactive":
         what += f", and {program} waits for input"
         remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"

@@ -108,8 +108,6 @@ class NestedShells:
         if session.prompt_seq != seq:
             await self._port.unhide()
             return None
-        if found.pgrp == session.shell_pid:  # it may be short of files
-            raise pane.refusal()
         raise TabUnavailable(
             "no shell answered through the program in the foreground: a test line was typed into it",
             state=pane.tab_state(),

@@ -118,8 +118,6 @@ class Stream(Protocol):
     """What the pane has written."""
 
     ring: RingBuffer
-    last_output: float
-    live_from: int
     rejoining: bool
 
     @property
@@ -129,9 +127,6 @@ class Stream(Protocol):
     @property
     def shown_end(self) -> int:
         """The end of what a person sees: marks R are no output."""
-
-    def holds(self, offset: int) -> bool:
-        """Whether all from that offset on is in memory."""
 
     def written(self, begin: int) -> bytes:
         """What was written from that offset on, as far as it is in memory."""
@@ -176,12 +171,8 @@ class Pane(Protocol):
         """The kind of its own shell, if we know it."""
 
     @property
-    def listens(self) -> bool:
-        """Whether the shell waits at its prompt."""
-
-    @property
     def takes_next(self) -> bool:
-        """Whether it listens, and no line of ours is on its way to it."""
+        """Whether the shell waits at its prompt, and no line of ours is on its way to it."""
 
     @property
     def is_back(self) -> bool:

@@ -165,7 +165,6 @@ class PlainSh(Shell):
     """
 
     typed_line = rb' { _muxs $?;} 2>$_muxn;\command eval "$_mux";{ _mux $?&&:;} 2>$_muxn'
-    files_needed = 14
     enter: ClassVar[bytes] = b"\r"
     start_apart: ClassVar[bool] = False
 

@@ -83,41 +83,19 @@ _ENDS = re.compile(rb"[\r\n\x03\x04\x15\x1a\x1c]")
 _ERASE = b"\x7f"
 
 
-@final
-class OpenLine:
-    """How much of a line a terminal in line mode already holds: it drops what is too much, without an error.
+def check_lines(data: bytes, modes: TtyModes | None, *, begun: bool = False) -> None:
+    """Refuse what a program that reads by lines would lose, as its terminal drops it without an error: InvalidArgument.
 
-    The kernel gives no number (FIONREAD counts finished lines only), so what we typed is counted. A person's keys are
-    not.
+    `begun`: earlier keys of the call are typed. What earlier calls have typed of a line is not known, nor what a person
+    has: the kernel gives no number (FIONREAD counts finished lines only).
     """
-
-    def __init__(self) -> None:
-        self._held = 0
-
-    def check(self, data: bytes, modes: TtyModes | None, *, begun: bool = False) -> None:
-        """Refuse what a program that reads by lines would lose: InvalidArgument. `begun`: earlier keys are typed."""
-        if modes is None or not modes.icanon:
-            return
-        longest = max(self._lengths(data))
-        if longest > LINE_MAX:
-            before = "what came before it was typed; send" if begun else "send"
-            raise InvalidArgument(
-                f"a line of {longest} bytes: the program reads by lines, and its terminal keeps {LINE_MAX} of one",
-                remedy=f"{before} shorter lines, or write the text to a file and have the program read that",
-            )
-
-    def typed(self, data: bytes, modes: TtyModes | None) -> None:
-        if modes is None or not modes.icanon:
-            self._held = 0
-            return
-        last = _ENDS.split(data)[-1]
-        self._held = max(0, self._lengths(data)[-1] - last.count(_ERASE))
-
-    def _lengths(self, data: bytes) -> list[int]:
-        """How long each line becomes, at most."""
-        lengths = [len(piece) - piece.count(_ERASE) for piece in _ENDS.split(data)]
-        lengths[0] += self._held
-        return lengths
+    longest = max(len(piece) - piece.count(_ERASE) for piece in _ENDS.split(data))
+    if modes is not None and modes.icanon and longest > LINE_MAX:
+        before = "what came before it was typed; send" if begun else "send"
+        raise InvalidArgument(
+            f"a line of {longest} bytes: the program reads by lines, and its terminal keeps {LINE_MAX} of one",
+            remedy=f"{before} shorter lines, or write the text to a file and have the program read that",
+        )
 
 
 @final
@@ -128,7 +106,6 @@ class Keys:
         self._port, self._pane = port, port.pane
         self._ready = ready
         self._prompt_line = prompt_line
-        self._line = OpenLine()
         self._until = 0.0  # the time of the call whose turn it is
         self._entered = -TAKEN_BY_SHELL  # when a line was last ended at the prompt
         # Whether the program asked for marks of pastes (see `_paste_mode`), by the output up to `_asked_to`.
@@ -166,7 +143,7 @@ class Keys:
         if len(data) > LINE_MAX:  # what is known of another machine's terminal may be old
             await self._port.within(pane.answer_seconds, self._port.refresh())
         tty = pane.terminal.tty_modes()
-        self._line.check(data, tty)
+        check_lines(data, tty)
         if pane.session.dead:
             raise pane.refusal()
         if modes.input_off:
@@ -250,8 +227,7 @@ class Keys:
                 raise pane.refusal()
             # The line before may have started a program that reads by lines, where an editor had read keys.
             tty = pane.terminal.tty_modes()
-            self._line.check(stroke.data, tty, begun=number > 0)
-            self._line.typed(stroke.data, tty)
+            check_lines(stroke.data, tty, begun=number > 0)
             if session.at_prompt and not stroke.bracketed and b"\r" in stroke.data:
                 # The shell takes the line now; only its next prompt says that it is free again.
                 session.line_entered()

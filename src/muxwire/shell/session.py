@@ -273,11 +273,8 @@ class ShellSession:
         return self.state in GONE
 
     def _find_running(self) -> None:
-        """See which command runs: one was typed, or has ended."""
-        self.running = None
-        for execution in self._open.values():  # the innermost was typed last
-            if not execution.ending:
-                self.running = execution
+        """See which command runs, the innermost of those that were typed: one has ended."""
+        self.running = next((one for one in reversed(self._open.values()) if not one.ending), None)
 
     def on_mark(self, mark: Mark, now: float, whole_from: int = 0) -> None:
         """Take a mark of the stream, in order; bytes before the offset `whole_from` may be missing."""
@@ -287,8 +284,6 @@ class ShellSession:
             case OutputStart():
                 self._on_start(mark, now)
             case CommandFinished():
-                if mark.command_id not in self._open and not self._may_be_ours(mark.command_id):
-                    return
                 self._on_end(mark, now)
                 if mark.seq:
                     self._on_prompt(mark, self.shell_pid, now, whole_from)
@@ -325,8 +320,6 @@ class ShellSession:
     def _on_start(self, mark: OutputStart, now: float) -> None:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.ending or execution.begin >= 0:
-            if not self._may_be_ours(mark.command_id):
-                return
             self._is_recalled(mark.command_id, mark)
             return
         if self._is_own(execution):

@@ -92,8 +92,7 @@ class Shell(ABC):
     `plain_key`: the same where the line that the prompt is on has unfinished output, which `private_key` would clear;
     `anew_keys`: what has it draw its prompt anew and set its modes of the tty, whatever modes the tty has;
     `replaces_all`: its private key takes the place of all lines that are being edited; in others C-c throws away those
-    of an unfinished command;
-    `files_needed`: the least limit of open files with which it was seen to run our commands, 0 if any will do.
+    of an unfinished command.
     """
 
     name: ClassVar[str]
@@ -104,7 +103,6 @@ class Shell(ABC):
     plain_key: ClassVar[bytes] = b""
     anew_keys: ClassVar[bytes] = CTRL_C
     replaces_all: ClassVar[bool] = False
-    files_needed: ClassVar[int] = 0
 
     def launch(
         self, executable: str, folder: PurePath, tab_folder: PurePath, nonce: str, login: bool, env: Mapping[str, str]

@@ -16,7 +16,8 @@ alone, and decides what is typed, waited for or stopped, is judged here as well:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar, final
+from functools import cache
+from typing import TYPE_CHECKING, Final, Protocol, final
 
 from muxwire.shell.session_table import ShellState
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from muxwire.shell.look import Waiting
     from muxwire.shell.session import ShellSession, Typed
     from muxwire.shell.shell import Shell
-
-Answer = TypeVar("Answer")
 
 # Seconds in which a typed line may still be on its way to the shell: it takes a few ms, more on a busy machine.
 UNDER_WAY = 0.15
@@ -221,18 +220,6 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 
-def _once(ask: Callable[[], Answer]) -> Callable[[], Answer]:
-    """Return a function that calls `ask` once, and keeps the answer; made more quickly than by `functools.cache`."""
-    answers: list[Answer] = []
-
-    def answer() -> Answer:
-        if not answers:
-            answers.append(ask())
-        return answers[0]
-
-    return answer
-
-
 @final
 class Answers:
     """The kernel's answers of one moment: each question is put once, and only if a rule needs it.
@@ -242,8 +229,8 @@ class Answers:
 
     def __init__(self, kernel: Kernel, waits: Callable[[], Waiting] | None = None) -> None:
         self.sees_waits = kernel.sees_waits
-        self.waits_for_input = _once(waits or kernel.waits_for_input)
-        self.shell_in_front, self.front_shell = _once(kernel.shell_in_front), _once(kernel.front_shell)
+        self.waits_for_input = cache(waits or kernel.waits_for_input)
+        self.shell_in_front, self.front_shell = cache(kernel.shell_in_front), cache(kernel.front_shell)
         self.replaced_by = kernel.replaced_by
 
 

@@ -54,7 +54,6 @@ class Zsh(Shell):
     private_key = PRIVATE_KEY
     replaces_all = True
     has_accept_mark = True
-    files_needed = 16
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start zsh with our ZDOTDIR, whose `.zshenv` puts the user's back before anything of the user's is read."""

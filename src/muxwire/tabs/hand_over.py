@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.host.environment import program_word
-from muxwire.shell.examine import waited_words
-from muxwire.shell.look import asks_secret
 
 if TYPE_CHECKING:
     from muxwire.pane.state import PaneState
@@ -41,17 +39,9 @@ def secret_note(pane: PaneState, server: TmuxServer, key: str) -> str:
 
     A question for a secret on the screen is enough: these words claim nothing of the program.
     """
-    if asks_secret(pane.terminal.open_line()) or _waits_for_secret(pane):
+    if pane.terminal.asks_secret() or pane.terminal.waits_for_input() == "password":
         return f"a person can type a secret unseen: {attach_words(server, key)}"
     return ""
-
-
-def _waits_for_secret(pane: PaneState) -> bool:
-    """Whether a program waits for a secret. A command that was just examined knows this already."""
-    running = pane.session.running
-    if running is not None and running.waits_at(pane.stream.shown_end):
-        return running.asked_for == waited_words("password")
-    return pane.terminal.waits_for_input() == "password"
 
 
 def with_note(note: str, more: str) -> str:

@@ -436,8 +436,6 @@ class Tab:
             if not self._book.leaves_running:
                 self._book.spawn(lambda: self.runner.interrupt(execution))
             raise
-        if outcome == "interactive":
-            execution.explain(self.pane.short_of_files())
         return outcome
 
     @takes(Start)

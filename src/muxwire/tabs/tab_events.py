@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, final
 
 from muxwire.logs.history import JournalEntry
-from muxwire.shell.authors import LineSeen, is_by_keys
+from muxwire.shell.authors import is_by_keys
 from muxwire.shell.session_table import CommandEnded, LineTaken, OutputBegan, PromptBegan, ShellGone
 from muxwire.tabs.event_log import EventLog
 from muxwire.vt.bells import BellScanner, progress
@@ -176,8 +176,13 @@ class TabEvents:
         if self._line_read:  # an earlier process has noted where it typed keys last
             is_ours = self._line_from <= session.last_input.offset <= session.preexec_offset
         else:
-            seen = LineSeen(now, session.prompt_time, pane.pressed_at, self._last, self._last_time)
-            is_ours = not self._by_person and is_by_keys(seen)
+            is_ours = not self._by_person and is_by_keys(
+                now,
+                prompt_time=session.prompt_time,
+                pressed_at=pane.pressed_at,
+                last=self._last,
+                last_time=self._last_time,
+            )
         self._accept("keys" if is_ours else "person")
 
     def _accept(self, author: Author) -> None:
