@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from muxwire.tmux.rows import ClientRow, PaneRow, panes_of
 
-WORDS = "@1 %2 30 /dev/pts/4 80 24 $5 6 1 7 0 1 %8 e30="
+WORDS = "@1 %2 30 /dev/pts/4 80 24 $5 6 1 7 0 1 e30="
 # tmux prints no control characters of a name.
 NAMES = st.text(st.characters(exclude_categories=("Cc", "Cs")))
 
@@ -22,7 +22,7 @@ def test_a_pane_is_read_whatever_the_names_are(texts: tuple[str, str, str, str, 
     row = PaneRow.parse(line(*texts))
     assert (row.window, row.pane, row.pid, row.tty, row.size) == ("@1", "%2", 30, "/dev/pts/4", (80, 24))
     assert (row.session, row.window_index, row.window_active, row.pane_index) == ("$5", 6, True, 7)
-    assert (row.pane_active, row.dead, row.first, row.record) == (False, True, "%8", "e30=")
+    assert (row.pane_active, row.dead, row.record) == (False, True, "e30=")
     assert (row.command, row.window_name, row.session_name, row.cwd, row.start_command) == texts
 
 
@@ -32,8 +32,8 @@ def test_a_name_may_hold_line_ends() -> None:
 
 
 def test_options_that_are_not_set_are_empty() -> None:
-    row = PaneRow.parse(line("sh", "", "", "", "").replace(b" %8 e30= ", b"   "))
-    assert (row.first, row.record, row.command) == ("", "", "sh")
+    row = PaneRow.parse(line("sh", "", "", "", "").replace(b" e30= ", b"  "))
+    assert (row.record, row.command) == ("", "sh")
 
 
 @pytest.mark.parametrize("told", [b"", b"@1 %1 1 tty 80 24", b"can't find pane"])

@@ -163,7 +163,7 @@ def _tabs_of(server: TmuxServer, book: TabBook, panes: Sequence[RunningPane]) ->
     maker = TabMaker(server, book)
     tabs = [maker.build(pane.record, pane.row, pane.row.session) for pane in panes]
     if server.access.role != "adopted":  # there a window is one tab
-        give_ids(book, tabs, {pane.row.window: pane.row.first for pane in panes if pane.row.first})
+        give_ids(book, tabs)
     return tabs
 
 

@@ -89,23 +89,7 @@ class PaneSpec:
     argv: tuple[str, ...]
     env: Mapping[str, str]
     size: tuple[int, int] | None  # columns and rows, if it is to have others than tmux gives it
-    coming: set[str]
-    host: Host
     connections: int  # how often the connection was regained before
-    keeps_tmux: bool  # its programs have TMUX and TMUX_PANE
-
-    def discard(self) -> None:
-        """It was not made: leave nothing."""
-        self.coming.discard(self.record.label)
-        self.host.remove_folder(self.folder)
-
-    @property
-    def what_runs(self) -> tuple[str, ...]:
-        cwd, argv = self.host.start(self.folder, self.record.cwd, self.argv)
-        env = {**self.env, "MUXWIRE_NONCE": self.record.nonce} | ({} if self.keeps_tmux else {"MUXWIRE_TMUX": "x"})
-        settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
-        supervisor = supervisor_argv(argv, self.record.label, self.size, takes_nonce=bool(self.record.shell))
-        return ("-c", cwd, *settings, "--", *supervisor)
 
 
 @final
@@ -148,7 +132,7 @@ class TabMaker:
                 self._book.spawn(lambda: self._late(made, request))
             raise
         except CommandError as error:
-            spec.discard()
+            self.discard(spec)
             if _FULL in str(error):  # tmux has the limit of the process that started it
                 error.remedy = (
                     "this tmux server has as many files open as it may: close tabs, or end the server, raise "
@@ -156,7 +140,7 @@ class TabMaker:
                 )
             raise
         except BaseException:
-            spec.discard()
+            self.discard(spec)
             raise
         return tab
 
@@ -182,7 +166,7 @@ class TabMaker:
         except TmuxSilent:
             raise
         except MuxwireError:
-            made.spec.discard()
+            self.discard(made.spec)
 
     def prepare(self, request: TabRequest, label: str, *, is_split: bool = False) -> PaneSpec:
         """Put in place what a new pane's shell will read; nothing is sent. InstanceUnavailable, NotPermitted."""
@@ -212,12 +196,24 @@ class TabMaker:
             self._host.remove_folder(folder)
             raise
         self._book.coming.add(label)
+        return PaneSpec(record, folder, argv, env, request.size, self.server.client.connections)
+
+    def discard(self, spec: PaneSpec) -> None:
+        """It was not made: leave nothing."""
+        self._book.coming.discard(spec.record.label)
+        self._host.remove_folder(spec.folder)
+
+    def _what_runs(self, spec: PaneSpec) -> tuple[str, ...]:
+        """How new-window and split-window are told what to run."""
+        record, host = spec.record, self._host
+        cwd, argv = host.start(spec.folder, record.cwd, spec.argv)
+        env = {**spec.env, "MUXWIRE_NONCE": record.nonce}
         # On another machine what a tab has started in a session of its own is found by its TMUX (helper.sh).
-        keeps = self.server.access.role == "adopted" or not self._host.is_local
-        return PaneSpec(
-            record, folder, argv, env, request.size, self._book.coming, self._host, self.server.client.connections,
-            keeps,
-        )  # fmt: skip
+        if self.server.access.role != "adopted" and host.is_local:
+            env["MUXWIRE_TMUX"] = "x"  # its programs get neither TMUX nor TMUX_PANE
+        settings = [word for pair in env.items() for word in ("-e", "=".join(pair))]
+        supervisor = supervisor_argv(argv, record.label, spec.size, takes_nonce=bool(record.shell))
+        return ("-c", cwd, *settings, "--", *supervisor)
 
     def check_room(self, count: int = 1) -> None:
         """NotPermitted if `count` more panes would exceed the number that may be open."""
@@ -234,7 +230,7 @@ class TabMaker:
 
     def _window_command(self, spec: PaneSpec) -> tuple[str, ...]:
         hub, name = f"{self.server.sessions.hub}:", window_name(spec.record.name) or Path(spec.argv[0]).name
-        return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *spec.what_runs)
+        return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *self._what_runs(spec))
 
     async def split(self, request: TabRequest, label: str, beside: Tab, flags: Sequence[str]) -> Tab:
         """A further pane of a window, split off `beside` as these flags of split-window say; CommandError.
@@ -244,9 +240,9 @@ class TabMaker:
         spec = self.prepare(request, label, is_split=True)
         split = ("split-window", "-d", "-P", "-F", PANE_FORMAT, "-t", beside.pane_id, *flags)
         try:
-            tab = await _Made(self, spec, (*split, *spec.what_runs), beside=beside).tab()
+            tab = await _Made(self, spec, (*split, *self._what_runs(spec)), beside=beside).tab()
         except BaseException:
-            spec.discard()
+            self.discard(spec)
             raise
         self.close_at_end(tab)
         return tab

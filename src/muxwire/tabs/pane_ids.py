@@ -1,17 +1,12 @@
 """Which pane of a window goes by the window's id, `@N`; the others go by their own, `%M`.
 
-Every process decides the same from the panes that there are, from the log that is named after the window alone (that
-of the pane that the window was made with), and from a window option that is set when another pane takes the id
-(`FIRST_OPTION`).
+A later process decides by the panes that there are, and by the log that is named after the window alone: that of the
+pane that the window was made with.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
-
-from muxwire.errors import ConnectionClosed
-from muxwire.tmux.rows import FIRST_OPTION
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -33,12 +28,9 @@ def pane_of_window(inside: Collection[str], first: str | None, running: Collecti
     return min(inside, key=lambda pane: int(pane[1:]), default=None)
 
 
-def update_windows(book: TabBook, known: list[Tab], windows: Mapping[str, str], noted: Mapping[str, str]) -> None:
-    """`windows` says in which window each pane is; a tab of `known` that it does not name is gone.
-
-    `noted` has the first pane of windows where tmux stores one (`FIRST_OPTION`): another process may have set it.
-    """
-    changed = {window for window, first in noted.items() if first != book.first.get(window)}
+def update_windows(book: TabBook, known: list[Tab], windows: Mapping[str, str]) -> None:
+    """`windows` says in which window each pane is; a tab of `known` that it does not name is gone."""
+    changed: set[str] = set()
     names = {tab.window_id: tab.name for tab in known}
     for tab in known:
         if book.open.get(tab.key) is not tab:
@@ -52,23 +44,22 @@ def update_windows(book: TabBook, known: list[Tab], windows: Mapping[str, str], 
             tab.name = names.get(window, tab.name)
     for window in changed:
         inside = {tab.pane_id: tab for tab in book.panes(window) if windows.get(tab.pane_id) == window}
-        first = pane_of_window(inside, noted.get(window, book.first.get(window)), windows)
+        first = pane_of_window(inside, book.first.get(window), windows)
         # The one that takes the id comes last: another one gives it up before.
         for tab in sorted(inside.values(), key=lambda one: one.pane_id == first):
             if tab.is_split == (tab.pane_id == first):
                 book.rename_key(tab, window=window, is_split=tab.pane_id != first)
-                _note_first(tab, noted)
         if not book.panes(window):
             book.first.pop(window, None)
 
 
-def give_ids(book: TabBook, tabs: Sequence[Tab], noted: Mapping[str, str]) -> None:
+def give_ids(book: TabBook, tabs: Sequence[Tab]) -> None:
     """Say of panes that were found, and are in no book yet, which of them go by the ids of their windows."""
     running = {tab.pane_id: tab for tab in (*book.open.values(), *tabs)}
     made_with = {tab.log_path.name: tab.pane_id for tab in running.values()}
     for window in {tab.window_id for tab in tabs}:
         log = tabs[0].log_path.with_name(f"pane-{window}.log")
-        known = noted.get(window) or book.first.get(window) or made_with.get(log.name)
+        known = book.first.get(window) or made_with.get(log.name)
         if known is None and log.exists():
             known = ""  # that pane has ended, and this process never knew its id
         inside = {pane: tab for pane, tab in running.items() if tab.window_id == window}
@@ -78,15 +69,3 @@ def give_ids(book: TabBook, tabs: Sequence[Tab], noted: Mapping[str, str]) -> No
         for tab in tabs:
             if tab.window_id == window:
                 tab.is_split = tab.pane_id != first
-                _note_first(tab, noted)
-
-
-def _note_first(tab: Tab, noted: Mapping[str, str]) -> None:
-    """Store in tmux that this pane goes by its window's id, if it does and other processes could not tell."""
-    known, server = noted.get(tab.window_id, ""), tab.server
-    if tab.is_split or known == tab.pane_id or not server.lists_records or server.access.role == "adopted":
-        return
-    if not known and tab.log_path.name == f"pane-{tab.window_id}.log":
-        return
-    with suppress(ConnectionClosed):  # the next process decides as we did
-        tab.client.submit(("set-option", "-w", "-t", tab.window_id, FIRST_OPTION, tab.pane_id))

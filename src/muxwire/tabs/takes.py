@@ -12,9 +12,9 @@ no parameter. So each value that is given is checked here, by its field.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from muxwire.verbs.check import check
@@ -32,36 +32,26 @@ def takes(
     verb: Callable[P, V],
 ) -> Callable[[Callable[[Object, V], Asks[R]]], Callable[Concatenate[Object, P], Asks[R]]]:
     """Make a method that takes a verb one that takes the verb's fields; InvalidArgument for a value of another type."""
-
-    def made(method: Callable[[Object, V], Asks[R]]) -> Callable[Concatenate[Object, P], Asks[R]]:
-        asked = _reader(verb, method.__name__)
-
-        @functools.wraps(method)
-        async def run(self: Object, /, *given: P.args, **named: P.kwargs) -> R:
-            return await method(self, asked(given, named))
-
-        run.__signature__ = _signature(method, verb)  # type: ignore[attr-defined]
-        return run
-
-    return made
+    return partial(_taking, verb, 1)
 
 
 def takes_of(
     verb: Callable[P, V],
 ) -> Callable[[Callable[[Object, Tabs, V], Asks[R]]], Callable[Concatenate[Object, Tabs, P], Asks[R]]]:
     """The same for a method whose first parameter says of which tabs; it checks that one itself."""
+    return partial(_taking, verb, 2)
 
-    def made(method: Callable[[Object, Tabs, V], Asks[R]]) -> Callable[Concatenate[Object, Tabs, P], Asks[R]]:
-        asked = _reader(verb, method.__name__)
 
-        @functools.wraps(method)
-        async def run(self: Object, targets: Tabs, /, *given: P.args, **named: P.kwargs) -> R:
-            return await method(self, targets, asked(given, named))
+def _taking(verb: Callable[..., V], own: int, method: Callable[..., Asks[R]]) -> Callable[..., Asks[R]]:
+    """`own`: how many parameters the method has before the verb."""
+    asked = _reader(verb, method.__name__)
 
-        run.__signature__ = _signature(method, verb)  # type: ignore[attr-defined]
-        return run
+    @wraps(method)
+    async def run(*given: Any, **named: Any) -> R:  # noqa: ANN401 - as `verb` says
+        return await method(*given[:own], asked(given[own:], named))
 
-    return made
+    run.__signature__ = _signature(method, verb)  # type: ignore[attr-defined]
+    return run
 
 
 def _reader(verb: Callable[..., V], called: str) -> Callable[[tuple[Any, ...], Mapping[str, Any]], V]:

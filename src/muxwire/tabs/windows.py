@@ -86,9 +86,8 @@ async def look_up(book: TabBook) -> None:
         rows = panes_of(await known[0].client.command(*PANES))
     except (CommandError, ConnectionClosed):
         return  # the server is gone: all of its tabs are retired where the end of the connection is handled
-    noted = {row.window: row.first for row in rows if row.first}
     before = {tab.window_id for tab in known}
-    update_windows(book, known, {row.pane: row.window for row in rows}, noted)
+    update_windows(book, known, {row.pane: row.window for row in rows})
     seen = {row.pane: row for row in rows}
     for tab in known:
         if (row := seen.get(tab.pane_id)) is not None:

@@ -11,16 +11,13 @@ from muxwire.ids import pane_id, window_id
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The window option with the pane that goes by the window's id, where that is not the one that it was made with
-# (`pane_of_window` of `tabs/pane_ids.py`).
-FIRST_OPTION = "@muxwire-first"
 # The pane option with what a later process must know of a tab (`tabs/record.py`). Only who may use tmux's socket can
 # read a user option (tmux(1), OPTIONS).
 RECORD_OPTION = "@muxwire-record"
 
 _WORDS = (
     "window_id", "pane_id", "pane_pid", "pane_tty", "pane_width", "pane_height", "session_id", "window_index",
-    "window_active", "pane_index", "pane_active", "pane_dead", FIRST_OPTION, RECORD_OPTION,
+    "window_active", "pane_index", "pane_active", "pane_dead", RECORD_OPTION,
 )  # fmt: skip
 # A name may hold any character. So each of these is preceded by how many bytes it has (`n:` of tmux(1), FORMATS).
 _TEXTS = ("pane_current_command", "window_name", "session_name", "pane_current_path", "pane_start_command")
@@ -38,7 +35,7 @@ CLIENTS = ("list-clients", "-F", " ".join(f"#{{{one}}}" for one in _OF_CLIENT))
 class PaneRow:
     """A pane as one session shows it: tmux's ids, its first process, its terminal, the size of that, and names.
 
-    `size` is (columns, rows). `first` and `record` are the options of muxwire, "" where one is not set.
+    `size` is (columns, rows). `record` is the option of muxwire, "" where it is not set.
     """
 
     window: str
@@ -52,7 +49,6 @@ class PaneRow:
     pane_index: int
     pane_active: bool
     dead: bool
-    first: str
     record: str
     command: str
     window_name: str
@@ -65,14 +61,14 @@ class PaneRow:
         """Read what tmux makes of PANE_FORMAT; ValueError for anything else."""
         head, _, texts = line.partition(b"|")
         words = head.decode("utf-8", "replace").split(" ")
-        window, pane, pid, tty, columns, rows, session, index, active, pane_index, front, dead, *options = words[:14]
+        window, pane, pid, tty, columns, rows, session, index, active, pane_index, front, dead, record = words[:13]
         named = []
-        for length in map(int, words[14:]):
+        for length in map(int, words[13:]):
             named.append(texts[:length].decode("utf-8", "replace"))
             texts = texts[length:]
         return cls(
             window_id(window), pane_id(pane), int(pid), tty, (int(columns), int(rows)), session, int(index),
-            active == "1", int(pane_index), front == "1", dead == "1", *options, *named,
+            active == "1", int(pane_index), front == "1", dead == "1", record, *named,
         )  # fmt: skip
 
 
