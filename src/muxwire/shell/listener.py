@@ -180,13 +180,8 @@ def may_be_read(session: ShellSession) -> bool:
         return False
     # Of a command that an earlier process ran it is not noted whether it was; one that gave 0 was not interrupted.
     asked = last.asked_at >= 0 or bool(last.signal_sent) or (last.recalled and last.exit_code != 0)
-    return keys_sent(session) or asked or last.end_time - last.begin_time >= LEAVES_READERS
-
-
-def keys_sent(session: ShellSession) -> bool:
-    """Whether keys were sent since the newest command was typed: the shell may have them, or get them yet."""
-    newest = session.current
-    return session.last_input.offset >= (newest.typed_at if newest is not None else 0)
+    keys_sent = session.last_input.offset >= last.typed_at  # the shell may have them, or get them yet
+    return keys_sent or asked or last.end_time - last.begin_time >= LEAVES_READERS
 
 
 def ready_deadline(session: ShellSession, begun: float, deadline: float) -> float:

@@ -135,14 +135,9 @@ class PromptLine:
             await until(self._port, lambda: session.dead or not session.continues, LATE_GRACE)
 
     async def editor_up(self) -> None:
-        """Let the shell draw its prompt and take the tty first, for a moment at most.
-
-        Before that the kernel echoes keys. The same in a tab that was just opened, whose shell has shown no prompt
-        yet.
+        """Let the shell draw its prompt and take the tty first, for as long as that takes: until then the kernel echoes
+        keys. The same in a tab that was just opened, whose shell has shown no prompt yet.
         """
-        await self._port.within(EDITOR_GRACE, self._editor_up())
-
-    async def _editor_up(self) -> None:
         pane = self._pane
         while not pane.session.dead:
             if pane.session.at_prompt:

@@ -14,6 +14,7 @@ from muxwire.shell.keys import CTRL_C, ESCAPE, PASTE_END, KeyModes, Stroke, afte
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import RELAYS
 from muxwire.shell.port import line_taken, until
+from muxwire.shell.prompt_line import EDITOR_GRACE
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 from muxwire.vt.drawn import shows_typed, stands
 
@@ -132,7 +133,7 @@ class Keys:
         pane = self._pane
         await self._prompt_to_come()
         # Before the prompt is drawn the terminal may still have the modes of a program that reads by lines.
-        await self._prompt_line.editor_up()
+        await self._port.within(EDITOR_GRACE, self._prompt_line.editor_up())
         await self._begun()
         modes = await self._modes()
         keyed = self._keyed == pane.session.prompt_seq and pane.terminal.front_shell() is not None

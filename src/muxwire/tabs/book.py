@@ -256,8 +256,6 @@ class TabBook:
         while len(self.commands) >= REMEMBERED_COMMANDS:
             self.commands.popitem(last=False)
         self.commands[execution.command_id] = (tab, execution)
-        if tab.events is not None:
-            tab.events.typed(execution)
         if tab.record is not None:
             tab.record.note(execution, tab.pane.session.shell_pid)
         if self.history is not None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 # What a shell and its jobs get to write their history and end after SIGHUP; they take a few ms.
 HANGUP_GRACE = 0.5
-# Seconds between two scans of all processes for one that waits for input. A scan takes some ms.
-_LOOK_AGAIN = 0.02
 
 
 async def check_idle(pane: PaneState, runner: Runner, key: str) -> None:
@@ -41,18 +39,6 @@ async def reading_strangers(pane: PaneState) -> dict[int, str]:
     """The processes of other sessions that read the terminal: the pid of each, and when it was started."""
     await pane.terminal.look(wide=True)
     return {one.pid: pane.host.started(one.pid) for one in pane.terminal.seen().strangers()}
-
-
-async def asking_strangers(pane: PaneState) -> dict[int, str]:
-    """As `reading_strangers`, for a command that was proved to wait for input: until a process is seen to wait again.
-
-    On a busy machine a program that draws or polls is often about to run, and not asleep, when it is looked at.
-    """
-    with anyio.move_on_after(HANGUP_GRACE):
-        while not (found := await reading_strangers(pane)) and not pane.terminal.waits_for_input():
-            await pane.stream.changed_within(_LOOK_AGAIN)
-        return found
-    return {}
 
 
 async def end_strangers(pane: PaneState, seen: Mapping[int, str]) -> bool:

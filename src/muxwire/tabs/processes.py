@@ -22,7 +22,7 @@ from muxwire.shell.port import LOOK_SECONDS, line_taken
 from muxwire.shell.stop import FORKS_WITHIN
 from muxwire.shell.tab_state import keys_ran_from, last_ran_from, prompt_due, ran_last
 from muxwire.tabs.attached import attached
-from muxwire.tabs.closing import asking_strangers, end_strangers
+from muxwire.tabs.closing import end_strangers, reading_strangers
 from muxwire.tabs.waits import Watch
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ async def stop_process(tab: Tab, name: str, grace: float) -> ProcessStop:
         ends_readers = not tab.is_adopted and tab.pane.host.detects_pid_reuse
         running = tab.pane.session.running
         asked = ends_readers and running is not None and running.asked_at >= 0
-        readers = await asking_strangers(tab.pane) if asked else {}
+        readers = await reading_strangers(tab.pane) if asked else {}
         stopped, since = await _stop(tab.pane, tab.runner, first, grace)
         if stopped.success:
             ended = time.monotonic()

@@ -59,7 +59,6 @@ class TabEvents:
         self._title = ""
         self._progress: tuple[str, int | None] | None = None  # the last that was reported
         self._name = tab.name
-        self._ours: dict[str, bool] = {}  # commands that this process typed, and that have not ended
         self._line: Author | None = None  # who typed the line that runs, unless it is an execution of muxwire
         self._line_began = (0.0, 0, "")  # when, at which offset, in which directory
         self._line_read = False  # whether its start was not heard as it came, but read later
@@ -95,10 +94,6 @@ class TabEvents:
             running = self._tab.pane.session.running
             during = {"command_id": running.command_id} if running is not None else {}
             self._log.record("human_input", self._tab.key, how="keys", **during)
-
-    def typed(self, execution: Execution) -> None:
-        """We have typed a command; its start mark is still to come."""
-        self._ours[execution.command_id] = True
 
     def named(self) -> None:
         """The window's name was reported; it may be the one that we gave."""
@@ -139,7 +134,7 @@ class TabEvents:
             case OutputBegan():
                 self._on_start(fact)
             case CommandEnded():
-                if self._ours.pop(fact.execution.command_id, False):
+                if not fact.execution.recalled:
                     self._ended(fact.execution)
             case PromptBegan():
                 self._on_prompt(fact)
@@ -152,7 +147,7 @@ class TabEvents:
 
     def _on_start(self, began: OutputBegan) -> None:
         execution = began.execution
-        if execution.command_id in self._ours:
+        if not execution.recalled:
             self._last, self._last_time = "execute", time.monotonic()
             shown = execution.command[:COMMAND_SHOWN].decode("utf-8", "replace")
             self._log.record(
