@@ -25,14 +25,6 @@ def tab(place: Place) -> Iterator[str]:
     place.run("kill", "--force", window)  # it may have ended by itself
 
 
-@pytest.fixture(scope="module")
-def idle(place: Place) -> str:
-    """A tab for all tests that leave it as it is."""
-    window = place.ok("new").strip()
-    place.ok("wait", "-t", window, "--prompt")
-    return window
-
-
 def test_the_loop_of_a_script(place: Place) -> None:
     window = place.ok("new", "-n", "loop", "--cwd", "/").strip()
     assert re.fullmatch(r"@[0-9]+", window)
@@ -217,9 +209,9 @@ def test_documents(place: Place, tab: str) -> None:
         (["new", "--json", "--shell", "nosuchshell"], 2, "invalid_argument"),
     ],
 )
-def test_one_shape_of_error(place: Place, idle: str, arguments: list[str], exit_code: int, code: str) -> None:
+def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_code: int, code: str) -> None:
     if "-t" in arguments:
-        arguments = [idle if word == "." else word for word in arguments]
+        arguments = [tab if word == "." else word for word in arguments]
     found = place.document(*arguments, code=exit_code)
     assert set(found) == {"error"}
     assert set(found["error"]) == {"code", "message", "remedy"}
