@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import anyio
@@ -222,3 +223,17 @@ async def test_a_program_that_does_not_read_is_not_waited_for() -> None:
         theirs.sendall(HEAD.pack(b"c", 0, len(call)) + call)
         with anyio.fail_after(10):
             await serve_program(cast("Any", Terminals), ours)
+
+
+async def test_a_method_that_is_not_for_programs_is_not_called() -> None:
+    here = SimpleNamespace(leave_running=lambda *_: None, secret=lambda: "told")
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        call = packed(("", "secret", (), {}), lambda _: None)
+        theirs.sendall(HEAD.pack(b"c", 0, len(call)) + call)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(serve_program, cast("Any", here), ours)
+            await anyio.wait_readable(theirs)
+            assert b"there is no method secret" in theirs.recv(10_000)
+            theirs.shutdown(socket.SHUT_WR)  # the program ends
