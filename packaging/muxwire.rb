@@ -5,7 +5,7 @@ class Muxwire < Formula
   license "MIT"
   head "https://github.com/muxwire/muxwire.git", branch: "main"
 
-  depends_on :linux # macOS was not tried
+  depends_on :linux # it reads /proc
   depends_on "python@3.13"
   depends_on "tmux"
 

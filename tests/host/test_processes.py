@@ -1,4 +1,4 @@
-"""The kernel's account of a pane, where there is no /proc too (macOS): there `ps` is asked."""
+"""The kernel's account of a pane."""
 
 from __future__ import annotations
 
@@ -17,35 +17,25 @@ from muxwire.shell.look import Shown, Sleep
 from tests.processes import stopped
 
 
-@pytest.fixture
-def no_proc(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreground, "HAS_PROC", False)
-    monkeypatch.setattr(look, "HAS_PROC", False)
-    monkeypatch.setattr(look, "SEES_WAITS", False)
-
-
-@pytest.mark.parametrize("proc", [foreground.HAS_PROC, False])
-def test_the_processes_of_a_session_are_not_those_of_the_next_on_its_tty(
-    monkeypatch: pytest.MonkeyPatch, proc: bool
-) -> None:
-    monkeypatch.setattr(foreground, "HAS_PROC", proc)
+def test_the_processes_of_a_session_its_leader_last() -> None:
     master, slave = os.openpty()
-    tty = os.ttyname(slave)
     argv = ["setsid", "-c", "sh", "-c", "sleep 30 & echo up; wait"]
     with subprocess.Popen(argv, stdin=slave, stdout=slave) as leader:
         os.close(slave)
         assert os.read(master, 100) == b"up\r\n"
-        mine = foreground.session_processes(leader.pid, tty)
+        mine = foreground.session_processes(leader.pid)
         assert mine == [foreground.child_of(leader.pid), leader.pid]
         assert set(foreground.group_members(leader.pid)) == set(mine)
-        assert foreground.session_processes(os.getpid(), tty) == []
         assert foreground.foreground_pgrp(leader.pid) == leader.pid
         os.close(master)
 
 
-@pytest.mark.usefixtures("no_proc")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
-async def test_commands_run_where_there_is_no_proc(terminals: Terminals, shell: str) -> None:
+async def test_commands_run_where_the_kernel_does_not_tell_what_sleeps(
+    terminals: Terminals, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    """As in a sandbox that has a /proc of its own."""
+    monkeypatch.setattr(look, "SEES_WAITS", False)
     for _ in range(3):  # the tty of a closed tab is the next one's
         tab = await terminals.create_tab(shell=shutil.which(shell), cwd="/")
         done = await tab.execute("echo a; sh -c 'exit 3'")

@@ -12,12 +12,9 @@ import anyio
 import pytest
 
 from muxwire import Tab, Terminals
-from muxwire.host.processes import HAS_PROC
 from muxwire.results import ProcessStop
 from tests.deadline import DEADLINE
 from tests.library.opened import SHELLS, processes
-
-pytestmark = pytest.mark.skipif(not HAS_PROC, reason="the kernel's account is not to be had")
 
 
 @pytest.fixture

@@ -17,32 +17,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
-import anyio.to_thread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-# Waits for a child process to end, without a thread where the system allows.
+# Between two looks at a child that is about to end.
+_LOOK_SECONDS = 0.002
 
 
 async def wait_process(process: subprocess.Popen[bytes]) -> int:
-    """Return the exit status of a child once it has ended, and reap it."""
-    if process.poll() is None:
-        await _wait_end(process)
-    return process.wait()
-
-
-async def _wait_end(process: subprocess.Popen[bytes]) -> None:
-    try:
-        descriptor = os.pidfd_open(process.pid)
-    except (AttributeError, OSError):  # macOS; Linux before 5.3
-        await anyio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
-        return
-    try:
-        await anyio.wait_readable(descriptor)
-    finally:
-        os.close(descriptor)
+    """Return the exit status of a child, which is about to end, once it has, and reap it."""
+    while (status := process.poll()) is None:  # noqa: ASYNC110 - nothing else reports it everywhere
+        await anyio.sleep(_LOOK_SECONDS)
+    return status
 
 
 _LOG = logging.getLogger("muxwire")

@@ -39,15 +39,11 @@ if TYPE_CHECKING:
 
 # A server in good health answers in milliseconds; a hung one must not keep us from killing it.
 _TMUX_TIMEOUT_S = 2.0
-# ps(1) reads every process; on a busy machine with thousands of them that takes a second.
-_PS_TIMEOUT_S = 20.0
 # How long programs may take to end by themselves after SIGHUP (shells write their history), and then after SIGKILL.
 KILL_GRACE_S = 1.0
 _KILL_S = 2.0
-# Between two checks of the process table while they end, where the system cannot tell of their end: small against the
-# grace, large against the check's cost.
-_LOOK_S = 0.02
-_HAS_PROC = os.access("/proc/self/stat", os.R_OK)
+# Between two looks at those that are to end: small against the grace, large against what a look costs.
+_LOOK_S = 0.005
 # What the command line of every watchdog holds, whichever installation it is of.
 _SELF = b"/muxwire/client/watchdog.py"
 
@@ -182,13 +178,8 @@ def kill_until_gone(left: Callable[[dict[int, Process]], dict[int, str]]) -> Non
 
 
 def ask_tmux(tmux: str, path: str, *command: str) -> str:
-    """Return what a tmux command prints; empty if it fails or hangs."""
-    # -N: a question must not start a server.
-    return output_of([tmux, "-N", "-S", path, *command], _TMUX_TIMEOUT_S).decode("utf-8", "replace")
-
-
-def output_of(argv: list[str], seconds: float) -> bytes:
-    """Return what a program prints; empty if it cannot be started. It is killed if it takes longer than `seconds`."""
+    """Return what a tmux command prints; empty if it cannot be started. A client that hangs is killed."""
+    argv = [tmux, "-N", "-S", path, *command]  # -N: a question must not start a server
     reader, writer = os.pipe()
     null = os.open(os.devnull, os.O_RDWR)
     actions = [(os.POSIX_SPAWN_DUP2, null, 0), (os.POSIX_SPAWN_DUP2, writer, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
@@ -196,11 +187,11 @@ def output_of(argv: list[str], seconds: float) -> bytes:
         pid = os.posix_spawnp(argv[0], argv, os.environ, file_actions=actions, setsigdef=_IGNORED)
     except OSError:
         os.close(reader)
-        return b""
+        return ""
     finally:
         os.close(null)
         os.close(writer)
-    output, deadline = b"", time.monotonic() + seconds
+    output, deadline = b"", time.monotonic() + _TMUX_TIMEOUT_S
     readable = select.poll()
     readable.register(reader, select.POLLIN)
     while readable.poll(max(0.0, deadline - time.monotonic()) * 1000):
@@ -212,7 +203,7 @@ def output_of(argv: list[str], seconds: float) -> bytes:
         os.kill(pid, SIGKILL)
     os.close(reader)
     os.waitpid(pid, 0)
-    return output
+    return output.decode("utf-8", "replace")
 
 
 def family(root: int, table: dict[int, Process]) -> dict[int, str]:
@@ -266,44 +257,8 @@ def remove(path: bytes) -> None:
 def wait_until_gone(doomed: dict[int, str], seconds: float) -> None:
     """Return when none of them runs, or after `seconds`."""
     deadline = time.monotonic() + seconds
-    ends = ends_of(doomed)
-    if ends is None:
-        while time.monotonic() < deadline and still_run(doomed):
-            time.sleep(_LOOK_S)
-        return
-    poll = select.poll()
-    for descriptor in ends:
-        poll.register(descriptor, select.POLLIN)
-    while ends and (left := deadline - time.monotonic()) > 0:
-        for descriptor, _ in poll.poll(left * 1000):
-            poll.unregister(descriptor)
-            ends.remove(descriptor)
-            os.close(descriptor)
-    for descriptor in ends:
-        os.close(descriptor)
-
-
-def ends_of(processes: dict[int, str]) -> set[int] | None:
-    """Return for each that still runs a descriptor that becomes readable at its end (pidfd_open(2)).
-
-    None where there are none: on macOS, before Linux 5.3, or for want of descriptors.
-    """
-    ends: set[int] = set()
-    for pid, started in processes.items():
-        try:
-            descriptor = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        except (AttributeError, OSError):
-            for opened in ends:
-                os.close(opened)
-            return None
-        # Only now: what has the number may be a later process.
-        if is_same(pid, started, rows_of((pid,))):
-            ends.add(descriptor)
-        else:
-            os.close(descriptor)
-    return ends
+    while time.monotonic() < deadline and still_run(doomed):
+        time.sleep(_LOOK_S)
 
 
 def still_run(processes: dict[int, str]) -> bool:
@@ -337,23 +292,15 @@ def is_same(pid: int, started: str, table: dict[int, Process]) -> bool:
 
 def is_watchdog(pid: int) -> bool:
     """Whether the process is a watchdog as we are: it will end by itself, when its work is done."""
-    if _HAS_PROC:
-        line = content_of(f"/proc/{pid}/cmdline")
-    else:
-        line = output_of(["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], _PS_TIMEOUT_S)
-    return _SELF in line
+    return _SELF in content_of(f"/proc/{pid}/cmdline")
 
 
 def process_table() -> dict[int, Process]:
-    if not _HAS_PROC:
-        return ps_processes()
     return rows_of(int(name) for name in os.listdir("/proc") if name.isdigit())
 
 
 def rows_of(pids: Iterable[int]) -> dict[int, Process]:
-    """Return at least those of these processes that are not zombies: a few are read sooner than thousands."""
-    if not _HAS_PROC:
-        return ps_processes()
+    """Return those of these processes that are not zombies."""
     table = {}
     for pid in pids:
         # The name may hold spaces and parentheses; the fields begin after its last one.
@@ -375,19 +322,6 @@ def content_of(path: str) -> bytes:
         return b""
     finally:
         os.close(descriptor)
-
-
-def ps_processes() -> dict[int, Process]:
-    """Ask ps(1). macOS gives no usable session there; the terminal is what a session's processes share."""
-    table = {}
-    answer = output_of(["/bin/ps", "-A", "-o", "pid=,ppid=,tty=,stat=,lstart="], _PS_TIMEOUT_S)
-    for line in answer.decode("utf-8", "replace").splitlines():
-        pid, parent, tty, state, started = line.split(None, 4)
-        if not state.startswith("Z"):
-            # Processes without a terminal share nothing: each is a session of its own.
-            session = pid if tty.startswith("?") or tty == "-" else tty
-            table[int(pid)] = Process(int(parent), session, started)
-    return table
 
 
 def ends_session(pane: str) -> str:

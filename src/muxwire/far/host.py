@@ -379,7 +379,6 @@ class RemoteHost(Host):
     link: Link
     is_local = False
     answers_now = False
-    detects_pid_reuse = False
     settings: Mapping[str, str] = MappingProxyType({})
     brought: Mapping[str, str] = MappingProxyType({})
 
@@ -565,8 +564,7 @@ class RemoteHost(Host):
         members = [one.pid for one in self._of(pgrp).rows.values() if one.pgrp == pgrp and one.pid != spare]
         return True in [self.signal_process(pid, number) for pid in members]
 
-    async def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
-        del tty
+    async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         words = "K", str(leader), str(int(spare_leader)), *(str(int(number)) for number in numbers)
         if not self.link.answers:  # the helper does it as soon as it can
             self._helper.say(*words)

@@ -110,10 +110,6 @@ class Host(Protocol):
         """Whether a question is put to the kernel when it is asked; else the newest `refresh` answers it."""
 
     @property
-    def detects_pid_reuse(self) -> bool:
-        """Whether `started` tells a process from a later one that got the same pid."""
-
-    @property
     def sees_waits(self) -> bool:
         """Whether the kernel reports in which of its functions a process sleeps."""
 
@@ -226,7 +222,7 @@ class Host(Protocol):
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         """Send a signal to a process group, the process `spare` excepted; False if no process got it."""
 
-    async def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+    async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
         """Send signals to every process of a session, the leader last or not at all.
 
         Return when they were sent, or another machine has not answered in time.

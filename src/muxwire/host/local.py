@@ -82,10 +82,6 @@ class LocalHost:
     link: Link | None = None
 
     @property
-    def detects_pid_reuse(self) -> bool:
-        return processes.HAS_PROC
-
-    @property
     def sees_waits(self) -> bool:
         return looking.SEES_WAITS
 
@@ -125,8 +121,8 @@ class LocalHost:
         members = [pid for pid in processes.group_members(pgrp) if pid != spare]
         return True in [processes.signal_process(pid, number) for pid in members]
 
-    async def signal_session(self, leader: int, tty: str, *numbers: signal.Signals, spare_leader: bool = False) -> None:
-        for pid in processes.session_processes(leader, tty):
+    async def signal_session(self, leader: int, *numbers: signal.Signals, spare_leader: bool = False) -> None:
+        for pid in processes.session_processes(leader):
             if pid != leader or not spare_leader:
                 for number in numbers:
                     processes.signal_process(pid, number)

@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.host.processes import (
-    HAS_PROC,
     KERNEL_THREAD,
     device_of,
     executable,
-    foreground_pgrp,
     pids,
     read_proc,
     tty_modes,
@@ -40,7 +38,6 @@ from muxwire.shell.look import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator
 
-    from muxwire.shell.look import TtyModes
 
 # Whether the kernel reports in which of its functions a process sleeps.
 SEES_WAITS = os.path.exists("/proc/self/wchan")  # noqa: PTH110 - at import
@@ -142,8 +139,6 @@ class LookInSteps:
 def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLook]:
     seen_at = time.monotonic()
     modes = tty_modes(tty)
-    if not HAS_PROC:
-        return _without_proc(leader, modes, seen_at)
     first = _stat(leader)
     if first is None:
         return PaneLook(leader=leader, modes=modes, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
@@ -177,12 +172,6 @@ def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLo
 def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
     """Whether that process reads its terminal, or with `polls` waits for several files; True if it is not known."""
     return not SEES_WAITS or is_sleep_for_keys(_wchan(pid), polls=polls)
-
-
-def _without_proc(leader: int, modes: TtyModes | None, seen_at: float) -> PaneLook:
-    """Where there is no /proc (macOS), only who is in front is known."""
-    pgrp = foreground_pgrp(leader) or 0
-    return PaneLook(leader=leader, modes=modes, foreground=pgrp, tells=False, seen_at=seen_at)
 
 
 def _stat(pid: int) -> _Stat | None:

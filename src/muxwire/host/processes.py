@@ -1,7 +1,6 @@
 """What runs in the foreground of a pane: the kernel's view, read without a fork on Linux.
 
-Sources: proc(5) for `stat` and `exe`; termios(3) on the pane's own tty. Where there is no /proc (macOS),
-`ps` is asked instead, and only when a caller needs the answer.
+Sources: proc(5) for `stat` and `exe`; termios(3) on the pane's own tty.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import os
 import re
 import socket
 import struct
-import subprocess
 import termios
 import threading
 import time
@@ -26,9 +24,6 @@ from muxwire.shell.look import Foreground, TtyModes
 if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Sequence
-
-_PROC = Path("/proc")
-HAS_PROC = (_PROC / "self" / "stat").exists()
 
 # Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
 _STAT_PPID, _STAT_SESSION, _STAT_TTY, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 3, 4, 5, 6, 19
@@ -45,12 +40,8 @@ _PROC_FILE = 4096
 
 # A server in good health accepts at once; a hung one must not hold us.
 _CONNECT_SECONDS = 2.0
-# unix(7): struct ucred, three numbers, the process first. macOS has LOCAL_PEERPID in <sys/un.h> instead.
+# unix(7): struct ucred, three numbers, the process first.
 _UCRED = struct.Struct("3i")
-_SOL_LOCAL, _LOCAL_PEERPID = 0, 2
-
-# One `ps` takes a few ms; a machine on its knees may take seconds, a hung one must not hold us.
-_PS_SECONDS = 5
 
 
 def read_proc(pid: int, name: str) -> bytes:
@@ -111,42 +102,22 @@ def _parent_of(pid: int) -> int:
     return int(fields[_STAT_PPID]) if fields else 0
 
 
-def _ps(*arguments: str) -> list[list[str]]:
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        done = subprocess.run(["ps", *arguments], capture_output=True, text=True, timeout=_PS_SECONDS, check=False)
-        return [line.split() for line in done.stdout.splitlines()]
-    return []
-
-
 def foreground_pgrp(session_leader: int) -> int | None:
-    if HAS_PROC:
-        fields = _stat_fields(session_leader)
-        pgrp = int(fields[_STAT_TPGID]) if len(fields) > _STAT_TPGID else -1
-    else:
-        rows = _ps("-o", "tpgid=", "-p", str(session_leader))
-        pgrp = int(rows[0][0]) if rows and rows[0] else -1
+    fields = _stat_fields(session_leader)
+    pgrp = int(fields[_STAT_TPGID]) if len(fields) > _STAT_TPGID else -1
     return pgrp if pgrp > 0 else None
 
 
-def session_processes(session_leader: int, tty: str) -> list[int]:
+def session_processes(session_leader: int) -> list[int]:
     """Every process of the session that `session_leader` leads, the leader last."""
-    if HAS_PROC:
-        mine = _members(os.getsid, session_leader)
-    else:
-        # The tty alone would not do: the next tab gets its name as soon as it is free.
-        there = [int(row[0]) for row in _ps("-o", "pid=", "-t", tty.removeprefix("/dev/")) if row]
-        mine = [pid for pid in there if _asked(os.getsid, pid) == session_leader]
-    return sorted(mine, key=lambda pid: pid == session_leader)
+    return sorted(_members(os.getsid, session_leader), key=lambda pid: pid == session_leader)
 
 
 def session_since(session_leader: int, since: float, until: float = math.inf) -> list[tuple[int, str]]:
     """The number and the name of each process of a session that began between two times of the monotonic clock.
 
     The kernel rounds down to a tick (10 ms): one that began in the tick of `since` counts, in that of `until` not.
-    Empty without /proc.
     """
-    if not HAS_PROC:
-        return []
     first, end = _ticks_at(since), _ticks_at(until)
     found = []
     for pid in _members(os.getsid, session_leader):
@@ -164,9 +135,9 @@ def _ticks_at(when: float) -> float:
 def begun_apart(session_leader: int, tty: str, since: float) -> dict[int, str]:
     """What was begun in a session since then and has one of its own (setsid, a daemon): when each process started.
 
-    It comes from a process of the session, as far as the parents live, or has the terminal open. Empty without /proc.
+    It comes from a process of the session, as far as the parents live, or has the terminal open.
     """
-    rows = {pid: fields for pid in (pids() if HAS_PROC else ()) if len(fields := _stat_fields(pid)) > _STAT_STARTED}
+    rows = {pid: fields for pid in pids() if len(fields := _stat_fields(pid)) > _STAT_STARTED}
     first, found = _ticks_at(since), dict[int, str]()
     for pid, fields in rows.items():
         if int(fields[_STAT_STARTED]) + 1 <= first or int(fields[_STAT_SESSION]) == session_leader:
@@ -191,22 +162,18 @@ def foreground(session_leader: int, *, supervised: bool = False) -> Foreground |
     if pgrp is None:
         return None
     pid = child_of(pgrp) or pgrp if supervised and pgrp == session_leader else pgrp
-    return Foreground(pgrp, executable(pid) if HAS_PROC else command_name(pid))
+    return Foreground(pgrp, executable(pid))
 
 
 def child_of(pid: int) -> int:
     """The first child of a process; 0 if it has none."""
-    if HAS_PROC:
-        # A kernel without CONFIG_PROC_CHILDREN has no such file.
-        children = [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
-        return next(iter(children or _members(_parent_of, pid)), 0)
-    return next((int(child) for child, parent in _ps("-A", "-o", "pid=,ppid=") if parent == str(pid)), 0)
+    # A kernel without CONFIG_PROC_CHILDREN has no such file.
+    children = [int(child) for child in read_proc(pid, f"task/{pid}/children").split()]
+    return next(iter(children or _members(_parent_of, pid)), 0)
 
 
 def group_members(pgrp: int) -> list[int]:
-    if HAS_PROC:
-        return _members(os.getpgid, pgrp)
-    return [int(pid) for pid, group in _ps("-A", "-o", "pid=,pgid=") if group == str(pgrp)]
+    return _members(os.getpgid, pgrp)
 
 
 def takes(pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
@@ -241,10 +208,7 @@ _OPTIONS_WITH_ARGUMENT = ("-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C
 
 def arguments(pid: int) -> list[str]:
     """The words that a program was started with, without its own name; empty if it is gone."""
-    if HAS_PROC:
-        return [os.fsdecode(word) for word in read_proc(pid, "cmdline").split(b"\0")[1:-1]]
-    rows = _ps("-o", "args=", "-p", str(pid))
-    return rows[0][1:] if rows else []
+    return [os.fsdecode(word) for word in read_proc(pid, "cmdline").split(b"\0")[1:-1]]
 
 
 def surroundings(pid: int) -> tuple[str, dict[str, str]] | None:
@@ -277,15 +241,12 @@ def is_script(arguments: Sequence[str]) -> bool:
 
 def shown_name(pid: int) -> str:
     """What tmux shows as the command of a pane (`osdep_get_name`): the file name of its argv[0]; "" if it is gone."""
-    if HAS_PROC:
-        return os.fsdecode(read_proc(pid, "cmdline").partition(b"\0")[0]).rpartition("/")[2]
-    return command_name(pid)
+    return os.fsdecode(read_proc(pid, "cmdline").partition(b"\0")[0]).rpartition("/")[2]
 
 
 def command_name(pid: int) -> str:
-    """What ps(1) calls a process; "" if it is gone."""
-    rows = _ps("-o", "comm=", "-p", str(pid))
-    return Path(rows[0][0]).name if rows and rows[0] else ""
+    """What ps(1) calls a process, of any user; "" if it is gone."""
+    return os.fsdecode(read_proc(pid, "comm")).rstrip("\n")
 
 
 def group_exists(pgrp: int) -> bool:
@@ -305,29 +266,19 @@ def is_stopped(pid: int) -> bool:
 
 
 def started(pid: int) -> str:
-    if HAS_PROC:
-        fields = _stat_fields(pid)
-        return fields[_STAT_STARTED].decode() if fields and fields[0] not in b"ZX" else ""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return ""
-    except PermissionError:
-        pass
-    return "alive"
+    fields = _stat_fields(pid)
+    return fields[_STAT_STARTED].decode() if fields and fields[0] not in b"ZX" else ""
 
 
 def supervisor_waits(pid: int) -> bool:
-    return read_proc(pid, "comm") == b"sleep\n" if HAS_PROC else command_name(pid) == "sleep"
+    return command_name(pid) == "sleep"
 
 
 def shares_folder(pid: int, folder: Path) -> bool:
     """Whether a process finds our private directory where we do, and may read in it: not after `chroot` or `su bob`."""
-    if not HAS_PROC:
-        return True
     try:
-        owner = (_PROC / str(pid)).stat().st_uid
-        theirs, ours = os.stat(f"/proc/{pid}/root{folder}"), folder.stat()  # noqa: PTH116 - no path of ours
+        owner = os.stat(f"/proc/{pid}").st_uid  # noqa: PTH116 - no path of ours
+        theirs, ours = os.stat(f"/proc/{pid}/root{folder}"), folder.stat()  # noqa: PTH116
     except PermissionError:  # only root may examine root's processes
         return owner == 0
     except OSError:
@@ -385,7 +336,7 @@ def print_mark(tty: str, mark: bytes, leader: int) -> None:
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return  # the pane is gone
-    if HAS_PROC and _tty_of(leader) != os.fstat(descriptor).st_rdev:
+    if _tty_of(leader) != os.fstat(descriptor).st_rdev:
         os.close(descriptor)
         return
     with contextlib.suppress(OSError):
@@ -441,9 +392,5 @@ def listening_pid(socket_path: Path) -> int | None:
             probe.connect(str(socket_path))
         except OSError:
             return None
-        with contextlib.suppress(OSError):
-            if hasattr(socket, "SO_PEERCRED"):
-                answer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-                return int(_UCRED.unpack(answer)[0])
-            return probe.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
-    return 0
+        answer = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+        return int(_UCRED.unpack(answer)[0])

@@ -71,15 +71,15 @@ async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id:
     """
     if await server.ends_session(pane_id):
         return False
-    if pane.host.detects_pid_reuse and (pane.session.running is not None or may_be_read(pane.session)):
+    if pane.host.answers_now and (pane.session.running is not None or may_be_read(pane.session)):
         await end_strangers(pane, {})
     pane.session.hang_up()
     if not pane.session.dead:
         await runner.nested.hang_up()
     if not pane.session.dead:
-        await pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
+        await pane.host.signal_session(pane.leader_pid, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)
-    await pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=True)
+    await pane.host.signal_session(pane.leader_pid, signal.SIGKILL, spare_leader=True)
     await server.kill_pane(pane_id)
     await _end_session(pane, server)
     return True
@@ -92,5 +92,5 @@ async def end_rest(pane: PaneState, server: TmuxServer) -> None:
 
 
 async def _end_session(pane: PaneState, server: TmuxServer) -> None:
-    await pane.host.signal_session(pane.leader_pid, pane.tty, signal.SIGKILL, spare_leader=False)
+    await pane.host.signal_session(pane.leader_pid, signal.SIGKILL, spare_leader=False)
     server.release_session(pane.leader_pid)
