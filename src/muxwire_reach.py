@@ -9,13 +9,12 @@ from __future__ import annotations
 import _signal as signal  # type: ignore[import-not-found]
 import os
 import sys
-from _json import encode_basestring_ascii as quoted
 from _socket import AF_UNIX, SO_PEERCRED, SOCK_STREAM, SOL_SOCKET, socket as Socket  # noqa: N812 - it is a class
 
 VERSION = "0.1.0.dev0"
-PROTOCOL = 1  # of hello and of frames; an owner of another one leaves the verb to the client
+PROTOCOL = 2  # of hello and of frames; an owner of another one leaves the verb to the client
 
-# An owner that ends, or that starts anew in a newer version, closes connections that it has not accepted.
+# An owner that ends, as for a client of a newer version, closes connections that it has not accepted.
 _TRIES = 5
 
 # How Python runs an owner: a module in the caller's directory is not taken for one of ours, and names are in UTF-8.
@@ -171,28 +170,10 @@ def hello(kind: str, words: list[str], environ: Mapping[str, str]) -> bytes:
         directory = ""
     sizes = [terminal_size(descriptor) for descriptor in (0, 1, 2)]
     fields = {
-        "muxwire": PROTOCOL, "version": VERSION, "program": sys.executable, "kind": kind, "words": words,
-        "directory": directory, "sizes": sizes,
+        "version": VERSION, "kind": kind, "words": words, "directory": directory, "sizes": tuple(sizes),
         "terminal": os.ttyname(0) if sizes[0] else "", "environ": dict(environ),
     }  # fmt: skip
-    return _json(fields).encode() + b"\n"
-
-
-def _json(value: object) -> str:
-    """JSON of what is in a hello."""
-    match value:
-        case str():
-            return quoted(value)
-        case dict():
-            return "{" + ",".join(f"{quoted(key)}:{_json(item)}" for key, item in value.items()) + "}"
-        case list() | tuple():
-            return "[" + ",".join(map(_json, value)) + "]"
-        case bool():
-            return "true" if value else "false"
-        case None:
-            return "null"
-        case _:
-            return str(value)
+    return ascii((PROTOCOL, fields)).encode() + b"\n"
 
 
 # What the two programs of a verb do alike: `muxwire_client` and the whole command line.
@@ -201,9 +182,10 @@ def _json(value: object) -> str:
 def terminal_size(descriptor: int) -> tuple[int, int] | None:
     """The columns and rows of a terminal; None for what is none."""
     try:
-        return os.get_terminal_size(descriptor)
+        columns, rows = os.get_terminal_size(descriptor)
     except OSError:
         return None
+    return columns, rows
 
 
 def write_all(descriptor: int, data: bytes, name: str) -> None:

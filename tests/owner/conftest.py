@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
@@ -66,11 +65,10 @@ class User:
 
     def hello(self, **changed: object) -> bytes:
         fields = {
-            "muxwire": 1, "version": muxwire_reach.VERSION, "program": sys.executable, "kind": "mcp",
-            "words": ["serve", "--name", NAME], "directory": str(self.home),
-            "sizes": [None, None, None], "terminal": "", "environ": self.environ,
+            "version": muxwire_reach.VERSION, "kind": "mcp", "words": ["serve", "--name", NAME],
+            "directory": str(self.home), "sizes": (None, None, None), "terminal": "", "environ": self.environ,
         }  # fmt: skip
-        return json.dumps(fields | changed).encode() + b"\n"
+        return ascii((muxwire_reach.PROTOCOL, fields | changed)).encode() + b"\n"
 
     def connect(self) -> socket.socket:
         """A connection on which nothing was said."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import socket
+from ast import literal_eval
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -13,8 +13,6 @@ import anyio
 from muxwire_reach import PROTOCOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     Size = tuple[int, int]
 
 # An environment has some kilobytes; the kernel allows a program some megabytes of it.
@@ -29,12 +27,11 @@ class Hello:
     """What a client says of the process that it is.
 
     `kind` is "verb", "mcp" or "library"; `words` is what stands behind `muxwire`, or what a program has opened the
-    instance with, `program` its Python. `directory` is "" if that was
-    removed. `sizes` are those of the terminals that stdin, stdout and stderr are, `terminal` the path of the first.
+    instance with. `directory` is "" if that was removed. `sizes` are those of the terminals that stdin, stdout and
+    stderr are, `terminal` the path of the first.
     """
 
     version: str
-    program: str
     kind: str
     words: list[str]
     directory: str
@@ -42,50 +39,24 @@ class Hello:
     terminal: str
     environ: dict[str, str]
 
-    def is_newer_than(self, version: str) -> bool:
-        return numbers(self.version) > numbers(version)
 
-
-def numbers(version: str) -> list[int]:
-    """The numbers of a version, for a comparison of releases."""
-    return [int(number) for number in re.findall(r"[0-9]+", version)]
+def is_newer(version: str, than: str) -> bool:
+    """Whether a release is newer than another one, by their numbers."""
+    one, other = (list(map(int, re.findall(r"[0-9]+", text))) for text in (version, than))
+    return one > other
 
 
 def read_hello(line: bytes) -> Hello | None:
-    """What a line says; None for what no client of this protocol has written."""
+    """What a line says; None for what no client of this protocol has written.
+
+    It is a literal of Python, which a client can write without an import. What has another type than it should have is
+    an error of that client's call, and of no other's.
+    """
     try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
+        protocol, said = literal_eval(line.decode("ascii"))
+        return Hello(**said) if protocol == PROTOCOL else None
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
-    match said:
-        case {
-            "muxwire": int(protocol),
-            "version": str(version),
-            "program": str(program),
-            "kind": ("verb" | "mcp" | "library") as kind,
-            "words": list(words),
-            "directory": str(directory),
-            "sizes": [_, _, _] as sizes,
-            "terminal": str(terminal),
-            "environ": dict(environ),
-        } if protocol == PROTOCOL and _all_texts(words) and _all_texts(environ.values()) and all(map(_is_size, sizes)):
-            stdin, stdout, stderr = (None if size is None else (size[0], size[1]) for size in sizes)
-            read = (stdin, stdout, stderr)
-            return Hello(version, program, kind, words, directory, read, terminal, environ)
-        case _:
-            return None
-
-
-def _all_texts(values: Iterable[object]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _is_size(size: object) -> bool:
-    match size:
-        case None | [int(), int()]:
-            return True
-        case _:
-            return False
 
 
 async def receive_hello(connection: socket.socket) -> bytes:

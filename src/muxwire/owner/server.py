@@ -19,7 +19,7 @@ from muxwire.errors import MuxwireError, unwrapped
 from muxwire.host.folders import folders_for
 from muxwire.owner.agents import read_serve, serve_agent
 from muxwire.owner.frames import serve_verb
-from muxwire.owner.hello import read_hello, receive_hello
+from muxwire.owner.hello import is_newer, read_hello, receive_hello
 from muxwire.owner.programs import serve_program
 from muxwire.tabs.seat import Seat
 from muxwire_reach import ACCEPTED, REFUSED, peer_user
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
 
 _LOG = logging.getLogger("muxwire")
-# How many clients may wait to be accepted: an owner that starts anew takes a second.
+# How many clients may wait to be accepted: scripts start many at once.
 _BACKLOG = 128
 # How long an owner without a tmux and without a client waits for the next one: verbs of one script follow each other.
 LINGER_SECONDS = 2.0
@@ -87,21 +87,14 @@ async def answering(terminals: Terminals) -> AsyncIterator[None]:
 class Owner:
     """One process for one instance: its terminals, and the clients that share them.
 
-    It lives as long as its tmux does, or a client is here, and LINGER_SECONDS more; a signal ends it at once, and a
-    client of a newer version, if it is the only one, has that version go on in this process. In each case a tmux that
-    runs is left, with all that runs there, and calls that are under way end with an error.
+    It lives as long as its tmux does, or a client is here, and LINGER_SECONDS more; a signal ends it at once, and so
+    does a client of a newer version that is the only one, which then starts an owner of its own. In each case a tmux
+    that runs is left, with all that runs there, and calls that are under way end with an error.
     """
 
-    def __init__(
-        self, terminals: Terminals, path: Path, listener: socket.socket, asked: str = "", *, lives: bool = True
-    ) -> None:
-        """`asked`: the version of the client for which this program has been started anew in a running process.
-
-        `lives`: the process is an owner's, and ends with it.
-        """
+    def __init__(self, terminals: Terminals, path: Path, listener: socket.socket, *, lives: bool = True) -> None:
+        """`lives`: the process is an owner's, and ends with it."""
         self.terminals = terminals
-        self.renewed_by = ""  # the Python of a newer version, which is to run in this process
-        self.newer = asked
         self._lives = lives
         self._path = path
         self._inode = path.stat().st_ino
@@ -121,8 +114,7 @@ class Owner:
             await self.answer()
         # Not before: asyncio would take the next descriptor with this number for one that it watches already, and never
         # say that it can be read.
-        if not self.renewed_by:
-            self._listener.close()
+        self._listener.close()
 
     async def answer(self) -> None:
         """Serve those who come, for ever."""
@@ -147,16 +139,13 @@ class Owner:
             self._lingering = asyncio.get_running_loop().call_later(LINGER_SECONDS, self._end)
 
     def _end(self) -> None:
-        """Leave the name to the next owner; not twice, and not if a newer version goes on with the socket."""
+        """Leave the name to the next owner; not twice."""
         if not self._serving.cancel_called:
             with suppress(OSError):
                 self._remove_files()
-            self._leave()
-
-    def _leave(self) -> None:
-        self.terminals.leave_running()
-        self._serving.cancel()
-        self._look()
+            self.terminals.leave_running()
+            self._serving.cancel()
+            self._look()
 
     def _remove_files(self) -> None:
         """Leave nothing of ours in the run directory but a log that says something.
@@ -198,9 +187,8 @@ class Owner:
             if line:
                 connection.send(REFUSED)
             return
-        if self._lives and self._clients == 1 and hello.is_newer_than(__version__) and hello.version != self.newer:
-            self.renewed_by, self.newer = hello.program, hello.version
-            self._leave()
+        if self._lives and self._clients == 1 and is_newer(hello.version, __version__):
+            self._end()
             return
         here = self.terminals.folders
         if folders_for(here.instance, hello.environ).state != here.state:
