@@ -103,12 +103,6 @@ def test_an_owner_that_cannot_be_started_and_one_that_has_complained(
     found = only(machine.owners(where))
     assert (found.level, found.message) == ("warning", "main has complained: OSError: it is broken")
     (where.runtime / "main.owner.log").unlink()
-    lock = where.state / "main" / "lock"
-    lock.parent.mkdir(parents=True, exist_ok=True)
-    lock.write_text('{"killed": 3}')
-    found = only(machine.owners(where))
-    assert (found.level, found.message.partition(";")[0]) == ("ok", "main: 3 of its owners were killed")
-    lock.unlink()
 
     def forbidden(*_: object) -> int:
         raise PermissionError(1, "Operation not permitted")

@@ -122,10 +122,10 @@ def _skill(console: Console, _: argparse.Namespace) -> int:
 def _version(console: Console, arguments: argparse.Namespace) -> int:
     from muxwire import __version__
     from muxwire.host.local import LocalHost
-    from muxwire.tmux.program import find_tmux, program_version
+    from muxwire.tmux.program import program_for, program_version
 
     try:
-        tmux = program_version(find_tmux(LocalHost(console.environ)))
+        tmux = program_version(program_for(None, LocalHost(console.environ)))
     except MuxwireError:
         tmux = ""
     python = platform.python_version()

@@ -19,7 +19,6 @@ from muxwire.errors import InstanceUnavailable
 from muxwire.host.processes import started
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 # A watchdog needs a tenth of a second; on a machine that swaps, seconds.
@@ -41,7 +40,6 @@ class InstanceLock:
         self._socket = str(socket or "")
         self.held = self._released = False
         self.descriptor = -1
-        self._killed = 0  # how many owners of the instance have ended without saying so
 
     def take(self) -> bool:
         if not self._released and not self.held:
@@ -50,17 +48,11 @@ class InstanceLock:
             if not locked(self.descriptor):
                 return False
             self.held = True
-            before = _written(self._path)
-            self._killed = times_killed(before) + ("pid" in before)
-            with suppress(OSError):  # a full disk: the text is for `holder` alone
+            owner = named_process(os.getpid()) | {"socket": self._socket}
+            with suppress(OSError):  # a full disk: the text is for `named_server` alone
                 os.ftruncate(self.descriptor, 0)
-                owner = named_process(os.getpid()) | {"socket": self._socket, "killed": self._killed}
                 os.pwrite(self.descriptor, json.dumps(owner).encode(), 0)
         return self.held
-
-    def socket_of_holder(self) -> str:
-        """Where the server of the process that has the lock listens; "" if that is not known."""
-        return str(_written(self._path).get("socket", ""))
 
     async def take_soon(self) -> bool:
         """Take the lock; false if a living process has it, and stays.
@@ -79,18 +71,11 @@ class InstanceLock:
             await anyio.sleep(_LOOK_SECONDS)
         return True
 
-    def give_back(self) -> None:
-        """Let others be the owner. Only before a child has it: unlocking unlocks it for both."""
-        self.leave()
-        fcntl.flock(self.descriptor, fcntl.LOCK_UN)
-        self.held = False
-
     def leave(self) -> None:
         """Note that the holder is about to end: a process that comes now waits for the end of the holder's watchdog."""
         if self.held:
             with suppress(OSError):
                 os.ftruncate(self.descriptor, 0)
-                os.pwrite(self.descriptor, json.dumps({"killed": self._killed}).encode(), 0)
 
     def release(self) -> None:
         self._released = True
@@ -130,29 +115,9 @@ def holder(path: Path) -> int:
 
 def named_server(path: Path) -> tuple[int, str]:
     """The id of the process that such a file names, and the socket there, "" if none; 0 and "" if it has ended."""
-    found = _written(path)
-    try:
-        pid, begun = int(found["pid"]), str(found["started"])
-    except (ValueError, KeyError, TypeError):
-        return 0, ""
-    return (pid, str(found.get("socket", ""))) if started(pid) == begun else (0, "")
-
-
-def owners_killed(path: Path) -> int:
-    """How many owners of an instance were killed, by the file of its lock."""
-    return times_killed(_written(path))
-
-
-def times_killed(written: Mapping[str, Any]) -> int:
-    """The same, by what is written there."""
-    count = written.get("killed")
-    return count if isinstance(count, int) else 0
-
-
-def _written(path: Path) -> dict[str, Any]:
-    """What the owner wrote into the lock's file; {} while that is being written, and after the owner's end."""
     try:
         found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        pid, begun, socket = int(found["pid"]), found["started"], str(found.get("socket", ""))
+    except (OSError, ValueError, KeyError, TypeError):  # nothing is written there, or just being written
+        return 0, ""
+    return (pid, socket) if started(pid) == begun else (0, "")

@@ -102,7 +102,7 @@ async def _served(
         # As in the configuration: a person may have set it, and what we type would be in tmux's message log.
         ("set-option", "-s", "message-limit", "0"),
     ]
-    if access.owns_persistent:
+    if access.lock is not None:  # this process writes the logs now, another one later
         commands += spool_hooks(folders, greeting.generation)
     if keeper:  # a person who finds it while looking around cannot end it with a key; -d selects nothing
         commands.append(("select-pane", "-d", "-t", keeper))

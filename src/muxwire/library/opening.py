@@ -29,7 +29,7 @@ from muxwire.library.machine import check_hosts
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
 from muxwire.tabs.idle import checked_idle
-from muxwire.tmux.program import server_pid, server_runs
+from muxwire.tmux.program import server_pid
 from muxwire.tmux.server import Access
 from muxwire.verbs.check import check
 from muxwire.verbs.describe import all_parameters
@@ -216,7 +216,7 @@ async def _by_name(
         connection = await anyio.to_thread.run_sync(again)
     except OwnerUnreachable:
         if is_transient:
-            runs = server_runs(LocalHost(environ), folders.socket_path)
+            runs = LocalHost(environ).listening_pid(folders.socket_path) is not None
             raise InstanceUnavailable(
                 f"the instance {name} is a program's, which answers no others"
                 if runs

@@ -330,7 +330,7 @@ class TabMaker:
             cwd=record.cwd,
             started_at=started_at,
         )
-        log = server.open_log(log_path)
+        log = server.log_store.open(log_path)
         state.stream = PaneStream(
             log, state.session.on_mark, nonce=record.nonce, start=log.end, capacity=self._ring, owns=state.session.owns
         )

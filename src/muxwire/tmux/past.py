@@ -26,7 +26,7 @@ from muxwire.ids import pane_id
 from muxwire.logs.read import LogFileReader
 from muxwire.logs.sizes import PaneSize
 from muxwire.protocol.escaping import DOLLAR_VERSION
-from muxwire.tmux.program import find_tmux, read_version
+from muxwire.tmux.program import program_for, read_version
 from muxwire.tmux.screens import FORMAT, Look, check_scrollback, facts_of, flags_above, row_flags
 from muxwire.tmux.start import HISTORY_LIMIT, KEEPER
 from muxwire.vt.readable import SIZE, first_switch
@@ -115,7 +115,7 @@ async def played(
 ) -> Snapshot:  # fmt: skip
     """The screen at the end of it, as tmux draws it; TmuxUnavailable."""
     host = LocalHost(environ)
-    tmux = find_tmux(host)
+    tmux = program_for(None, host)
     above = () if scrollback is None else (flags_above(scrollback, unwrap=unwrap),)
     try:
         folder = tempfile.TemporaryDirectory(prefix="muxwire-", ignore_cleanup_errors=True)

@@ -20,8 +20,6 @@ from muxwire.errors import TmuxUnavailable
 from muxwire.host.locks import named_process, named_server
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
     from muxwire.host.local import LocalHost
@@ -51,25 +49,14 @@ def how_to_install(host: Host) -> str:
     return f"install tmux 3.3 or newer: {' && '.join(sudo + command for command in _MANAGERS[manager])}"
 
 
-def find_tmux(host: Host) -> str:
-    return _there(host.which("tmux"), host)
-
-
 def program_for(pid: int | None, host: LocalHost) -> str:
     """The tmux to talk to that server with, or to start one with; TmuxUnavailable if there is none."""
     found = host.which("tmux")
-    return _there(host.running_program(pid, found) if pid else found, host)
-
-
-def _there(found: str | None, host: Host) -> str:
+    if pid:
+        found = host.running_program(pid, found)
     if found is None:
         raise TmuxUnavailable("tmux is not installed, or not on PATH", remedy=how_to_install(host))
     return found
-
-
-def server_runs(host: LocalHost, path: Path) -> bool:
-    """Whether a server listens at a socket: the file of a server that is gone stays where it was."""
-    return host.listening_pid(path) is not None
 
 
 def program_version(tmux: str) -> str:
@@ -106,11 +93,9 @@ _LOOK_SECONDS = 0.005
 
 def note_server(folders: Folders, pid: int, host: LocalHost) -> None:
     """Keep the id of the server's process. On a full disk it is not kept, and a lost socket stays lost."""
-    noted, socket = named_server(folders.server)
-    if noted != pid or not socket:
-        with suppress(OSError):
-            server = named_process(pid) | {"socket": str(folders.socket_path)}
-            host.replace_file(folders.server, json.dumps(server).encode())
+    server = named_process(pid) | {"socket": str(folders.socket_path)}
+    with suppress(OSError):
+        host.replace_file(folders.server, json.dumps(server).encode())
 
 
 def server_pid(folders: Folders, host: LocalHost) -> int | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from muxwire.host.folders import Folders
     from muxwire.host.host import Host
     from muxwire.host.locks import InstanceLock
-    from muxwire.logs.store import LogStore, PaneLog
+    from muxwire.logs.store import LogStore
     from muxwire.tmux.sessions import Sessions
 
 
@@ -50,27 +50,19 @@ class Access:
         if self.lock is None:
             return
         folders.prepare()
-        held = await self.lock.take_soon()
         pid, noted = named_server(folders.server)
-        there = noted if held else self.lock.socket_of_holder()
+        there = noted or named_server(folders.lock)[1]
         if folders.differs(there):
-            if held:
-                self.lock.give_back()
             raise InstanceUnavailable(
                 f"the instance {folders.instance} is in use with its socket at {there}, not at {folders.socket_path}"
                 + (f"; its tmux server is process {pid}" if pid else ""),
                 remedy=f"{how_to_use(Path(there).parent)}; or choose another name",
             )
-        if not held:
+        if not await self.lock.take_soon():
             raise InstanceUnavailable(
                 f"process {holder(folders.lock)} has the instance {folders.instance}, and shares it with no other",
                 remedy="end that process, or choose another name",
             )
-
-    @property
-    def owns_persistent(self) -> bool:
-        """Whether it is a named instance: this process writes the logs now, another one later."""
-        return self.lock is not None
 
 
 @final
@@ -149,10 +141,6 @@ class TmuxServer:
         if self.host.is_local and not self.folders.shells.is_dir():
             self.folders.prepare()
             self.host.install(self.folders.shells)
-
-    def open_log(self, path: Path) -> PaneLog:
-        """The log at that path, to be written."""
-        return self.log_store.open(path)
 
     async def kill_window(self, window: str) -> None:
         """Kill a window; one that is gone already is no error. TmuxSilent.

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.host.folders import how_to_use, private_folder
-from muxwire.host.locks import named_server, owners_killed
+from muxwire.host.locks import named_server
 from muxwire.library.doctor.finding import Finding, broken, ok, warning
-from muxwire.tmux.program import find_tmux, how_to_install, program_version, read_version
+from muxwire.tmux.program import how_to_install, program_for, program_version, read_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from muxwire.host.folders import Folders
-    from muxwire.host.host import Host
+    from muxwire.host.local import LocalHost
 
 # For a Python that sets the locale and ends.
 _LOCALE_SECONDS = 20
@@ -29,9 +29,9 @@ _TRY_LOCALE = "import locale; locale.setlocale(locale.LC_ALL, '')"
 _UTF8 = ("utf-8", "utf8")
 
 
-def tmux(host: Host) -> Finding:
+def tmux(host: LocalHost) -> Finding:
     """Whether there is one, and which; TmuxUnavailable."""
-    path = find_tmux(host)
+    path = program_for(None, host)
     version = program_version(path)
     if not version:
         return broken("tmux", f"{path} -V does not say its version", how_to_install(host))
@@ -64,9 +64,6 @@ def owners(places: Folders) -> Iterator[Finding]:
     for log in sorted(places.runtime.glob("*.owner.log")):
         if said := log.read_text(errors="replace").strip().splitlines():
             yield warning("owner", f"{log.name.partition('.')[0]} has complained: {said[-1]}", f"read {log}")
-    for lock in sorted(places.state.glob("*/lock")):
-        if killed := owners_killed(lock):
-            yield ok("owner", f"{lock.parent.name}: {killed} of its owners were killed; what ran in the tabs went on")
 
 
 def state_directory(places: Folders) -> Finding:
