@@ -1,10 +1,9 @@
-"""What may follow what is typed: tmux's commands, what they act on, options, files, and our own words."""
+"""What may follow what is typed: tmux's commands, what they act on, options, and our own words."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, final
 
 from muxwire.repl.showing import KINDS
@@ -21,22 +20,26 @@ _LAST_COMMAND = re.compile(r"(?:^|[;\n{])\s*([^;\n{]*)\Z")
 @final
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What a tmux server knows: how each of its commands is written, its options, and what `-t` can name now."""
+    """What a tmux server knows: its commands, its options, and what `-t` can name now."""
 
-    usages: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
 
 
 async def load_vocabulary(ask: Callable[..., Awaitable[list[tuple[bytes, ...]]]]) -> Vocabulary:
     """Ask tmux, by `Terminals.ask`; CommandError, ConnectionClosed."""
-    usages, *options, panes = await ask(
-        ("list-commands",), ("show-options", "-s"), ("show-options", "-g"), ("show-options", "-gw"), PANES
+    commands, *options, panes = await ask(
+        ("list-commands", "-F", "#{command_list_name}"),
+        ("show-options", "-s"),
+        ("show-options", "-g"),
+        ("show-options", "-gw"),
+        PANES,
     )
     known = {line.partition(b" ")[0].partition(b"[")[0].decode() for answer in options for line in answer}
     rows = panes_of(panes)
     named = [name for row in rows for name in (row.session_name, row.session, row.window_name, row.window, row.pane)]
-    return Vocabulary(tuple(line.decode() for line in usages), tuple(sorted(known)), tuple(dict.fromkeys(named)))
+    return Vocabulary(tuple(line.decode() for line in commands), tuple(sorted(known)), tuple(dict.fromkeys(named)))
 
 
 def complete(text: str, vocabulary: Vocabulary, ours: Collection[str]) -> tuple[str, list[str]]:
@@ -47,22 +50,10 @@ def complete(text: str, vocabulary: Vocabulary, ours: Collection[str]) -> tuple[
 
 
 def _choices(words: list[str], vocabulary: Vocabulary, ours: Collection[str]) -> Collection[str]:
-    commands = [usage.partition(" ")[0] for usage in vocabulary.usages]
     if len(words) == 1:
-        return [*commands, *ours]
+        return [*vocabulary.commands, *ours]
     if words[0] == ":filter":
-        return [sign + kind for sign in ("", "-", "+") for kind in (*vocabulary.targets, *KINDS, "all")]
-    if words[0] in (":record", ":replay"):
-        return _files(words[-1])
+        return [sign + kind for sign in ("", "-") for kind in (*vocabulary.targets, *KINDS, "all")]
     if words[-2] in ("-t", "-s"):
         return vocabulary.targets
-    return commands if words[0] == ":help" else vocabulary.options if _SETS_OPTIONS.match(words[0]) else ()
-
-
-def _files(typed: str) -> list[str]:
-    folder = typed[: typed.rfind("/") + 1]
-    try:
-        entries = sorted(Path(folder or ".").expanduser().iterdir())
-    except OSError:
-        return []
-    return [f"{folder}{entry.name}{'/' if entry.is_dir() else ''}" for entry in entries]
+    return vocabulary.options if _SETS_OPTIONS.match(words[0]) else ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,6 @@ from muxwire.client.forbidden import commands_in
 from muxwire.errors import InvalidArgument, MuxwireError
 from muxwire.host.folders import EPHEMERAL
 from muxwire.protocol.events import CommandBlock
-from muxwire.repl.completion import load_vocabulary
 from muxwire.repl.recording import Player, Recorder
 from muxwire.repl.showing import BAD, DIM, TARGET, Filter, decoded, lines_of, plain, shortened
 from muxwire.repl.transcript import COMMENT, PASSED, read, written
@@ -49,10 +47,8 @@ class Session:
     tasks: TaskGroup | None = None  # for what hears the connection
     confirm: Callable[[str], Awaitable[bool]] = yes
     filter: Filter = field(default_factory=Filter)
-    over: bool = False
     shows_raw: bool = False
     recording: BinaryIO | None = None  # the file that the stream is written to
-    replayed: str = ""  # the recording that is shown in place of a connection
     _hears: bool = False  # whether the connection is shown
     _heard: anyio.Event = field(default_factory=anyio.Event)  # of the next that comes
     _player: Player = field(default_factory=Player)
@@ -158,8 +154,6 @@ class Session:
             except MuxwireError as error:
                 self.fail(str(error), error.remedy)
                 well = False
-            if self.over:
-                break
         return well
 
     async def _send(self, line: str) -> bool:
@@ -209,10 +203,6 @@ def _open_private(path: str) -> BinaryIO:
         raise InvalidArgument(f"cannot write {path}: {error.strerror}", remedy="give another file") from error
 
 
-async def _replay(session: Session, rest: str) -> None:
-    await play(session, rest or session.replayed)
-
-
 async def play(session: Session, path: str) -> None:
     """Show a recording as its stream was shown. InvalidArgument if the file cannot be read or is none."""
     records = _load(path)
@@ -239,20 +229,12 @@ def _load(path: str) -> list[Record]:
         raise InvalidArgument(f"{path} is not a recording: {error}", remedy=":record FILE writes one") from error
 
 
-async def _help(session: Session, rest: str) -> None:
-    if rest:
-        usages = (await load_vocabulary((await session.connect()).ask)).usages
-        found = [line for line in usages if rest in (line.split(" ")[0], *re.findall(r"\((.*?)\)", line)[:1])]
-        session.say(*(found or [f"tmux has no command {rest}; list-commands shows them all"]))
-        return
+async def _help(session: Session, _: str) -> None:
     session.say(*(f"{f'{name} {follows}'.ljust(22)}  {does}" for name, (follows, does, _) in WORDS.items()))
     session.say(
-        "Anything else is a tmux command, or several with `;` between; `:help COMMAND` shows how one is written."
+        "Anything else is a tmux command, or several with `;` between.",
+        "`list-commands COMMAND` shows how one is written.",
     )
-
-
-async def _quit(session: Session, _: str) -> None:
-    session.over = True
 
 
 # What follows each, what it does, and the function that does it.
@@ -260,7 +242,6 @@ WORDS: Mapping[str, tuple[str, str, Callable[[Session, str], Awaitable[None]]]] 
     ":filter": ("[WORD...]", "show only %1, a kind or *TEXT*; -WORD hides it; `all`", _filter),
     ":raw": ("[on|off]", "show the lines as they are sent and received", _raw),
     ":record": ("[FILE|off]", "write the stream to a file", _record),
-    ":replay": ("[FILE]", "show such a file as its stream was shown", _replay),
-    ":help": ("[COMMAND]", "this, or how a tmux command is written", _help),
-    ":quit": ("", "end, as C-d does", _quit),
+    ":replay": ("FILE", "show such a file as its stream was shown", play),
+    ":help": ("", "this", _help),
 }

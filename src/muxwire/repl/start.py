@@ -49,7 +49,7 @@ async def _run(open_instance: Open | None, replayed: str) -> int:
         from muxwire.repl import terminal  # late: it takes 0.1 s to import, and a script needs none of it
 
     printer = Printer(terminal.write_lines) if on_terminal else Printer(_write_lines, room=_PIPE_ROOM, pause=0)
-    session = Session(printer, replayed=replayed)
+    session = Session(printer)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(printer.run)
         async with (
@@ -69,12 +69,9 @@ async def _run(open_instance: Open | None, replayed: str) -> int:
 
 
 async def run_script(session: Session) -> int:
-    """Run what standard input gives, line by line, until its end or `:quit`; return the exit code."""
+    """Run what standard input gives, line by line, until its end; return the exit code."""
     code = 0
-    while not session.over:
-        line = await anyio.to_thread.run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True)
-        if not line:
-            break
+    while line := await anyio.to_thread.run_sync(sys.stdin.buffer.readline, abandon_on_cancel=True):
         code = code if await session.run(line.decode("utf-8", "surrogateescape")) else FAILED
         await session.printer.flushed()
     return code

@@ -72,7 +72,7 @@ class _Completer(Completer):
 
 
 async def run_prompt(session: Session, history: str) -> int:
-    """Read lines and run them until C-d or `:quit`. Commands may hold secrets: only we can read the file `history`."""
+    """Read lines and run them until C-d. Commands may hold secrets: only we can read the file `history`."""
     with suppress(OSError):
         os.close(os.open(history, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
     prompt: PromptSession[str] = PromptSession(
@@ -85,7 +85,7 @@ async def run_prompt(session: Session, history: str) -> int:
     )
     session.confirm = _ask
     with suppress(EOFError):
-        while not session.over:
+        while True:
             await session.printer.flushed()
             with suppress(KeyboardInterrupt):
                 await session.run(await prompt.prompt_async())
