@@ -97,19 +97,6 @@ def test_a_script_counts_and_goes_as_a_finished_file_of_its_log_does(home: Path)
     assert not closed.exists()
 
 
-async def test_scripts_alone_call_for_a_look(home: Path) -> None:
-    async with LogStore(limits=LogLimits(segment_bytes=1000, instance_bytes=1500), home=home) as store:
-        log = store.open(home / "1" / "logs" / "pane-@1.log")
-        old = put_script(log.path, 900, age=100)
-        log.note_script(900)
-        assert old.exists()
-        young = script_path(log.path, "script-1.py")
-        young.write_bytes(b"#" * 900)
-        log.note_script(900)
-        await store.written()
-    assert (old.exists(), young.exists()) == (False, True)
-
-
 def test_a_clock_that_was_set_back_takes_no_newer_segment_before_an_older_one(home: Path) -> None:
     path = put(home, 1, 1000, age=100, older=3)
     os.utime(segment_path(path, 2000), (1, 1))

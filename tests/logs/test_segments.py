@@ -11,6 +11,7 @@ from muxwire.logs import segments as log_segments
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.read import LogFileReader, View, last_lines, read_range, read_raw
 from muxwire.logs.segments import UNKNOWN_SIZE, gaps_path, layout_of, open_log, retire, segment_path
+from muxwire.logs.sizes import PaneSize
 from muxwire.logs.store import LogStore
 
 SMALL = LogLimits(segment_bytes=1000)
@@ -119,3 +120,13 @@ async def test_holes_in_segments_are_where_they_were(path: Path) -> None:
     assert records[-1] == '{"offset": 8500, "size": 1, "reason": "because", "since": 1.5, "until": 2.5}'
     piece = read_range(path, 8400, 1000, FINAL)
     assert (piece.data, piece.dropped) == (b"end", 101)
+
+
+async def test_what_is_said_of_a_size_is_read_again(path: Path) -> None:
+    async with LogStore() as store:
+        log = store.open(path)
+        log.append(b"ab")
+        log.resized(100, 40, sure=False)
+        log.append(b"c")
+        log.resized(90, 30, blank=False)
+    assert layout_of(path).sizes == (PaneSize(2, 100, 40, sure=False), PaneSize(3, 90, 30, blank=False))

@@ -39,7 +39,7 @@ MUTATIONS = (
     ("library/doctor/machine.py", "private_folder(places.state, only_ours=False)", "pass"),
     ("library/pictures.py", 'if text != " " and not style.hidden:', 'if text != " ":'),
     ("logs/grep.py", "if found.full or time.monotonic() > deadline:", "if found.full:"),
-    ("logs/history.py", "if len(self._waiting) + len(self._noted) < WAITING_MAX:", "if True:"),
+    ("logs/history.py", "if len(self._noted) < WAITING_MAX:", "if True:"),
     ("logs/limits.py", "if total <= limits.instance_bytes and file", "if file"),
     ("logs/segments.py", "if self.end - self.first >= self._segment_bytes:", "if False:"),
     ("mcp/registry.py", "if note or busy:", "if note:"),

@@ -11,19 +11,8 @@ import resource
 from contextlib import suppress
 from typing import Final
 
-# So many logs stay open, in which each tab in use has its own.
-_KEPT_MAX: Final = 256
-# Where that is too many: one part in so many of the limit. The rest is for all else, and for a program that uses the
-# library.
-_SHARE: Final = 8
 # For the logs, for what each tab and each machine needs besides, and for a program that uses the library.
-_OURS: Final = 3 * _KEPT_MAX
-
-
-def kept_max() -> int:
-    """How many logs may stay open."""
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return _KEPT_MAX if soft == resource.RLIM_INFINITY else min(_KEPT_MAX, soft // _SHARE)
+_OURS: Final = 768
 
 
 def make_room(files: int = 0) -> None:

@@ -71,26 +71,17 @@ class History:
         self.path = home / HISTORY_FILE
         self._spawn = spawn
         self._noted: list[JournalEntry] = []
-        self._waiting: list[bytes] = []
         self._armed = False
         self._writing = anyio.Lock()
         self._torn = b""  # what ends a line of which the disk took a part
 
     def note(self, entry: JournalEntry) -> None:
         """Take a command that has ended. Its caller waits for the result, so the line is made later."""
-        if len(self._waiting) + len(self._noted) < WAITING_MAX:
+        if len(self._noted) < WAITING_MAX:
             self._noted.append(entry)
         if not self._armed:
             self._armed = True
             self._spawn(self._write_soon)
-
-    def make_lines(self) -> None:
-        """Make the lines of what was noted; to be called when no caller waits for us, as while a shell runs a command.
-
-        Not in the thread: it would hold the GIL for a whole batch, and delay the commands of that time.
-        """
-        self._waiting += map(_line, self._noted)
-        self._noted.clear()
 
     async def _write_soon(self) -> None:
         await anyio.sleep(BATCH_SECONDS)
@@ -99,13 +90,13 @@ class History:
     async def flush(self) -> None:
         """Write what waits, and return when what another task writes is written too; never fails."""
         async with self._writing:
-            self.make_lines()
-            waiting, self._waiting, self._armed = self._waiting, [], False
-            if waiting:
-                await anyio.to_thread.run_sync(self._write, waiting, abandon_on_cancel=True)
+            noted, self._noted, self._armed = self._noted, [], False
+            if noted:
+                lines = b"".join(map(_line, noted))
+                await anyio.to_thread.run_sync(self._write, lines, abandon_on_cancel=True)
 
-    def _write(self, waiting: list[bytes]) -> None:
-        data = self._torn + b"".join(waiting)
+    def _write(self, lines: bytes) -> None:
+        data = self._torn + lines
         with suppress(OSError):
             descriptor = os.open(self.path, _FLAGS, 0o600)
             try:

@@ -11,7 +11,7 @@ Next to them `pane-@N.gaps` holds what the files cannot say, one JSON object a l
     {"at": N, "columns": C, "rows": R}    the pane's size from that offset on; before the first such record, the size
                                 that muxwire gives its tabs.
                                 With `"blank": false` the screen was not empty there: the pane was used before its log
-                                began.
+                                began. With `"sure": false` what came before may have been laid out in that size.
 
 `pane-@N.times` says when which byte came (`logs/times.py`).
 
@@ -50,10 +50,6 @@ if TYPE_CHECKING:
 _DIGITS = 16
 _SCRIPT = re.compile(r"(?P<stem>.+)\.script-[0-9a-f]+\.[a-z]+\Z")
 _SEGMENT = re.compile(r"(?P<stem>.+)\.(?P<first>[0-9]{16})\Z")
-
-# What each kind of record has; more keys may say why.
-_KEYS = (("first",), ("at", "columns", "rows"), ("offset", "size"))
-_BLANK = "blank"
 
 # A log may be rotated while it is examined: once is likely, a third time in a row is not.
 _ATTEMPTS = 5
@@ -122,14 +118,25 @@ def segment_of(entry: os.DirEntry[str]) -> tuple[Path, Segment] | None:
 
 
 def layout_of(path: Path) -> Layout:
-    records = _records(path)
-    if records is None:
+    """A log as its files and what stands next to it say. A line there that a full disk has cut short is left out."""
+    try:
+        lines = gaps_path(path).read_bytes().splitlines()
+    except FileNotFoundError:
         return Layout((), 0, ())
+    first, gaps, sizes = 0, list[tuple[int, int]](), list[PaneSize]()
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):
+            said = json.loads(line)
+            if "first" in said:
+                first = max(first, int(said["first"]))
+            elif "at" in said:
+                at, columns, rows = int(said["at"]), int(said["columns"]), int(said["rows"])
+                sizes.append(PaneSize(at, columns, rows, said.get("blank", True), said.get("sure", True)))
+            else:
+                gaps.append((int(said["offset"]), int(said["offset"]) + int(said["size"])))
     older = _older(path)
-    first = max((int(record["first"]) for record in records if "first" in record), default=0)
-    gaps = sorted((record["offset"], record["offset"] + record["size"]) for record in records if "offset" in record)
-    sizes = sorted((PaneSize(**record) for record in records if "at" in record), key=attrgetter("at"))
-    return Layout(tuple(older), older[-1].last if older else first, tuple(gaps), tuple(sizes))
+    sizes.sort(key=attrgetter("at"))
+    return Layout(tuple(older), older[-1].last if older else first, tuple(sorted(gaps)), tuple(sizes))
 
 
 def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
@@ -189,23 +196,6 @@ def _older(path: Path) -> list[Segment]:
     except FileNotFoundError:
         return []
     return sorted((one[1] for one in named if one and one[0] == path), key=lambda segment: segment.first)
-
-
-def _records(path: Path) -> list[dict[str, Any]] | None:
-    """Return what is said next to a log; None if nothing ever was. A line cut short by a full disk is left out."""
-    try:
-        lines = gaps_path(path).read_bytes().splitlines()
-    except FileNotFoundError:
-        return None
-    found = []
-    for line in lines:
-        with suppress(ValueError, KeyError, TypeError, StopIteration):
-            fields = json.loads(line)
-            keys = next(keys for keys in _KEYS if keys[0] in fields)
-            found.append({key: int(fields[key]) for key in keys})
-            if fields.get(_BLANK) is False:
-                found[-1][_BLANK] = False
-    return found
 
 
 def script_path(log: Path, name: str) -> Path:

@@ -18,12 +18,11 @@ import threading
 import time
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Literal, Self, final
+from typing import TYPE_CHECKING, Self, final
 
 import anyio
 import anyio.to_thread
 
-from muxwire.host.descriptors import kept_max
 from muxwire.logs import read as log_read
 from muxwire.logs.limits import LogLimits, hold, keep_within, sweep_dead
 from muxwire.logs.segments import PIECE_COST, PRUNE_BYTES, Gap, LogFile, Spool
@@ -55,11 +54,12 @@ FLUSH_WAIT_SECONDS = 5.0
 # Closed logs are counted, and those that are too many removed, after this many more: a check reads a whole directory.
 CLOSINGS_PER_CHECK = 100
 
+# So many files stay open, in which each tab in use has its own.
+KEPT_MAX = 128
+
 # For the writer: pieces for a file and when they came, a file to be closed, an event to be set, None to stop. () is
-# nothing, and _CHECK to see whether there is too much. A time is negative where the bytes may have come long before it,
-# and 0 where none is to be noted.
-_Job = tuple[LogFile, list[bytes | Gap], float] | tuple[()] | LogFile | threading.Event | Literal["check"] | None
-_CHECK: Literal["check"] = "check"
+# nothing. A time is negative where the bytes may have come long before it, and 0 where none is to be noted.
+_Job = tuple[LogFile, list[bytes | Gap], float] | tuple[()] | LogFile | threading.Event | None
 
 
 @final
@@ -117,7 +117,7 @@ class PaneLog:
         """What is appended from now on comes now."""
         self._store.hand_over()
         self.comes_late = False
-        self._store.note_time(self)
+        self._store.look_at(self, time.time())
 
     def resized(self, columns: int, rows: int, *, blank: bool = True, sure: bool = True) -> None:
         """The pane has that size from here on; not `blank` if its screen was used before its log began.
@@ -128,9 +128,6 @@ class PaneLog:
             self._size = columns, rows
             said = {name: False for name, holds in (("blank", blank), ("sure", sure)) if not holds}
             self.lose(0, columns=columns, rows=rows, **said)
-
-    def note_script(self, size: int) -> None:
-        self._store.note_script(size)
 
     async def flushed(self) -> bool:
         """Return once all that was appended is in the file; False if the disk does not take it."""
@@ -150,7 +147,7 @@ class PaneLog:
 
     async def trouble(self) -> str:
         """Return why the file does not hold all that was appended, in a sentence; "" if it does."""
-        self._store.examine(self)
+        self._store.look_at(self)
         await self._store.written()
         file = self.file
         if file.error is not None and file.end < self.end:
@@ -195,7 +192,6 @@ class LogStore:
         self._held: int | None = None
         self._being_written: set[Path] = set()
         self._closings = 0
-        self._beside = 0
         self._dirty: list[PaneLog] = []
         self._files: dict[LogFile, None] = {}  # that are open, the one written longest ago first
         # The cost of all pieces that were ever taken, and of those that are written. The event loop sets the first, the
@@ -261,16 +257,9 @@ class LogStore:
             self._armed.set()
             self._armed = None
 
-    def note_time(self, log: PaneLog) -> None:
-        """All that comes next comes after this moment."""
-        self._queue.put((log.file, [], time.time()))
-
-    def note_script(self, size: int) -> None:
-        """Count what was written next to the logs; as much as a finished file of a log calls for a check."""
-        self._beside += size
-        if self._beside >= self._limits.segment_bytes:
-            self._beside = 0
-            self._queue.put(_CHECK)
+    def look_at(self, log: PaneLog, now: float = 0.0) -> None:
+        """Have the writer see whether the file is still there. What comes next comes after `now`, if that is given."""
+        self._queue.put((log.file, [], now))
 
     def admit(self, cost: int) -> bool:
         """Return whether there is room for that much; once there was none, half of it must be free again."""
@@ -316,10 +305,6 @@ class LogStore:
         self._queue.put(done)
         await anyio.to_thread.run_sync(done.wait, FLUSH_WAIT_SECONDS, abandon_on_cancel=True)
 
-    def examine(self, log: PaneLog) -> None:
-        """Have the writer see whether the file is still there."""
-        self._queue.put((log.file, [], 0.0))
-
     def close_log(self, log: PaneLog) -> None:
         self.hand_over()
         self._being_written.discard(log.path)
@@ -350,8 +335,6 @@ class LogStore:
                     self._retry()
                     self._date()
                     job.set()
-                case "check":
-                    self._keep_within()
                 case file, pieces, came:
                     if not file.waiting:
                         file.waits_since = came
@@ -392,7 +375,7 @@ class LogStore:
     def _write_out(self, file: LogFile, came: float) -> None:
         self._files.pop(file, None)
         self._files[file] = None
-        while len(self._files) > kept_max():
+        while len(self._files) > KEPT_MAX:
             self._let_go_of(next(iter(self._files)))
         file.open()
         file.renew()

@@ -85,7 +85,6 @@ def keep_script(
         with suppress(OSError):
             kept.unlink()  # the beginning of it
         kept = folder / name
-    log.note_script(len(code))
     return host.bring_script(kept, folder / name, code)
 
 

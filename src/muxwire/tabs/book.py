@@ -252,14 +252,12 @@ class TabBook:
             tab.events.named()
 
     def remember(self, tab: Tab, execution: Execution) -> None:
-        """A command was typed; it can be asked about by its id. While it runs, there is time for the journal."""
+        """A command was typed; it can be asked about by its id."""
         while len(self.commands) >= REMEMBERED_COMMANDS:
             self.commands.popitem(last=False)
         self.commands[execution.command_id] = (tab, execution)
         if tab.record is not None:
             tab.record.note(execution, tab.pane.session.shell_pid)
-        if self.history is not None:
-            self.history.make_lines()
 
     def recall(self, tab: Tab) -> list[Execution]:
         """The commands that an earlier process typed into this tab, oldest first; they can be asked about again."""
