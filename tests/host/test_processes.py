@@ -61,7 +61,7 @@ def test_a_process_that_ends_while_it_is_looked_at_does_not_wait(
     def program(pid: int) -> str:
         return then if pid in seen else "podman"
 
-    def noted(viewer: look._Viewer, one: look._Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], Any]:
+    def noted(viewer: look._Viewer, one: foreground.Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], Any]:
         found = sleeps(viewer, one, device, controls)
         seen.append(one.pid)
         return found

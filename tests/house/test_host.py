@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parent.parent.parent / "src" / "muxwire"
 
 ASKED = re.compile(
     r"/proc\b|\bimport termios\b|\btermios\.|\bos\.(?:kill|killpg|tcgetpgrp|getsid)\b|shutil\.(?:which|rmtree)"
-    r"|\bmuxwire\.host\.(?:processes|shells|command_files)\b"
+    r"|\bmuxwire\.host\.(?:processes|shells)\b"
     r"|\bmuxwire\.host\.(?:folders|environment) import .*\b(?:write_private|replace_private|checked_folder)\b"
 )
 # Those that look at this machine and no other, each with its reason.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from muxwire import ConnectionClosed, Tab, TabUnavailable
-from muxwire.host.command_files import LocalFiles
+from muxwire.host.local import LocalHost
 from muxwire.pane.keyboard import Keyboard
 
 
@@ -19,7 +19,7 @@ async def tab(tab: Tab) -> Tab:
 
 
 FAILURES = {
-    "full disk": (LocalFiles, "write", OSError(errno.ENOSPC, "No space left on device")),
+    "full disk": (LocalHost, "write_command", OSError(errno.ENOSPC, "No space left on device")),
     "no connection": (Keyboard, "press", ConnectionClosed("it is reconnected in a moment")),
 }
 

@@ -90,11 +90,6 @@ class Log:
         pass
 
 
-class Files:
-    def write(self, _: str, __: bytes) -> tuple[()]:
-        return ()
-
-
 class Facts:
     """Hears what the session says."""
 
@@ -173,8 +168,8 @@ class Machine:
     async def refresh(self, *_: Any, **__: Any) -> bool:
         return False
 
-    def command_files(self, _: Path) -> Files:
-        return Files()
+    def write_command(self, _: Path, __: str, ___: bytes) -> tuple[()]:
+        return ()
 
 
 class Difference(AssertionError):

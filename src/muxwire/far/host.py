@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from muxwire.far.bootstrap import Facts
-    from muxwire.host.host import CommandFiles, Lines
+    from muxwire.host.host import Lines
     from muxwire.protocol.commands import Command
     from muxwire.shell import Shell
     from muxwire.shell.look import Foreground
@@ -581,8 +581,8 @@ class RemoteHost(Host):
     def remove_folder(self, path: Path) -> None:
         self._helper.say("d", path.name)
 
-    def command_files(self, folder: Path) -> CommandFiles:
-        return _RemoteFiles(self, folder)
+    def write_command(self, folder: Path, name: str, content: bytes) -> Lines:
+        return self.file_lines(folder / name, content)
 
     @staticmethod
     def file_lines(path: Path, content: bytes) -> Lines:
@@ -659,22 +659,6 @@ def _saved(path: Path) -> Command:
 _NOTHING = PaneAnswer()
 # A pane makes its own directory, and goes where it is to begin; home, if that is gone since it was looked up.
 _START = 'umask 077; mkdir "$1"; umask "$2"; cd -- "$3" || cd; shift 3; exec "$@"'
-
-
-@final
-class _RemoteFiles:
-    """`CommandFiles` on another machine."""
-
-    def __init__(self, host: RemoteHost, folder: Path) -> None:
-        self._host = host
-        self._folder = folder
-
-    def write(self, name: str, content: bytes) -> Lines:
-        return self._host.file_lines(self._folder / name, content)
-
-    def close(self, *, remove: bool) -> None:
-        if remove:
-            self._host.remove_folder(self._folder)
 
 
 def _escaped(data: bytes) -> str:

@@ -66,19 +66,6 @@ def answer_seconds(host: Host) -> float:
 Lines: TypeAlias = "Sequence[Command]"
 
 
-class CommandFiles(Protocol):
-    """The files in a tab's directory that its shell reads at its commands."""
-
-    def write(self, name: str, content: bytes) -> Lines:
-        """Replace a file, which only we can read; OSError, with its path.
-
-        Where tmux has to write it, return the commands for that: they go in front of what is typed.
-        """
-
-    def close(self, *, remove: bool) -> None:
-        """Nothing more will be written; with `remove` the directory goes too."""
-
-
 class Host(Protocol):
     """The machine of the panes.
 
@@ -248,8 +235,12 @@ class Host(Protocol):
     def start(self, folder: Path, cwd: str, argv: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         """The pane's first directory and what it runs, so that `argv` runs in `cwd`, and `folder` exists by then."""
 
-    def command_files(self, folder: Path) -> CommandFiles:
-        """The files of a tab's directory `folder`, which exists."""
+    def write_command(self, folder: Path, name: str, content: bytes) -> Lines:
+        """Replace a file in a tab's directory, which its shell reads at the line that is typed next.
+
+        Only we can read it. InstanceUnavailable if it cannot be written, so that the line cannot be typed. Where tmux
+        has to write it, return the commands for that: they go in front of what is typed.
+        """
 
     def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
         """Return `cwd` as an absolute directory; InvalidArgument if there is none."""

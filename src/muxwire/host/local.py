@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, final
 import anyio.lowlevel
 import anyio.to_thread
 
-from muxwire.host import command_files, environment, folders, look as looking, processes, shells
+from muxwire.errors import cannot
+from muxwire.host import environment, folders, look as looking, processes, shells
 
 if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Collection, Mapping
 
-    from muxwire.host.host import CommandFiles, Link
+    from muxwire.host.host import Lines, Link
     from muxwire.shell.look import PaneLook
 
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 _CD = 'cd -- "$1" && shift && exec "$@"'
 # What a program that draws or asks for a key would look for in the wrong place if another program had started tmux.
 _BROUGHT = ("PATH", "LANG", "SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
+# Above the directory of a tab are that of its instance and that of all instances.
+_PARENTS = 2
 # How many looks are taken in a row if the foreground changes meanwhile. Each takes some ms, more with many processes.
 _LOOKS = 3
 
@@ -138,8 +141,18 @@ class LocalHost:
         del folder
         return ("/", ("/bin/sh", "-c", _CD, "sh", cwd, *argv)) if "#" in cwd else (cwd, argv)
 
-    def command_files(self, folder: Path) -> CommandFiles:
-        return command_files.LocalFiles(folder)
+    def write_command(self, folder: Path, name: str, content: bytes) -> Lines:
+        path = f"{folder}/{name}"  # joined as paths, they take longer than the write
+        try:
+            try:
+                folders.write_private(path, content)
+            except FileNotFoundError:  # the runtime directory was removed: the user's last login has ended
+                for one in (*reversed(folder.parents[:_PARENTS]), folder):
+                    folders.private_folder(one)
+                folders.write_private(path, content)
+        except OSError as error:
+            raise cannot(f"run the command, whose text goes to {path}", error) from error
+        return ()
 
     def checked_folder(self, cwd: str | os.PathLike[str], relative_to: str) -> Path:
         return environment.checked_folder(cwd, relative_to or self._directory or "")

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.host.processes import (
     KERNEL_THREAD,
+    Stat,
     device_of,
     executable,
     pids,
     read_proc,
+    stat_of,
     tty_modes,
 )
 from muxwire.shell.look import (
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
 # Whether the kernel reports in which of its functions a process sleeps.
 SEES_WAITS = os.path.exists("/proc/self/wchan")  # noqa: PTH110 - at import
 
-_STATE, _PPID, _PGRP, _SESSION, _TTY, _TPGID, _FLAGS = range(7)
-_USER_TICKS, _SYSTEM_TICKS = 11, 12
 _TICKS = os.sysconf("SC_CLK_TCK")  # a second
 # /dev/tty, a process's own controlling terminal, and /dev/ptmx, from which masters are made (devices.txt).
 _CONTROLLING, _MASTERS = os.makedev(5, 0), os.makedev(5, 2)
@@ -75,22 +75,6 @@ _CALLS: dict[int, str] = {
 # Which argument is the time limit: a number of milliseconds (negative: none), or the address of a struct timespec or
 # timeval, both with the seconds first (NULL: none).
 _LIMIT_MS, _LIMIT_AT = {"poll": 2, "epoll": 3}, {"ppoll": 2, "select": 4, "epoll2": 3}
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Stat:
-    """What /proc/PID/stat says of a process after its name."""
-
-    pid: int
-    state: str
-    parent: int
-    group: int
-    session: int
-    tty: int
-    foreground: int
-    flags: int
-    ticks: int
 
 
 @final
@@ -139,13 +123,13 @@ class LookInSteps:
 def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLook]:
     seen_at = time.monotonic()
     modes = tty_modes(tty)
-    first = _stat(leader)
+    first = stat_of(leader)
     if first is None:
         return PaneLook(leader=leader, modes=modes, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
     device = device_of(first.tty)
     if near:
-        table = {one.pid: one for pid in (leader, first.foreground) if (one := _stat(pid)) is not None}
-        outside: list[_Stat] = []
+        table = {one.pid: one for pid in (leader, first.foreground) if (one := stat_of(pid)) is not None}
+        outside: list[Stat] = []
     else:
         table = yield from _table()
         strange = (one for one in table.values() if one.tty == 0 and not one.flags & KERNEL_THREAD)
@@ -153,7 +137,7 @@ def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLo
     viewer = _Viewer(table, outside, inside=not near)
     inside = [one for one in table.values() if one.tty == first.tty]
     processes = viewer.processes(inside, device, first.foreground)
-    modes_after, now = (modes, first) if near else (tty_modes(tty), _stat(leader))
+    modes_after, now = (modes, first) if near else (tty_modes(tty), stat_of(leader))
     if now is None or now.foreground != first.foreground or modes_after != modes:
         # A child is about to run a program: the modes of one moment say nothing of the foreground of the next.
         return PaneLook(leader=leader, modes=modes_after, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
@@ -174,29 +158,11 @@ def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
     return not SEES_WAITS or is_sleep_for_keys(_wchan(pid), polls=polls)
 
 
-def _stat(pid: int) -> _Stat | None:
-    text = read_proc(pid, "stat")
-    fields = text[text.rfind(b")") + 2 :].split(None, _SYSTEM_TICKS + 1)
-    if len(fields) <= _SYSTEM_TICKS or fields[_STATE] in b"ZX":
-        return None
-    return _Stat(
-        pid,
-        fields[_STATE].decode(),
-        int(fields[_PPID]),
-        int(fields[_PGRP]),
-        int(fields[_SESSION]),
-        int(fields[_TTY]),
-        int(fields[_TPGID]),
-        int(fields[_FLAGS]),
-        int(fields[_USER_TICKS]) + int(fields[_SYSTEM_TICKS]),
-    )
-
-
-def _table() -> Generator[None, None, dict[int, _Stat]]:
+def _table() -> Generator[None, None, dict[int, Stat]]:
     """All processes but the threads of the kernel."""
     table = {}
     for number, pid in enumerate(pids(), 1):
-        if (found := _stat(pid)) is not None:
+        if (found := stat_of(pid)) is not None:
             table[pid] = found
         if number % _STEP == 0:
             yield
@@ -207,7 +173,7 @@ def _table() -> Generator[None, None, dict[int, _Stat]]:
 class _Viewer:
     """Looks at one terminal and those inside of it, from one table of processes."""
 
-    def __init__(self, table: dict[int, _Stat], outside: list[_Stat], *, inside: bool) -> None:
+    def __init__(self, table: dict[int, Stat], outside: list[Stat], *, inside: bool) -> None:
         self._table = table
         self._outside = outside  # those without a controlling terminal, asleep in a call or awake
         self.roused = False  # whether one of `outside` that has a terminal open is awake
@@ -216,7 +182,7 @@ class _Viewer:
         # Devices that are being examined: a relay may hold the master of its own terminal.
         self._entered: set[int] = set()
 
-    def processes(self, inside: list[_Stat], device: int, foreground: int) -> list[Process]:
+    def processes(self, inside: list[Stat], device: int, foreground: int) -> list[Process]:
         """The processes of a terminal: `inside`, which it controls, and others that have it open and may read it."""
         self._entered.add(device)
         found = [self._examined(one, device, controls=True, waits=one.group == foreground) for one in inside]
@@ -232,7 +198,7 @@ class _Viewer:
                 self.roused = True
         return found
 
-    def _examined(self, one: _Stat, device: int, *, controls: bool, waits: bool) -> Process:
+    def _examined(self, one: Stat, device: int, *, controls: bool, waits: bool) -> Process:
         closed = False
         sleeps: tuple[Sleep, ...] = ()
         inner: tuple[PaneLook | None, ...] = ()
@@ -279,7 +245,7 @@ class _Viewer:
         self._entered.discard(device)
         return PaneLook(0, modes, foreground, tuple(processes), tells=SEES_WAITS)
 
-    def _sleeps(self, one: _Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], _Files | None]:
+    def _sleeps(self, one: Stat, device: int, controls: bool) -> tuple[tuple[Sleep, ...], _Files | None]:
         """What the threads of a process sleep in; and its open files, if one may be reading and they are visible.
 
         The kernel lists the main thread first (`first_tid` in fs/proc/base.c).

@@ -18,10 +18,9 @@ import socket
 import subprocess
 import sys
 import threading
-import weakref
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import IO, TYPE_CHECKING, Any, Self, final
 
 import anyio
 import anyio.lowlevel
@@ -139,8 +138,9 @@ class _Matcher:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._socket: socket.socket | None = None
-        self._finish: weakref.finalize[..., Self] | None = None
+        self._process: subprocess.Popen[bytes] | None = None  # it ends by itself when this one does: its input ends
+        self._socket: socket.socket
+        self._answers: IO[bytes]
         self._owner = 0  # the process id of the one that started it: a fork must not share its socket
 
     def ask(self, pattern: Pattern, request: bytes, seconds: float) -> Any:  # noqa: ANN401
@@ -150,15 +150,14 @@ class _Matcher:
             InvalidArgument: it is no pattern, or takes too long, or cannot be tried.
 
         """
-        data = None
+        data = b""
         with self._turn:
             for _ in range(_ATTEMPTS):
-                connection = self._connected()
-                connection.settimeout(seconds)
+                process = self._started()
+                self._socket.settimeout(seconds)
                 try:
-                    connection.sendall(request)
-                    data = _received(connection)
-                    break
+                    self._socket.sendall(request)
+                    data = self._answers.read(int.from_bytes(self._answers.read(LENGTH_BYTES), "big"))
                 except TimeoutError:
                     self._end()
                     raise InvalidArgument(
@@ -167,18 +166,21 @@ class _Matcher:
                         remedy="try it again when the machine is less busy, or look for plain text",
                     ) from None
                 except OSError:
-                    if self._end() == -signal.SIGPROF:
-                        break
+                    data = b""
+                if not data:
+                    self._end()
+                if data or process.returncode == -signal.SIGPROF:
+                    break
         return _result(pattern, data)
 
-    def _connected(self) -> socket.socket:
+    def _started(self) -> subprocess.Popen[bytes]:
         if self._owner != os.getpid():
-            self._socket, self._finish, self._owner = None, None, os.getpid()
-        if self._socket is None:
+            self._process, self._owner = None, os.getpid()
+        if self._process is None:
             connection, its_end = socket.socketpair()
             with its_end:
                 try:
-                    process = subprocess.Popen(
+                    self._process = subprocess.Popen(
                         [sys.executable, "-I", "-S", str(_SCRIPT), str(MATCH_MS)],
                         stdin=its_end.fileno(),
                         stdout=its_end.fileno(),
@@ -193,29 +195,22 @@ class _Matcher:
                         f"no process could be started that matches the pattern: {error.strerror}",
                         remedy=remedy_for(error) or "look for plain text",
                     ) from None
-            self._socket = connection
-            self._finish = weakref.finalize(self, _finished, os.getpid(), process, connection)
-        return self._socket
+            self._socket, self._answers = connection, connection.makefile("rb")
+        return self._process
 
-    def _end(self) -> int:
-        """End the process, and return the status that it ended with."""
-        finish, self._socket, self._finish = self._finish, None, None
-        return finish() or 0 if finish is not None else 0
-
-
-def _finished(owner: int, process: subprocess.Popen[bytes], connection: socket.socket) -> int:
-    """End a process that matches, but not from a fork of its owner. Also called when the interpreter ends."""
-    connection.close()
-    if owner != os.getpid():
-        return 0
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return process.wait(_GONE_SECONDS)  # the end of its input ends it, unless a match is running
-    process.kill()
-    return process.wait()
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        assert process is not None
+        self._answers.close()
+        self._socket.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_GONE_SECONDS)  # the end of its input ends it, unless a match is running
+        process.kill()
+        process.wait()
 
 
-def _result(pattern: Pattern, data: bytearray | None) -> Any:  # noqa: ANN401
-    if data is None:
+def _result(pattern: Pattern, data: bytes) -> Any:  # noqa: ANN401
+    if not data:
         raise InvalidArgument(
             f"the pattern {_named(pattern)} was given up after {MATCH_MS} ms of processor time: "
             "compiling it, or matching a text, takes longer",
@@ -228,21 +223,6 @@ def _result(pattern: Pattern, data: bytearray | None) -> Any:  # noqa: ANN401
             remedy="escape special characters with a backslash",
         )
     return result
-
-
-def _received(connection: socket.socket) -> bytearray:
-    """Return the next answer; OSError if the other end closes before."""
-    return _exactly(connection, int.from_bytes(_exactly(connection, LENGTH_BYTES), "big"))
-
-
-def _exactly(connection: socket.socket, size: int) -> bytearray:
-    data = bytearray()
-    while len(data) < size:
-        piece = connection.recv(size - len(data))
-        if not piece:
-            raise ConnectionResetError
-        data += piece
-    return data
 
 
 # The lines of a log may take long: meanwhile waits for a text go on.

@@ -15,8 +15,9 @@ import struct
 import termios
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 from muxwire.host.environment import variables_of
 from muxwire.shell.look import Foreground, TtyModes
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
     import signal
     from collections.abc import Callable, Sequence
 
-# Fields of /proc/PID/stat counted after the closing bracket of the name (proc(5) numbers them from 1 with pid, comm).
-_STAT_PPID, _STAT_SESSION, _STAT_TTY, _STAT_TPGID, _STAT_FLAGS, _STAT_STARTED = 1, 3, 4, 5, 6, 19
-# PF_FORKNOEXEC in those flags (include/linux/sched.h): the process runs the program of its parent.
+# How many fields of /proc/PID/stat are read after the closing bracket of the name, up to the time of the start.
+_STAT_FIELDS = 20
+# PF_FORKNOEXEC in the flags (include/linux/sched.h): the process runs the program of its parent.
 FORKED = 0x40
 # PF_KTHREAD: a thread of the kernel, which has no terminal and no files. All of them are children of the process 2.
 KERNEL_THREAD = 0x200000
@@ -58,9 +59,32 @@ def read_proc(pid: int, name: str) -> bytes:
         os.close(descriptor)
 
 
-def _stat_fields(pid: int) -> list[bytes]:
+@final
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What /proc/PID/stat says of a process after its name; `ticks` of the processor it has used."""
+
+    pid: int
+    state: str
+    parent: int
+    group: int
+    session: int
+    tty: int
+    foreground: int
+    flags: int
+    ticks: int
+    started: int
+
+
+def stat_of(pid: int) -> Stat | None:
+    """What the kernel says of a process; None if there is none of that number, or it has ended and is a zombie."""
     text = read_proc(pid, "stat")
-    return text[text.rfind(b")") + 2 :].split()
+    fields = text[text.rfind(b")") + 2 :].split(None, _STAT_FIELDS)
+    if len(fields) < _STAT_FIELDS or fields[0] in b"ZX":
+        return None
+    parent, group, session, tty, foreground, flags = map(int, fields[1:7])
+    ticks, started = int(fields[11]) + int(fields[12]), int(fields[19])
+    return Stat(pid, fields[0].decode(), parent, group, session, tty, foreground, flags, ticks, started)
 
 
 def pids() -> list[int]:
@@ -68,8 +92,8 @@ def pids() -> list[int]:
 
     That file (CONFIG_PROC_CHILDREN) may lack some of them. In a container the process 2 is one like all others.
     """
-    fields, threads = _stat_fields(_KTHREADD), set[int]()
-    if len(fields) > _STAT_FLAGS and int(fields[_STAT_FLAGS]) & KERNEL_THREAD:
+    parent, threads = stat_of(_KTHREADD), set[int]()
+    if parent is not None and parent.flags & KERNEL_THREAD:
         listed = read_proc(_KTHREADD, f"task/{_KTHREADD}/children")
         # The last number is whole only if a blank follows.
         threads = {_KTHREADD, *map(int, listed[: listed.rfind(b" ") + 1].split())}
@@ -91,21 +115,14 @@ def _asked(of: Callable[[int], int], pid: int) -> int:
         return 0
 
 
-def _tty_of(pid: int) -> int:
-    """The device number of a process's controlling terminal; 0 if it has none, or no process has that pid."""
-    fields = _stat_fields(pid)
-    return device_of(int(fields[_STAT_TTY])) if len(fields) > _STAT_TTY else 0
-
-
 def _parent_of(pid: int) -> int:
-    fields = _stat_fields(pid)
-    return int(fields[_STAT_PPID]) if fields else 0
+    found = stat_of(pid)
+    return found.parent if found is not None else 0
 
 
 def foreground_pgrp(session_leader: int) -> int | None:
-    fields = _stat_fields(session_leader)
-    pgrp = int(fields[_STAT_TPGID]) if len(fields) > _STAT_TPGID else -1
-    return pgrp if pgrp > 0 else None
+    leader = stat_of(session_leader)
+    return leader.foreground if leader is not None and leader.foreground > 0 else None
 
 
 def session_processes(session_leader: int) -> list[int]:
@@ -121,8 +138,8 @@ def session_since(session_leader: int, since: float, until: float = math.inf) ->
     first, end = _ticks_at(since), _ticks_at(until)
     found = []
     for pid in _members(os.getsid, session_leader):
-        fields = _stat_fields(pid)
-        if fields and fields[0] not in b"ZX" and first < int(fields[_STAT_STARTED]) + 1 <= end:
+        one = stat_of(pid)
+        if one is not None and first < one.started + 1 <= end:
             found.append((pid, shown_name(pid) or executable(pid)))
     return found
 
@@ -137,16 +154,16 @@ def begun_apart(session_leader: int, tty: str, since: float) -> dict[int, str]:
 
     It comes from a process of the session, as far as the parents live, or has the terminal open.
     """
-    rows = {pid: fields for pid in pids() if len(fields := _stat_fields(pid)) > _STAT_STARTED}
+    rows = {pid: one for pid in pids() if (one := stat_of(pid)) is not None}
     first, found = _ticks_at(since), dict[int, str]()
-    for pid, fields in rows.items():
-        if int(fields[_STAT_STARTED]) + 1 <= first or int(fields[_STAT_SESSION]) == session_leader:
+    for pid, one in rows.items():
+        if one.started + 1 <= first or one.session == session_leader:
             continue
-        above = fields
-        while int(above[_STAT_SESSION]) != session_leader and int(above[_STAT_PPID]) in rows:
-            above = rows[int(above[_STAT_PPID])]
-        if int(above[_STAT_SESSION]) == session_leader or _has_open(pid, tty):
-            found[pid] = fields[_STAT_STARTED].decode()
+        above = one
+        while above.session != session_leader and above.parent in rows:
+            above = rows[above.parent]
+        if above.session == session_leader or _has_open(pid, tty):
+            found[pid] = str(one.started)
     return found
 
 
@@ -182,8 +199,8 @@ def takes(pgrp: int, number: signal.Signals, shell_pid: int) -> bool:
     bash and dash give a child the terminal before they reset its signals, in several steps (`make_child` in bash's
     jobs.c, `restore_original_signals` in its trap.c): what the shell ignores or catches is lost until then.
     """
-    fields = _stat_fields(pgrp)
-    if len(fields) <= _STAT_FLAGS or not int(fields[_STAT_FLAGS]) & FORKED:
+    leader = stat_of(pgrp)
+    if leader is None or not leader.flags & FORKED:
         return True
     mine = _disposition(pgrp, number)
     return not any(mine) or mine != _disposition(shell_pid, number)
@@ -262,12 +279,13 @@ def group_exists(pgrp: int) -> bool:
 
 def is_stopped(pid: int) -> bool:
     """Whether a process is stopped by a signal (state T); False where the kernel's account is not to be had."""
-    return _stat_fields(pid)[:1] == [b"T"]
+    found = stat_of(pid)
+    return found is not None and found.state == "T"
 
 
 def started(pid: int) -> str:
-    fields = _stat_fields(pid)
-    return fields[_STAT_STARTED].decode() if fields and fields[0] not in b"ZX" else ""
+    found = stat_of(pid)
+    return str(found.started) if found is not None else ""
 
 
 def supervisor_waits(pid: int) -> bool:
@@ -336,7 +354,8 @@ def print_mark(tty: str, mark: bytes, leader: int) -> None:
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return  # the pane is gone
-    if _tty_of(leader) != os.fstat(descriptor).st_rdev:
+    process = stat_of(leader)
+    if process is None or device_of(process.tty) != os.fstat(descriptor).st_rdev:
         os.close(descriptor)
         return
     with contextlib.suppress(OSError):

@@ -69,7 +69,6 @@ class Runner:
         self.interrupter = Interrupter(port, keyboard, client, self.nested, self.ready, spawn=spawn)
         self._client = client
         self.folder = folder
-        self._files = pane.host.command_files(folder)
         self.turn = anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
         self._again: tuple[Execution, Callable[[], None]] | None = None  # what types the newest line once more
         self._retyped = 0  # commands in a row that were typed again
@@ -209,7 +208,8 @@ class Runner:
 
     def close(self, *, persistent: bool = False) -> None:
         """Nothing will be run from here any more; unless the tab lasts without us, its directory goes."""
-        self._files.close(remove=not persistent)
+        if not persistent:
+            self.pane.host.remove_folder(self.folder)
 
     def _check_place(self, given: float) -> None:
         """Refuse a command that was given, at that time, for a nested shell that has ended since: TabUnavailable.
@@ -334,7 +334,7 @@ class Runner:
     def _press(self, files: Iterable[tuple[str, bytes]], typed: bytes) -> None:
         lines: list[Command] = []
         for name, content in files:
-            lines += self._files.write(name, content)
+            lines += self.pane.host.write_command(self.folder, name, content)
         self._typed = self.keyboard.press(typed, before=lines)
 
     def _hide_line(self, execution: Execution, shown: bytes = b"") -> bool:
