@@ -49,17 +49,20 @@ def run(words: list[str]) -> int:
             os.fstat(descriptor)
         except OSError:  # it is closed; else the socket would take its place. To use this one is an error, as it was
             os.open("/dev/null", os.O_RDONLY if descriptor else os.O_WRONLY)
-    name, own = named(words, dict(os.environ)), _is_own(words)
+    options = words[: words.index("--")] if "--" in words else words  # what follows belongs to a command
+    own, serves = _is_own(options), options[:1] == ["serve"]
+    name = "" if own else named(options, dict(os.environ))
     try:
-        if words[:1] == ["serve"] and name:
+        if serves and name:
             from muxwire_pump import pump  # late: verbs do not need it
 
             return pump(lambda: connected(name, "mcp", words, makes=True))
-        if (name or not own) and not words[0].startswith("-"):  # of options that come first, only a parser knows more
+        # Of options that come first, only a parser knows more.
+        if not (own or serves or options[0].startswith("-")):
             return verb(connected(name or "main", "verb", words, makes=False), words)
     except OwnerUnreachable:
         pass
-    return whole(None if own else words)
+    return whole(None if own or serves else words)
 
 
 def whole(handed: list[str] | None = None) -> int:
@@ -86,27 +89,21 @@ def _answering(terminals: Terminals) -> AbstractAsyncContextManager[None]:
     return answering(terminals)
 
 
-def _is_own(words: list[str]) -> bool:
+def _is_own(options: list[str]) -> bool:
     """Whether the words need no owner; those that name a socket belong to a person's server, which has none."""
-    if not words or words[0] in _OWN_VERBS:
+    if not options or options[0] in _OWN_VERBS:
         return True
-    return words[0] == "serve" or any(word.startswith("--socket") or word in ("-h", "--help") for word in words)
+    return any(word.startswith("--socket") or word in ("-h", "--help") for word in options)
 
 
-def named(words: list[str], environ: dict[str, str]) -> str:
-    """The instance that the words or the environment name, "" for none, and for words that need no owner."""
-    if _is_own(words) and words[:1] != ["serve"]:
-        return ""
-    name = "" if words[0] == "serve" else environ.get("MUXWIRE_NAME", "")
-    for at, word in enumerate(words):
-        if word == "--":
-            break
-        if word == "--name" and at + 1 < len(words):
-            name = words[at + 1]
+def named(options: list[str], environ: dict[str, str]) -> str:
+    """The instance that the words or the environment name, "" for none; `serve` does not look at the environment."""
+    name = "" if options[0] == "serve" else environ.get("MUXWIRE_NAME", "")
+    for at, word in enumerate(options):
+        if word == "--name" and at + 1 < len(options):
+            name = options[at + 1]
         elif word.startswith("--name="):
             name = word[7:]
-        elif word in ("-h", "--help") or word.startswith("--socket"):
-            return ""
     plain = name.replace("-", "").replace("_", "")
     return name if plain.isascii() and plain.isalnum() and len(name) <= 32 else ""
 

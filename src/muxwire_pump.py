@@ -24,10 +24,6 @@ _WAITING_MAX = 1 << 20
 _PATIENCE_SECONDS = 15.0
 _RETRY_SECONDS = 0.1
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
-# How the owner writes an answer. A request to the client has an id of its own too, and its method next.
-_ANSWER, _METHOD = b'{"jsonrpc":"2.0","id":', ',"method"'
-# Characters of an id; the whole line is read for a longer one.
-_ID_MAX = 1 << 10
 _LOST = (
     b'{"jsonrpc":"2.0","id":%b,"error":{"code":-32000,"message":"muxwire was restarted while this call waited. Tabs '
     b'and commands go on: list_tabs shows them, and read_logs_from_tab what was written meanwhile."}}\n'
@@ -234,15 +230,5 @@ def _written(value: object) -> bytes:
 
 def _named(line: bytes) -> tuple[bytes, bool]:
     """The id that a line of the owner has, as it is written, and whether it asks; b"" for a line without one."""
-    import json
-
-    if line.startswith(_ANSWER):
-        # The rest may be megabytes, and is not read for an id, which is short.
-        try:
-            begun = line[len(_ANSWER) :][:_ID_MAX].decode("utf-8", "replace")
-            value, end = json.JSONDecoder().raw_decode(begun)
-            return _written(value), begun.startswith(_METHOD, end)
-        except ValueError:
-            pass
     message = _parsed(line)
     return _written(message["id"]) if "id" in message else b"", "id" in message and "method" in message

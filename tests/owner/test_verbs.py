@@ -98,12 +98,14 @@ async def test_no_verb_fails_while_a_newer_version_takes_over(user: User, tab: s
     assert ok(user, "run", "-t", tab, "echo $kept") == "yes\n"
 
 
-def test_the_client_imports_nothing_that_costs(user: User, tab: str) -> None:
+@pytest.mark.parametrize("words", [["ls"], ["run", "-t", "=", "--", "printf", "%s", "--help"]])
+def test_the_client_imports_nothing_that_costs(user: User, tab: str, words: list[str]) -> None:
     """`import re` takes longer than a verb may."""
+    words[1:1] = ["--name", NAME]
     code = (
         "import sys; before = set(sys.modules)\n"
         "import muxwire_client as client\n"
-        f"code = client.run(['ls', '--name', '{NAME}'])\n"
+        f"code = client.run({words})\n"
         "print(code, *sorted(set(sys.modules) - before), file=sys.stderr)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env=user.environ, capture_output=True, text=True, check=True)
