@@ -15,7 +15,6 @@ from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.read import (
     View,
     last_lines,
-    last_readable_lines,
     read_range,
     read_raw,
 )
@@ -241,10 +240,10 @@ def test_drawing_is_left_out(
     monkeypatch.setattr(log_read, "_BLOCK_MAX", block)
     path.write_bytes(log)
     view = View(final=True, drawing=False)
-    tail = last_readable_lines(path, 10, view, played=as_read)
+    tail = last_lines(path, 10, view, as_read=as_read)
     assert tail.content.splitlines() == lines
     assert bool(tail.note) is (b"\x1b" in log)
-    assert last_readable_lines(path, 1, view, played=as_read).content.splitlines() == lines[-1:]
+    assert last_lines(path, 1, view, as_read=as_read).content.splitlines() == lines[-1:]
     found = last_matches(path, Search(Pattern("needle")), 10, view, as_read=as_read)
     assert [(match.line, match.byte) for match in found.matches] == needles
     assert bool(found.note) is (b"\x1b" in log)
@@ -271,7 +270,7 @@ def test_a_part_of_a_log(path: Path) -> None:
     part = View(final=True, within=(9, 30))
     assert last_lines(path, 9, part) == LogTail("match 2\nx\nmatch 3\n", 3, False, 30, 9)
     assert last_lines(path, 2, part).truncated
-    assert last_readable_lines(path, 9, part).content == "match 2\nx\nmatch 3\n"
+    assert last_lines(path, 9, part, as_read=True).content == "match 2\nx\nmatch 3\n"
     found = last_matches(path, Search(Pattern("match")), 9, part)
     assert (found.content, found.truncated) == ("match 2\nmatch 3\n", False)
     assert found.matches == (LogMatch(9, 1), LogMatch(21, 3))

@@ -143,20 +143,33 @@ def read_range(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
         return LogPiece(b"", start, log.end, True, dropped, log.first)
 
 
-def last_lines(path: Path, lines: int, view: View) -> LogTail:
+def last_lines(path: Path, lines: int, view: View, *, as_read: bool = False) -> LogTail:
+    """The last lines, as they were written or, with `as_read`, as a person would have read them.
+
+    As written they are without the alternate screen, if the view is without drawing.
+    """
     with LogFileReader(path, view.within) as log:
         pieces: list[bytes] = []
-        found = size = 0
-        for _, piece in log.backwards(view, _first_block(lines)):
+        found = size = tried = 0
+        text, start = None, log.first
+        for start, piece in log.backwards(view, _first_block(lines)):
             pieces.append(piece)
             found += piece.count(b"\n")
             size += len(piece)
-            if found > lines or size > TAIL_BYTES_MAX:
-                break
+            # Lines that were drawn over leave fewer: play what there is, and each time twice as much.
+            if (found > lines and size >= 2 * tried) or size > TAIL_BYTES_MAX:
+                tried = size
+                text = _played(log, start, pieces, view, as_read=as_read)
+                if text is None or text.text.count("\n") > lines or size > PLAYED_MAX:
+                    break
         else:
             found = -1  # this is the whole log
-        pieces.reverse()
-        return cut_to_lines(pieces, lines, log, whole=found < 0)
+            text = _played(log, start, pieces, view, as_read=as_read)
+        if text is None:
+            pieces.reverse()
+            return cut_to_lines(pieces, lines, log, whole=found < 0)
+        parts = [text.text.encode("utf-8", "replace")]
+        return replace(cut_to_lines(parts, lines, log, whole=found < 0, as_text=_joined), note=text.note)
 
 
 def _first_block(lines: int) -> int:
@@ -300,48 +313,16 @@ def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[L
     return replace(piece, data=text.text.encode("utf-8", "replace")), text.note
 
 
-def last_readable_lines(path: Path, lines: int, view: View, *, played: bool = True) -> LogTail:
-    """The last lines as a person would have read them; if not `played`, as written, without the alternate screen."""
-    with LogFileReader(path, view.within) as log:
-        pieces: list[bytes] = []
-        found = size = tried = 0
-        text, start = Readable(""), log.first
-        for start, piece in log.backwards(view, _first_block(lines)):
-            pieces.append(piece)
-            found += piece.count(b"\n")
-            size += len(piece)
-            # Lines that were drawn over leave fewer: play what there is, and each time twice as much.
-            if (found > lines and size >= 2 * tried) or size > TAIL_BYTES_MAX:
-                tried = size
-                if not played and _shows_all(log, start, pieces, view):
-                    pieces.reverse()
-                    return cut_to_lines(pieces, lines, log, whole=False)
-                text = _played(log, start, pieces, view, played=played)
-                if text.text.count("\n") > lines or size > PLAYED_MAX:
-                    break
-        else:
-            found = -1  # this is the whole log
-            if not played and _shows_all(log, start, pieces, view):
-                pieces.reverse()
-                return cut_to_lines(pieces, lines, log, whole=True)
-            text = _played(log, start, pieces, view, played=played)
-        parts = [text.text.encode("utf-8", "replace")]
-        return replace(cut_to_lines(parts, lines, log, whole=found < 0, as_text=_joined), note=text.note)
-
-
 def _joined(parts: list[bytes]) -> str:
     return _decoded(b"".join(parts))
 
 
-def _shows_all(log: LogFileReader, start: int, pieces: Sequence[bytes], view: View) -> bool:
-    """Whether nothing of what was seen from `start` on was drawn on the alternate screen; its end comes first."""
-    return not switches(pieces[::-1]) and not is_alternate(log, start, view)
-
-
-def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, played: bool) -> Readable:
-    """The text of what was seen from `start` on; `pieces` come from the last to the first."""
+def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, as_read: bool) -> Readable | None:
+    """The text of what was seen from `start` on, if it is another than was written; its end comes first."""
+    if not as_read and (view.drawing or not (switches(pieces[::-1]) or is_alternate(log, start, view))):
+        return None
     data = b"".join(reversed(pieces))
-    if not played:
+    if not as_read:
         entered = first_switch(data)
         return without_drawing(
             _decoded(undo_onlcr(data)), alternate=is_alternate(log, start, view) if entered is None else not entered

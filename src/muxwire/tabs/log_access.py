@@ -19,7 +19,7 @@ from muxwire.errors import AmbiguousTarget, InvalidArgument, cannot
 from muxwire.host.patterns import Pattern
 from muxwire.logs.grep import Search, last_matches
 from muxwire.logs.history import RECENT_COMMANDS, read_history
-from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, last_readable_lines, read_range, read_readable
+from muxwire.logs.read import LogFileReader, LogPiece, View, last_lines, read_range, read_readable
 from muxwire.logs.store import RETRY_SECONDS
 from muxwire.pane.keyboard import typed_from
 from muxwire.pane.output import output_range
@@ -168,8 +168,7 @@ async def _tail(
         search = Search(Pattern(grep), before, after)
         find = partial(last_matches, source.path, search, lines, view, as_read=strip_ansi)
         return await anyio.to_thread.run_sync(find)
-    read = last_lines if view.drawing and not strip_ansi else partial(last_readable_lines, played=strip_ansi)
-    return await anyio.to_thread.run_sync(read, source.path, lines, view)
+    return await anyio.to_thread.run_sync(partial(last_lines, source.path, lines, view, as_read=strip_ansi))
 
 
 async def read_chunk(source: LogSource, asked: Piece) -> LogChunk:
