@@ -98,7 +98,7 @@ async def test_no_verb_fails_while_a_newer_version_takes_over(user: User, tab: s
     assert ok(user, "run", "-t", tab, "echo $kept") == "yes\n"
 
 
-@pytest.mark.parametrize("words", [["ls"], ["run", "-t", "=", "--", "printf", "%s", "--help"]])
+@pytest.mark.parametrize("words", [["ls"], ["run", "-t", "@1", "--", "printf", "%s", "--help"]])
 def test_the_client_imports_nothing_that_costs(user: User, tab: str, words: list[str]) -> None:
     """`import re` takes longer than a verb may."""
     words[1:1] = ["--name", NAME]
