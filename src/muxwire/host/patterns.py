@@ -9,6 +9,7 @@ Text without a special character is looked for here: `str.find` is linear.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import marshal
 import os
@@ -138,10 +139,11 @@ class _Matcher:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None  # it ends by itself when this one does: its input ends
+        self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket
         self._answers: IO[bytes]
         self._owner = 0  # the process id of the one that started it: a fork must not share its socket
+        atexit.register(self._end)
 
     def ask(self, pattern: Pattern, request: bytes, seconds: float) -> Any:  # noqa: ANN401
         """Return the result of a request (`matcher.py`), whose answer may take so long; the thread waits for it.
@@ -200,13 +202,13 @@ class _Matcher:
 
     def _end(self) -> None:
         process, self._process = self._process, None
-        assert process is not None
-        self._answers.close()
-        self._socket.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_GONE_SECONDS)  # the end of its input ends it, unless a match is running
-        process.kill()
-        process.wait()
+        if process is not None and self._owner == os.getpid():
+            self._answers.close()
+            self._socket.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_GONE_SECONDS)  # the end of its input ends it, unless a match is running
+            process.kill()
+            process.wait()
 
 
 def _result(pattern: Pattern, data: bytes) -> Any:  # noqa: ANN401
