@@ -14,6 +14,7 @@ import pytest
 
 from muxwire.errors import InvalidArgument, NoSuchTarget
 from muxwire.host.folders import folders_for
+from muxwire.host.locks import named_process
 from muxwire.logs.history import HISTORY_FILE
 from muxwire.logs.limits import LogLimits, hold, in_use, keep_within, sweep_dead
 from muxwire.logs.read import read_raw
@@ -181,6 +182,20 @@ async def test_what_lives_or_may_come_back_is_not_swept(tmp_path: Path) -> None:
     sweep_dead(state, LogLimits(dead_bytes=1), "e9-ffffff")
     assert not living.exists()
     assert names(named)
+
+
+def test_a_sweep_leaves_what_is_its_own_and_what_it_cannot_know(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    own, odd, runs = (dead(state, name, 9, age=9 * DAY) for name in ("dev", "e1-aaaaaa", "e2-aaaaaa"))
+    (odd / "in-use").unlink()
+    (odd / "in-use").symlink_to("/nowhere")
+    (runs / "server").write_text(json.dumps(named_process(os.getpid())))
+    for stray in ("pane-@7.gaps", "pane-@7.times"):
+        (runs / "1" / "logs" / stray).touch()
+    sweep_dead(state, LogLimits(days=7), "dev")
+    assert names(own)
+    assert names(odd)
+    assert [left.name for left in runs.iterdir()] == ["server"]
 
 
 async def test_a_store_holds_its_instance_while_it_is_open(home: Path) -> None:
