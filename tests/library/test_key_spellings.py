@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import muxwire
 from muxwire.shell.keys import KeyModes, key_bytes, strokes
 
 MODES = KeyModes()
@@ -45,11 +44,3 @@ def test_literal_presses_no_keys_and_paste_does() -> None:
         assert b"".join(stroke.data for stroke in made) == data
     pressed = strokes(["text"], MODES, paste=True, enter=True)
     assert [stroke.data for stroke in pressed] == [b"text", b"\r"]
-
-
-async def test_one_string_is_one_key_or_text(terminals: muxwire.Terminals) -> None:
-    tab = await terminals.create_tab(command=["cat", "-v"])
-    sent = await tab.send_keys("Esc")
-    await terminals.wait_for([tab.window_id], until="^[", from_byte=sent.next_byte)
-    sent = await tab.send_keys("Escaped")
-    assert sent.sent == len("Escaped")

@@ -215,6 +215,8 @@ async def test_a_prompt_comes_with_the_exit_code(terminals: Terminals, shell: st
         sent = await tab.send_keys([command, "Enter"])
         met = await terminals.wait_for([tab.name], prompt=True, from_byte=sent.next_byte, timeout=DEADLINE)
         assert (met.match, met.exit_code, met.which) == ("prompt", status, tab.name)
+    late = await terminals.wait_for([tab.window_id], prompt=True, from_byte=tab.next_byte, timeout=0.0)
+    assert late.outcome == "timed_out"  # the prompt that stands there came before
     sent = await tab.send_keys(["exit 5", "Enter"])
     ended = await terminals.wait_for([tab.window_id], exit=True, timeout=DEADLINE)
     assert (ended.match, ended.exit_code, ended.which) == ("exit 5", 5, tab.window_id)
