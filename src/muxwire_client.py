@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run one verb by the owner of the instance that the words name, else in this process; then end this process."""
-    code = run(sys.argv[1:])
+    try:
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:  # while the owner was being started
+        code = -signal.SIGINT
     if code < 0:
         die_of(-code)
     os._exit(code)  # nothing is buffered, and the interpreter takes some milliseconds to free all it has

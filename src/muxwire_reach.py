@@ -71,6 +71,8 @@ def _reached(name: str, folder: str, *, makes: bool | None) -> Socket:
     sock = reached(path) or reached(f"{folder}/{name}/owner")  # the second is of an instance without a name
     if sock is None and makes is None:
         raise OwnerUnreachable(f"nobody listens at {path}")
+    if sock is None and is_nameless(name):
+        raise OwnerUnreachable(f"the instance {name} is a program's")
     if sock is None and not makes:
         # A verb that only looks must not bring an instance to life: there is one if its tmux listens.
         if (tmux := reached(f"{folder}/{name}.sock")) is None:
@@ -80,6 +82,12 @@ def _reached(name: str, folder: str, *, makes: bool | None) -> Socket:
     if sock is None:
         raise OwnerUnreachable(f"nobody listens at {path}")
     return sock
+
+
+def is_nameless(name: str) -> bool:
+    """Whether it is what an instance without a name is called, which no other process can own: `EPHEMERAL`."""
+    process, _, rest = name[1:].partition("-")
+    return name[0] == "e" and process.isdigit() and len(rest) == 6
 
 
 def reached(path: str) -> Socket | None:

@@ -173,6 +173,7 @@ async def test_the_instance_of_a_program_is_listed() -> None:
                 assert done.returncode == code, done
                 assert (name in done.stdout.decode()) is (code == 0)
                 assert done.stderr.decode().startswith(said)
+            assert not list(home.rglob(f"{name}.owner*"))  # and none of them starts an owner for it
             # A verb that types means `main`, and says so.
             typed = await anyio.run_process(place.argv("send-keys", "x"), env=place.environ, check=False)
             assert typed.stderr.endswith(f"; this is the instance main, --name chooses {name}\n".encode())

@@ -22,7 +22,7 @@ MOST = {
     "logs": 1199,
     "mcp": 1253,
     "operations": 650,
-    "owner": 814,
+    "owner": 821,
     "pane": 1331,
     "protocol": 447,
     "repl": 417,
@@ -36,7 +36,7 @@ MOST = {
     "verbs": 434,
     "vt": 887,
     "web": 372,
-    "tests": 19016,
+    "tests": 19017,
     "bench": 1755,
 }  # fmt: skip
 
