@@ -58,7 +58,7 @@ class Watching:
             assert "acknowledged" in json.loads(await self.client.line())["method"]
             return listening
         for uri in (*uris, *uris):  # to subscribe once more changes nothing
-            await self.ask("resources/subscribe", uri=uri)
+            assert (await self.ask("resources/subscribe", uri=uri))["result"] == {}
         if lists:
             await self.listed()
         return 0
@@ -124,7 +124,7 @@ async def test_updates_come_to_who_subscribed(watching: Watching) -> None:
     events.output("@1", 5, 9)
     assert set(await watching.told(LOG, SCREEN)) == {LOG, SCREEN}
     await watching.unsubscribe(listening, LOG, SCREEN)
-    await watching.subscribe(TABS)
+    await watching.subscribe(TABS, SKILL)  # the second is one that never changes
     events.output("@1", 9, 10)  # nobody is subscribed to that any more
     events.record("command_started", "@1")
     first = await watching.told(TABS)

@@ -254,8 +254,9 @@ async def _complete(context: Context, params: types.CompleteRequestParams) -> ty
 
 async def _subscribe(context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
     """Push updates, as asked for up to 2025-11-25."""
-    tell = partial(context.session.send_resource_updated, params.uri)
-    await context.lifespan_context.updates.subscribe(params.uri, tell)
+    if fixed(params.uri) is None:  # what never changes has no news
+        tell = partial(context.session.send_resource_updated, params.uri)
+        await context.lifespan_context.updates.subscribe(params.uri, tell)
     return types.EmptyResult()
 
 
