@@ -26,7 +26,7 @@ MOST = {
     "pane": 1331,
     "protocol": 447,
     "repl": 417,
-    "shell": 3081,
+    "shell": 3079,
     "sync": 219,
     "tabs": 2431,
     "testing": 34,

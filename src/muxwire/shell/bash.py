@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, env_file, one_file, source_line
@@ -29,11 +28,6 @@ _FORGET = (
 )
 
 
-def _ignores_env(executable: str) -> bool:
-    """Whether this is the bash of macOS, from which Apple took $ENV: there the rcfile reads the profile instead."""
-    return sys.platform == "darwin" and executable == "/bin/bash"
-
-
 @final
 class Bash(Shell):
     """GNU bash.
@@ -51,13 +45,13 @@ class Bash(Shell):
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
         """Start bash with our rcfile, which reads the user's; a login shell reads none, but $ENV in POSIX mode."""
-        if login and not _ignores_env(executable):
+        if login:
             ours = {"MUXWIRE_LOGIN": "1", **env_file(folder, "login.bash")}
             if "ENV" in env:
                 ours["MUXWIRE_ENV"] = env["ENV"]
             return Launch((executable, "--posix", "-l", "-i"), ours)
         argv = (executable, "--rcfile", str(folder / "integration.bash"), "-i")
-        return Launch(argv, {"MUXWIRE_LOGIN": "1"} if login else {})
+        return Launch(argv, {})
 
     def compose(self, request: Request) -> Wrapped:
         """One file; a key has readline type the line."""
