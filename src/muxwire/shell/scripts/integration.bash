@@ -14,6 +14,7 @@ __muxwire_trap() {
 }
 __muxwire_trap='__muxwire_trap "$(\builtin trap -p DEBUG)"; \builtin eval "$__muxwire_u"'
 __muxwire_seen='[[ $_ == __muxwire_p ]] || \builtin eval "$__muxwire_trap"'
+__muxwire_after='[[ $_ == __muxwire_said ]] || \builtin eval "$__muxwire_trap"'
 
 if [ -n "$__muxwire_l" ]; then
   [ -r /etc/profile ] && . /etc/profile
@@ -39,8 +40,12 @@ __muxwire_w= __muxwire_to= __muxwire_size= __muxwire_ps1= __muxwire_ps2=$'\\[\e]
 # P: a prompt is about to be drawn; nothing if Q has said so. Keeps $? for whatever runs after it. Here and below only the
 # mark itself goes to the tty: with functrace the user's traps run in our functions too.
 __muxwire_p() {
-  __muxwire_s=$? PS1=${PS1%"$__muxwire_ps1"}
-  \builtin unset -v __muxwire_p1
+  __muxwire_s=$?
+  __muxwire_tell
+  \builtin return "$__muxwire_s"
+}
+__muxwire_tell() {
+  PS1=${PS1%"$__muxwire_ps1"}
   case $__muxwire_f in
     "") __muxwire_q=$((__muxwire_q + 1)) __muxwire_k=
         __muxwire_m=$'\e]7770;P;'"$__muxwire_n;$__muxwire_q;$$;$__muxwire_s;${PWD-};$__muxwire_n"$'\a'
@@ -48,8 +53,8 @@ __muxwire_p() {
         \builtin printf %s "$__muxwire_m" >&0 || \builtin printf %s "$__muxwire_m" >/dev/tty ;;
   esac
   case $__muxwire_to in ?*) __muxwire_to=; \builtin printf '\e[?1049l' >/dev/tty ;; esac # our line did not come to S
+  \builtin unset -v __muxwire_p1
   __muxwire_f=
-  \builtin return "$__muxwire_s"
 }
 
 # The prompt's last bytes, which the last prompt hook puts on: they make room for our line, save the cursor, and say (A)
@@ -155,10 +160,11 @@ _mux='\builtin . "$__muxwire"; '"$__muxwire_v &>/dev/null"
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
 
-# What the prompt hook calls where no other hook is given `$?`: if Q has said all of it, no more is to do.
+# The prompt hook where no other hook is given `$?`; 0 if Q has said all of it, so that nothing was to do. What it calls
+# is no builtin: C-c has kept a command from Q, which would have put back what it has hidden.
 __muxwire_said() {
   __muxwire_s=$?
-  case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) \builtin return 1 ;; esac
+  case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) __muxwire_tell; __muxwire_on; [[ -n "" ]] ;; esac
 }
 
 # (Re-)install, and find out whether our words have to be hidden. Q calls it where something has changed, so that it heals
@@ -167,7 +173,7 @@ __muxwire_i() {
   \builtin local p='__muxwire_p && \builtin eval "$__muxwire_seen"' alone hook last told
   hook="{ $p; } &>/dev/null" last='{ __muxwire_on; } &>/dev/null'
   # Bash parses this once more for each prompt: what is rare stands in a variable.
-  __muxwire_ask="_mux && :; $p; __muxwire_on" alone='{ __muxwire_said || \builtin eval "$__muxwire_ask"; } &>/dev/null'
+  alone='{ __muxwire_said || \builtin eval "$__muxwire_after"; } &>/dev/null'
   [[ ${COLUMNS-}:${LINES-}:$SHELLOPTS == "$__muxwire_size" ]] || __muxwire_room
   case ":${HISTCONTROL-}:" in
     *:ignorespace:* | *:ignoreboth:*) ;;
@@ -284,6 +290,6 @@ __muxwire_k() {
 __muxwire_k emacs-standard vi-insert vi-command 2>/dev/null
 unset -f __muxwire_k
 # A command that unsets all functions gets an error for each of these; without them no command would run any more.
-\builtin readonly -f _mux __muxwire_p __muxwire_on __muxwire_room __muxwire_a __muxwire_e __muxwire_look __muxwire_hide __muxwire_said __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_take __muxwire_aside __muxwire_back
+\builtin readonly -f _mux __muxwire_p __muxwire_tell __muxwire_on __muxwire_room __muxwire_a __muxwire_e __muxwire_look __muxwire_hide __muxwire_said __muxwire_h __muxwire_x __muxwire_i __muxwire_trap __muxwire_take __muxwire_aside __muxwire_back
 __muxwire_f=
 fi
