@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import gc
+import logging
 import os
 import signal
 import subprocess
@@ -102,6 +103,7 @@ def _become(program: Program, arguments: list[str], environ: dict[str, str]) -> 
         os.closerange(_STANDARD, os.sysconf("SC_OPEN_MAX"))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+        logging.getLogger().handlers.clear()  # those of the tests write to a descriptor that is another thing here
         sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
         sys.argv = ["muxwire", *arguments]

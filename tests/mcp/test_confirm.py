@@ -197,7 +197,8 @@ async def test_a_client_of_the_stateless_protocol_calls_again_with_the_answer(fo
             assert (await answered(arguments, "accept", said))["error"]["code"] == -32602
         # What they agreed to is not what they would be asked now.
         rename = {"kind": "rename_window", "target": "@1", "name": "else"}
-        assert (await done("run_tmux_operations", operations=[rename]))["succeeded"]
+        renamed = await done("run_tmux_operations", operations=[rename])
+        assert renamed["succeeded"], renamed
         assert (await answered(close, "accept", state))["result"]["isError"]
         asked = (await client.request("tools/call", call("close_tab", close)))["result"]
         assert not (await answered(close, "accept", asked["requestState"]))["result"].get("isError")
