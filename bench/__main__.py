@@ -95,6 +95,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--exclusive", action="store_true", help="time before all other processes (SCHED_FIFO), where that is allowed"
     )
+    parser.add_argument("--cli", action="store_true", help="jobs by the command line, in place of MCP")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, after each scenario")
     parser.add_argument("--docs", action="store_true", help="publish: make docs/benchmarks.md, its picture and the "
                         "figures of other pages anew")  # fmt: skip
@@ -114,13 +115,13 @@ def main(argv: list[str] | None = None) -> int:
     if given.docs_again:
         write(ROOT, json.loads(PUBLISHED.read_text()))
         return 0
-    if given.docs and (given.scenarios or given.short):
-        parser.error("--docs is of all scenarios, at full length: the page would lose the others")
+    if given.docs and (given.scenarios or given.short or given.cli):
+        parser.error("--docs is of all scenarios, by MCP, at full length: the page would lose the others")
     # Told to end, everything that was started is ended first, as after C-c.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     belongings = Belongings()
     os.environ[WORD] = belongings.name
-    scale = Scale(given.short, given.peers, given.exclusive)
+    scale = Scale(given.short, given.peers, given.exclusive, given.cli)
     try:
         found = run_all(given.scenarios or list(SCENARIOS), scale, given.json or (PUBLISHED if given.docs else None))
     finally:

@@ -10,11 +10,13 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,7 +31,7 @@ from tests.stages import Unavailable
 from tests.stages.ssh_server import ssh_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # What all jobs may take. A model, whose jobs these are, took 113 calls and 65,000 characters with an earlier contract.
 CALLS = 70
@@ -40,8 +42,6 @@ PATIENCE = 30.0
 # A short run has to give a table, and to see a goal reached: jobs that need nothing but git, Python and an editor.
 SHORT = ("a hang", "operations", "a git conflict")
 
-# Of the instance of a job that needs one with a name.
-NAME = f"jobs{os.getpid()}"
 # What would say more on one machine than on another: plugins of pytest, news of npm.
 ENVIRON = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "npm_config_update_notifier": "false"}
 
@@ -116,6 +116,78 @@ class Agent:
         if done.returncode:
             raise GoalMissed(f"{script.splitlines()[0]}: {done.stdout}{done.stderr}")
         return done.stdout
+
+
+class ByCommands(Agent):
+    """Works by the command line, as an agent that has nothing but a shell: each verb is a process and a document.
+
+    What a tool does in one call may take two or three verbs. Of output that a tool would have cut, no more is counted.
+    """
+
+    def serve(self) -> None:
+        """The first verb starts what is needed; no server is spoken to."""
+        self.server: Any = self
+        self.tab, self.left = "shell", dict[str, str]()  # where commands run; by their ids, where some were left
+        self.environ["MUXWIRE_NAME"] = f"jobs{os.getpid()}"
+
+    @property
+    def pid(self) -> int:
+        """The process that owns the instance."""
+        return int(self.prepare(f"pgrep -n -f '[m]uxwire.owner jobs{os.getpid()} '"))
+
+    def close(self) -> None:
+        """Nothing is open between two verbs."""
+
+    def verb(self, *words: str, given: str = "", most: int = 1 << 30) -> dict[str, Any]:
+        """Run a verb; what is typed and printed is counted."""
+        environ = clean_environment(self.home) | self.environ
+        argv = [sys.executable, "-m", "muxwire", words[0], "--json", *words[1:]]
+        done = subprocess.run(
+            argv, input=given, capture_output=True, text=True, check=False, cwd=self.folder, env=environ
+        )
+        self.calls += 1
+        self.characters += len(shlex.join(("muxwire", "--json", *words))) + len(given) + min(len(done.stdout), most)
+        told: dict[str, Any] = json.loads(done.stdout)
+        return told | ({"truncated": True} if len(done.stdout) > most else {})
+
+    def call(self, tool: str, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - as the tools take it
+        """Do what the tool does."""
+        if not self.calls:
+            self.verb("new", "-n", self.tab)
+        named = {
+            name.removesuffix("_ms"): value / 1000 if name.endswith("_ms") else value for name, value in given.items()
+        }
+        names = {"until": "--until", "stable": "--stable", "wait": "--wait", "grep": "--grep", "lines": "-n"}
+        options = [word for name in names.keys() & named.keys() for word in (names[name], str(named[name]))]
+        which = ("--command", given["command_id"]) if "command_id" in given else ("server",)
+        match tool:
+            case "execute_command":
+                if self.tab in self.left.values():
+                    self.tab = self.verb("new")["window_id"]
+                seconds = 1 if "async" in given else named.get("idle", named.get("timeout", 10))
+                leave = () if given.get("on_timeout") == "interrupt" else ("--leave",)
+                words = ("run", "-t", self.tab, "--timeout", str(seconds), *leave, "--plain", given["command"])
+                told = self.verb(*words, most=given.get("max_chars", 1 << 30))
+                if told.get("state") == "running":
+                    self.left[told["command_id"]] = self.tab
+                return told
+            case "send_keys":
+                answers = [word for line in given.get("answers", ()) for word in ("--answer", line)]
+                return self.verb("send-keys", *given["keys"], *answers, *options)
+            case "start_process":
+                self.verb("new", "-n", "server")
+                return self.verb("send-keys", "-t", "server", given["command"], "Enter", "--until", given["ready"])
+            case "stop_process":
+                self.verb("send-keys", "-t", "server", "C-c")
+                return {"success": self.verb("wait", "server", "--prompt")["outcome"] == "met"}
+            case "command_result":
+                ended = self.verb("wait", self.left.pop(given["command_id"], self.tab), "--prompt", "--timeout", "30")
+                return ended | {"output": self.verb("logs", *which, "--plain")["content"]}
+            case "read_logs_from_tab":
+                return self.verb("logs", *which, *options)
+            case "snapshot":
+                return self.verb("snapshot", "--ago", f"{round(named['ago'])}s")
+        return self.verb("ops", "-", given=json.dumps(given["operations"]))
 
 
 def reached(goal: object, *, told: object = "") -> None:
@@ -396,16 +468,27 @@ def workspace(agent: Agent) -> None:
 
 def killed(agent: Agent) -> None:
     """The server is killed while a command runs; the next one has its result."""
+    with _named(agent):
+        told = agent.run("cd /tmp; sleep 2; echo was not lost; (exit 7)", **{"async": True})
+        os.kill(agent.server.pid, signal.SIGKILL)
+        agent.server.close()
+        agent.serve()
+        told = agent.call("command_result", command_id=told["command_id"], wait_ms=PATIENCE_MS)
+        reached((told["output"], told["exit_code"]) == ("was not lost\n", 7), told=told)
+        reached(agent.run("pwd")["output"] == "/tmp\n")
+
+
+@contextmanager
+def _named(agent: Agent) -> Iterator[None]:
+    """Have a server of a named instance, which ends with the job."""
     agent.server.close()
-    agent.words = ("--name", NAME)
+    agent.words = ("--name", f"jobs{os.getpid()}")
     agent.serve()
-    told = agent.run("cd /tmp; sleep 2; echo was not lost; (exit 7)", **{"async": True})
-    os.kill(agent.server.pid, signal.SIGKILL)
-    agent.server.close()
-    agent.serve()
-    told = agent.call("command_result", command_id=told["command_id"], wait_ms=PATIENCE_MS)
-    reached((told["output"], told["exit_code"]) == ("was not lost\n", 7), told=told)
-    reached(agent.run("pwd")["output"] == "/tmp\n")
+    try:
+        yield
+    finally:
+        agent.server.close()
+        agent.prepare(f"{sys.executable} -m muxwire kill --all --name jobs{os.getpid()}")
 
 
 SECRET = "correct-horse"
@@ -480,14 +563,14 @@ class Done:
     skipped: str = ""
 
 
-def done(job: Job) -> Done:
+def done(job: Job, way: type[Agent]) -> Done:
     """Do a job with a home of its own."""
     path = clean_environment(Path())["PATH"]
     missing = [program for program in job.needs if shutil.which(program, path=path) is None]
     if missing:
         return Done(skipped="no " + ", ".join(missing))
     with temporary_home() as name:
-        agent, missed, begun = Agent(Path(name), **ENVIRON), "", time.monotonic()
+        agent, missed, begun = way(Path(name), **ENVIRON), "", time.monotonic()
         try:
             job.do(agent)
         except Unavailable as error:
@@ -496,17 +579,18 @@ def done(job: Job) -> Done:
             missed = f"{type(error).__name__}: {error}"
         finally:
             agent.server.close()
-            agent.prepare(f"{sys.executable} -m muxwire kill --all --force --name {NAME} || true")
+            agent.prepare(f"{sys.executable} -m muxwire kill --all --force --name jobs{os.getpid()} || true")
         return Done(agent.calls, agent.characters, time.monotonic() - begun, missed)
 
 
 async def run(scale: Scale) -> Report:
     """Each job once: what is counted is the same in every run, but for some characters of paths, ids and times."""
-    names = SHORT if scale.short else tuple(JOBS)
-    results = {name: await anyio.to_thread.run_sync(done, JOBS[name]) for name in names}
+    names, way = SHORT if scale.short else tuple(JOBS), ByCommands if scale.cli else Agent
+    results = {name: await anyio.to_thread.run_sync(done, JOBS[name], way) for name in names}
     counted = {name: one for name, one in results.items() if not one.skipped}
     missed = {name: one.missed for name, one in counted.items() if one.missed}
-    notes = ["Characters of arguments and answers, over raw JSON-RPC; each job with a server of its own."]
+    how = "of command lines and documents (--json)" if scale.cli else "of arguments and answers, over raw JSON-RPC"
+    notes = [f"Characters {how}; each job with a server of its own."]
     notes += [f"Not reached: {name}: {why[:300]}" for name, why in missed.items()]
     if skipped := [f"{name} ({one.skipped})" for name, one in results.items() if one.skipped]:
         notes.append("Skipped: " + ", ".join(skipped))

@@ -1,4 +1,4 @@
-"""A chart as SVG, drawn by hand: no dependency for one picture."""
+"""Charts as SVG, drawn by hand: no dependency for three pictures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 ROW, WIDTH, TOP = 30, 420, 44
 # At most so wide is a character of a sans-serif font of 13 px on average, so that no label is cut off; a line of 11 px
@@ -40,6 +40,20 @@ def bars(title: str, medians: Iterable[tuple[str, float]], where: Mapping[str, s
             f'<text x="{left + length + 6:.0f}" y="{y + 15}">{median:.2f}</text>',
         ]
     return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(rows) + 30), where)
+
+
+def shares(title: str, parts_of: Sequence[tuple[str, int, int]], where: Mapping[str, str]) -> str:
+    """Draw each part as a share of its whole."""
+    left, parts = _room(name for name, _, _ in parts_of), []
+    for number, (name, part, whole) in enumerate(parts_of):
+        y = TOP + number * ROW
+        parts += [
+            f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
+            f'<rect x="{left}" y="{y}" width="{WIDTH}" height="20" fill="none" stroke="{THEIRS}" stroke-width="0.5"/>',
+            f'<rect x="{left}" y="{y}" width="{part / max(whole, 1) * WIDTH:.0f}" height="20" fill="{THEIRS}"/>',
+            f'<text x="{left + WIDTH + 6}" y="{y + 15}">{part} of {whole}</text>',
+        ]
+    return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(parts_of) + 30), where)
 
 
 def _room(labels: Iterable[str]) -> int:

@@ -13,11 +13,13 @@ class Scale:
     """How much to measure: everything, or as much as CI has time for. `installed` keeps what others' need.
 
     `exclusive`: what is timed runs before all other processes of the machine, where that is allowed (`timing.py`).
+    `cli`: jobs are done by the command line.
     """
 
     short: bool
     installed: Path | None = None
     exclusive: bool = False
+    cli: bool = False
 
     def of(self, full: int, short: int) -> int:
         """The number that belongs to this scale."""

@@ -22,9 +22,10 @@ import anyio
 
 from bench import recordings
 from bench.machine import ROOT, machine
-from bench.pages import as_markdown, as_text
+from bench.pages import SOURCE, as_markdown, as_text
 from bench.peers.cases import plain
 from bench.peers.compare import HARBOR, OPENHANDS
+from bench.picture import shares
 from bench.report import Report
 from bench.throwaway import OWN, PATH, WORK, throwaway
 from bench.timing import Contender
@@ -266,22 +267,34 @@ INTRODUCTION = """\
 
 Agents of others have left recordings, in the
 [leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1.
-`python -m bench trajectories --from CLONE --docs` does again what they did, without a model, and makes this page. It is
-no score: a model that meets a hang does something else.
+`python -m bench trajectories --from CLONE --docs` does again what they did, without a model, and makes this page. The
+repository has no licence, so only counts are published. It is no score: a model that meets a hang does something else.
 
-**Screens.** All that a terminal was sent is played, and the rows are compared with those that tmux showed at the end.
-*At another moment*: tmux was asked before or after the end of the log.
+**Screens.** A recording has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
+played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
+moment than the log's end.
 
-**Commands.** The commands of mini-swe-agent that need no network are run in turn. The tasks' own files are missing, so
-many commands fail quickly, in the same words by each way.
+**Commands.** The commands of mini-swe-agent that need no network are run in turn, in a throw-away copy of this
+machine's files. The tasks' own files are missing there, so many commands fail quickly, in the same words by each way.
 
 - *Exact*: the output is what the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the
-  ends of rows.
+  ends of rows. What a persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact.
 - *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
 - *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
 - *Characters*: what a model is given.
-- The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did.
+- The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
 """
+
+
+def picture(scores: Iterable[Mapping[str, Any]], found: Mapping[str, str]) -> str:
+    """Hung commands of each way, and hung here-documents."""
+    rows = []
+    for score in scores:
+        counts = score["counts"]
+        rows.append((score["title"].replace("`", ""), counts["hung"], counts["tried"]))
+        rows.append(("here-documents alone", counts["hung_documents"], counts["documents"]))
+    where = {name: value for name, value in found.items() if name in SOURCE}
+    return shares("Commands that a model gave, and that were not seen to end", rows, where)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -291,7 +304,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--limit", type=int, default=250, metavar="N", help="so many commands, of 12 a task at most")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install others' terminals there, and keep them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, and what was not exact")
-    parser.add_argument("--docs", action="store_true", help="make docs/trajectories.md anew")
+    parser.add_argument("--docs", action="store_true", help="make docs/trajectories.md and its picture anew")
     given = parser.parse_args(argv)
     found: dict[str, Any] = {"machine": machine(), "short": False, "broken": [], "reports": []}
     chosen, notes = ways(given.peers)
@@ -306,5 +319,8 @@ def main(argv: Sequence[str]) -> int:
     if given.json:
         given.json.write_text(json.dumps(found, indent=1) + "\n")
     if given.docs:
-        (ROOT / "docs" / "trajectories.md").write_text(as_markdown(found, {}, INTRODUCTION))
+        docs = ROOT / "docs"
+        (docs / "pictures" / "trajectories.svg").write_text(picture(found["scores"], found["machine"]))
+        drawn = {"commands": "pictures/trajectories.svg"}
+        (docs / "trajectories.md").write_text(as_markdown(found, drawn, INTRODUCTION))
     return 0
