@@ -160,8 +160,8 @@ _mux='\builtin . "$__muxwire"; '"$__muxwire_v &>/dev/null"
 # The end of the typed line: the command's status, for the user.
 _mux() { \builtin return "$__muxwire_s"; }
 
-# The prompt hook where no other hook is given `$?`; 0 if Q has said all of it, so that nothing was to do. What it calls
-# is no builtin: C-c has kept a command from Q, which would have put back what it has hidden.
+# The prompt hook where no other hook is given `$?`. It returns 0 if Q has announced this prompt already. Until P it calls
+# no builtin: if C-c ended a command that had hidden one by a function, there was no Q to put that right.
 __muxwire_said() {
   __muxwire_s=$?
   case $__muxwire_f$__muxwire_w in 1) __muxwire_f= ;; *) __muxwire_tell; __muxwire_on; [[ -n "" ]] ;; esac
