@@ -86,8 +86,11 @@ def exclusively() -> Iterator[None]:
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
-def options() -> argparse.ArgumentParser:
-    """What can be asked for."""
+def main(argv: list[str] | None = None) -> int:
+    """Run what was asked for; 1 if a scenario is broken. No time is judged here: a missed target is printed."""
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["trajectories"]:
+        return trajectories.main(argv[1:])
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", help=f"of {', '.join(SCENARIOS)} (default: all)")
     parser.add_argument("--short", action="store_true", help="two minutes in place of many; it says little of times")
@@ -100,15 +103,6 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--docs", action="store_true", help="publish: make docs/benchmarks.md, its picture and the "
                         "figures of other pages anew")  # fmt: skip
     parser.add_argument("--docs-again", action="store_true", help="the same from the last run that was published")
-    return parser
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run what was asked for; 1 if a scenario is broken. No time is judged here: a missed target is printed."""
-    argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["trajectories"]:
-        return trajectories.main(argv[1:])
-    parser = options()
     given = parser.parse_args(argv)
     if unknown := [name for name in given.scenarios if name not in SCENARIOS]:
         parser.error(f"no scenario {', '.join(unknown)}; there are {', '.join(SCENARIOS)}")

@@ -12,9 +12,8 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,8 @@ import anyio
 import anyio.to_thread
 
 from bench.homes import clean_environment
-from bench.server import BARE, MUXWIRE, mcp_server
+from bench.server import BARE, MUXWIRE, McpServer
+from bench.stopwatch import timed
 from muxwire import open_terminals
 from muxwire.client.client import prepared
 
@@ -44,6 +44,12 @@ WARM_UP = 10
 def typed_line(command: str, count: int) -> bytes:
     """A line that runs `command` and then prints `<count>`, which the line itself does not contain."""
     return (b"" if command == "true" else command.encode() + b"; ") + b"echo '<'%d'>'\r" % count
+
+
+def type_into(writer: int, pane: int, command: str, count: int) -> None:
+    """Have tmux type that into a pane, through a buffer of the pane's own."""
+    line = prepared(("set-buffer", "-b", f"x{pane}", "--", typed_line(command, count)))[0].line
+    os.write(writer, line + b" ; paste-buffer -r -d -b x%d -t %%%d\n" % (pane, pane))
 
 
 @asynccontextmanager
@@ -80,8 +86,7 @@ async def bare_loop(home: Path, command: str, tabs: int) -> AsyncIterator[Once]:
         def run() -> None:
             nonlocal count
             count += 1
-            line = prepared(("set-buffer", "-b", "x", "--", typed_line(command, count)))[0].line
-            os.write(writer, line + b" ; paste-buffer -r -d -b x -t %0\n")
+            type_into(writer, 0, command, count)
             read_until(reader, b"<%d>" % count)
 
         async def once() -> None:
@@ -139,7 +144,7 @@ async def by_mcp(
     home: Path, command: str, _tabs: int, *, tool: str = "", argv: Sequence[str] = MUXWIRE
 ) -> AsyncIterator[Once]:
     """A call of one tool; without a name it is `execute_command`, whose command must succeed."""
-    with mcp_server(home, argv) as server:
+    with closing(McpServer(home, argv)) as server:
         arguments = {"window_id": "@1", "command": command} if not tool else {"command_id": "none"}
         if not tool:
             server.call("create_tab", shell="bash")
@@ -169,13 +174,6 @@ WAYS: dict[str, Callable[[Path, str, int], AbstractAsyncContextManager[Once]]] =
 }
 
 
-async def milliseconds(once: Once) -> float:
-    """How long it took."""
-    begun = time.perf_counter()
-    await once()
-    return (time.perf_counter() - begun) * 1000
-
-
 async def serve(name: str, folder: Path, command: str, tabs: int) -> None:
     """Run what the lines of standard input ask for."""
     async with WAYS[name](folder, command, tabs) as once:
@@ -183,11 +181,12 @@ async def serve(name: str, folder: Path, command: str, tabs: int) -> None:
             asked = json.loads(line)
             for _ in range(min(WARM_UP, asked["runs"])):
                 await once()
-            times = []
+            times = list[float]()
             for _ in range(asked["runs"]):
                 if asked["pause"]:
                     await anyio.sleep(asked["pause"] / 1000)
-                times.append(await milliseconds(once))
+                with timed(times):
+                    await once()
             print(json.dumps({"took": times}), flush=True)
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.processes import WORD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def clean_environment(home: Path) -> dict[str, str]:
@@ -23,6 +28,8 @@ def clean_environment(home: Path) -> dict[str, str]:
     return kept | own | {"SHELL": shutil.which("bash") or "/bin/sh", "TERM": "xterm-256color"}
 
 
-def temporary_home() -> tempfile.TemporaryDirectory[str]:
+@contextmanager
+def temporary_home() -> Iterator[Path]:
     """A home without rc files, on a path short enough for sockets."""
-    return tempfile.TemporaryDirectory(prefix="mwb", ignore_cleanup_errors=True)
+    with tempfile.TemporaryDirectory(prefix="mwb", ignore_cleanup_errors=True) as name:
+        yield Path(name)

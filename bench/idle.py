@@ -30,8 +30,7 @@ def wake_ups(pid: str = "self") -> int:
 async def run(scale: Scale) -> Report:
     """Open tabs, wait, and count. Our own sleep is one wake-up, which is taken off."""
     tabs, seconds = scale.of(TABS, TABS_SHORT), scale.of(SECONDS, SECONDS_SHORT)
-    with temporary_home() as name:
-        home = Path(name)
+    with temporary_home() as home:
         async with open_terminals(environ=clean_environment(home)) as terminals:
             for _ in range(tabs):
                 await (await terminals.create_tab(shell="bash")).execute("true")

@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,7 @@ from tests.stages import Unavailable
 from tests.stages.ssh_server import ssh_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 # What all jobs may take. A model, whose jobs these are, took 113 calls and 65,000 characters with an earlier contract.
 CALLS = 70
@@ -468,27 +467,16 @@ def workspace(agent: Agent) -> None:
 
 def killed(agent: Agent) -> None:
     """The server is killed while a command runs; the next one has its result."""
-    with _named(agent):
-        told = agent.run("cd /tmp; sleep 2; echo was not lost; (exit 7)", **{"async": True})
-        os.kill(agent.server.pid, signal.SIGKILL)
-        agent.server.close()
-        agent.serve()
-        told = agent.call("command_result", command_id=told["command_id"], wait_ms=PATIENCE_MS)
-        reached((told["output"], told["exit_code"]) == ("was not lost\n", 7), told=told)
-        reached(agent.run("pwd")["output"] == "/tmp\n")
-
-
-@contextmanager
-def _named(agent: Agent) -> Iterator[None]:
-    """Have a server of a named instance, which ends with the job."""
     agent.server.close()
-    agent.words = ("--name", f"jobs{os.getpid()}")
+    agent.words = ("--name", f"jobs{os.getpid()}")  # which ends with the job
     agent.serve()
-    try:
-        yield
-    finally:
-        agent.server.close()
-        agent.prepare(f"{sys.executable} -m muxwire kill --all --name jobs{os.getpid()}")
+    told = agent.run("cd /tmp; sleep 2; echo was not lost; (exit 7)", **{"async": True})
+    os.kill(agent.server.pid, signal.SIGKILL)
+    agent.server.close()
+    agent.serve()
+    told = agent.call("command_result", command_id=told["command_id"], wait_ms=PATIENCE_MS)
+    reached((told["output"], told["exit_code"]) == ("was not lost\n", 7), told=told)
+    reached(agent.run("pwd")["output"] == "/tmp\n")
 
 
 SECRET = "correct-horse"
@@ -569,8 +557,8 @@ def done(job: Job, way: type[Agent]) -> Done:
     missing = [program for program in job.needs if shutil.which(program, path=path) is None]
     if missing:
         return Done(skipped="no " + ", ".join(missing))
-    with temporary_home() as name:
-        agent, missed, begun = way(Path(name), **ENVIRON), "", time.monotonic()
+    with temporary_home() as home:
+        agent, missed, begun = way(home, **ENVIRON), "", time.monotonic()
         try:
             job.do(agent)
         except Unavailable as error:

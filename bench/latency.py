@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from bench.contenders import EMPTY, FLOOR, LIBRARY, MCP, PTY, SDK
@@ -83,9 +83,7 @@ def over(found: dict[str, Timing]) -> float:
 def started(times: int) -> int:
     """How many processes a command of the library starts."""
     with temporary_home() as home:
-        one = Contender(LIBRARY, [sys.executable, "-m", "bench.contenders", LIBRARY, home, "true", "1"], Path(home))
-        try:
+        argv = [sys.executable, "-m", "bench.contenders", LIBRARY, str(home), "true", "1"]
+        with closing(Contender(LIBRARY, argv, home)) as one:
             one.run(1)
             return forked(lambda: one.run(1), times)
-        finally:
-            one.close()

@@ -18,6 +18,7 @@ MEASURED = ("src", "bench")
 
 def machine() -> dict[str, str]:
     """Versions, commit, date and hardware; what is not known is left out."""
+    processors = Path("/proc/cpuinfo").read_text().splitlines()
     found = {
         "muxwire": muxwire.__version__,
         "commit": commit(),
@@ -27,9 +28,9 @@ def machine() -> dict[str, str]:
         "node": said("node", "--version").removeprefix("v"),
         "bash": said("bash", "-c", "echo $BASH_VERSION"),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "processor": processor(),
+        "processor": next((line.partition(":")[2].strip() for line in processors if line.startswith("model name")), ""),
         "cores": str(os.cpu_count() or ""),
-        "memory": memory(),
+        "memory": f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB",
     }
     return {name: value for name, value in found.items() if value}
 
@@ -47,14 +48,3 @@ def said(*argv: str) -> str:
         return ""
     done = subprocess.run(argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def processor() -> str:
-    """Its name, as Linux has it."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-
-
-def memory() -> str:
-    """How much there is."""
-    return f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB"

@@ -28,41 +28,35 @@ def bars(title: str, medians: Iterable[tuple[str, float]], where: Mapping[str, s
     rows = sorted(medians, key=lambda row: row[1])
     low = math.log10(rows[0][1]) - 0.5
     high = max(math.log10(rows[-1][1]), low + 1)
-    left = _room(name for name, _ in rows)
-    parts = []
-    for number, (name, median) in enumerate(rows):
-        y = TOP + number * ROW
-        length = (math.log10(median) - low) / (high - low) * WIDTH
-        colour = OURS if name.startswith("muxwire") else THEIRS
-        parts += [
-            f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
-            f'<rect x="{left}" y="{y}" width="{length:.0f}" height="20" fill="{colour}"/>',
-            f'<text x="{left + length + 6:.0f}" y="{y + 15}">{median:.2f}</text>',
-        ]
-    return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(rows) + 30), where)
+    drawn = [(name, (math.log10(median) - low) / (high - low), f"{median:.2f}") for name, median in rows]
+    return _drawn(title, drawn, where, outlined=False)
 
 
 def shares(title: str, parts_of: Sequence[tuple[str, int, int]], where: Mapping[str, str]) -> str:
     """Draw each part as a share of its whole."""
-    left, parts = _room(name for name, _, _ in parts_of), []
-    for number, (name, part, whole) in enumerate(parts_of):
-        y = TOP + number * ROW
+    drawn = [(name, part / max(whole, 1), f"{part} of {whole}") for name, part, whole in parts_of]
+    return _drawn(title, drawn, where, outlined=True)
+
+
+def _drawn(title: str, bars_of: Sequence[tuple[str, float, str]], where: Mapping[str, str], *, outlined: bool) -> str:
+    """Bars, each with its label, its length as a share of WIDTH, and its figure, on white under a title.
+
+    Below them stands where the figures come from. `outlined`: the whole of each is drawn too, with the figures behind.
+    """
+    left, parts = math.ceil(max(len(name) for name, _, _ in bars_of) * LETTER) + MARGIN, []
+    for number, (name, share, figure) in enumerate(bars_of):
+        y, length, colour = TOP + number * ROW, share * WIDTH, THEIRS
+        parts.append(f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>')
+        if outlined:
+            around = f'fill="none" stroke="{THEIRS}" stroke-width="0.5"'
+            parts.append(f'<rect x="{left}" y="{y}" width="{WIDTH}" height="20" {around}/>')
+        elif name.startswith("muxwire"):
+            colour = OURS
         parts += [
-            f'<text x="{left - 8}" y="{y + 15}" text-anchor="end">{escape(name)}</text>',
-            f'<rect x="{left}" y="{y}" width="{WIDTH}" height="20" fill="none" stroke="{THEIRS}" stroke-width="0.5"/>',
-            f'<rect x="{left}" y="{y}" width="{part / max(whole, 1) * WIDTH:.0f}" height="20" fill="{THEIRS}"/>',
-            f'<text x="{left + WIDTH + 6}" y="{y + 15}">{part} of {whole}</text>',
+            f'<rect x="{left}" y="{y}" width="{length:.0f}" height="20" fill="{colour}"/>',
+            f'<text x="{left + (WIDTH if outlined else length) + 6:.0f}" y="{y + 15}">{figure}</text>',
         ]
-    return _framed(title, parts, (left + WIDTH + FIGURE, TOP + ROW * len(parts_of) + 30), where)
-
-
-def _room(labels: Iterable[str]) -> int:
-    """How wide a column of labels is."""
-    return math.ceil(max(map(len, labels)) * LETTER) + MARGIN
-
-
-def _framed(title: str, parts: Iterable[str], size_needed: tuple[int, int], where: Mapping[str, str]) -> str:
-    """The parts on white under a title, over lines that say where the figures come from."""
+    size_needed = left + WIDTH + FIGURE, TOP + ROW * len(bars_of) + 30
     made = textwrap.wrap(", ".join(f"{name} {value}" for name, value in where.items() if value), FOOT_LETTERS)
     width = max(size_needed[0], *(math.ceil(len(line) * LETTER) + MARGIN for line in (title, *made)))
     height = size_needed[1] + FOOT * len(made)

@@ -10,12 +10,12 @@ import os
 import signal
 import statistics
 import subprocess
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.homes import clean_environment, temporary_home
 from bench.report import Report, Scale, Target
+from bench.stopwatch import timed
 from bench.timing import timing
 from muxwire import open_terminals
 from tests.stages.slow_link import carrier
@@ -39,8 +39,7 @@ async def run(scale: Scale) -> Report:
     links = LINKS_SHORT if scale.short else LINKS
     rows: list[tuple[str | float, ...]] = []
     over = []
-    with temporary_home() as name:
-        home = Path(name)
+    with temporary_home() as home:
         environ = clean_environment(home)
         carriers = {f"link-{link}": carrier(environ, link) for link in links}
         hosts = home / "hosts.toml"
@@ -66,38 +65,33 @@ async def run(scale: Scale) -> Report:
 
 
 async def _timed(opened: Terminals, host: str, via: Sequence[str], scale: Scale) -> tuple[float, ...]:
-    begun = time.perf_counter()
-    tab = await opened.create_tab(host=host, shell="bash")
-    await tab.execute("true", timeout=PATIENT)
-    started = (time.perf_counter() - begun) * 1000
-    commands, bytes_back, apart = [], [], []
-    with subprocess.Popen([*via, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as cat:
-        for _ in range(scale.of(COMMANDS, COMMANDS_SHORT)):
-            # Once before each of the two, since it leaves the caches cold.
-            apart.append(_apart(via))
-            commands.append(await _took(tab))
-            apart.append(_apart(via))
-            bytes_back.append(_there_and_back(cat))
-    lost = []
+    started, apart, commands, bytes_back, lost = (list[float]() for _ in range(5))
+    with timed(started):
+        tab = await opened.create_tab(host=host, shell="bash")
+        await tab.execute("true", timeout=PATIENT)
+    cat: Any = subprocess.Popen([*via, "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with cat:
+        for number in range(2 * scale.of(COMMANDS, COMMANDS_SHORT)):
+            with timed(apart):  # before each of the two, since it leaves the caches cold
+                subprocess.run([*via, "sh", "-c", "true"], check=True, input=b"")
+            if number % 2:
+                with timed(bytes_back):
+                    os.write(cat.stdin.fileno(), b".")
+                    os.read(cat.stdout.fileno(), 1)
+            else:
+                await _run(tab, commands)
     for _ in range(scale.of(LOSSES, LOSSES_SHORT)):
         os.killpg(_carrier_process(), signal.SIGKILL)
-        lost.append(await _took(tab))
+        await _run(tab, lost)
     found = timing("", commands)
-    apart_ms, lost_ms = statistics.median(apart), statistics.median(lost)
-    return started, statistics.median(bytes_back), found.p50, found.p99, apart_ms, lost_ms
+    medians = [statistics.median(some) for some in (started, bytes_back, apart, lost)]
+    return *medians[:2], found.p50, found.p99, *medians[2:]
 
 
-def _apart(via: Sequence[str]) -> float:
-    begun = time.perf_counter()
-    subprocess.run([*via, "sh", "-c", "true"], check=True, input=b"")
-    return (time.perf_counter() - begun) * 1000
-
-
-def _there_and_back(cat: Any) -> float:  # noqa: ANN401 - a Popen whose streams are pipes
-    begun = time.perf_counter()
-    os.write(cat.stdin.fileno(), b".")
-    os.read(cat.stdout.fileno(), 1)
-    return (time.perf_counter() - begun) * 1000
+async def _run(tab: Tab, took: list[float]) -> None:
+    with timed(took):
+        told = await tab.execute("true", timeout=PATIENT)
+    assert told.exit_code == 0, told
 
 
 def _carrier_process() -> int:
@@ -107,10 +101,3 @@ def _carrier_process() -> int:
             if b"printf %b" in Path("/proc", child, "cmdline").read_bytes():
                 return int(child)
     raise LookupError("there is no carrier")
-
-
-async def _took(tab: Tab) -> float:
-    begun = time.perf_counter()
-    told = await tab.execute("true", timeout=PATIENT)
-    assert told.exit_code == 0, told
-    return (time.perf_counter() - begun) * 1000

@@ -6,14 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.homes import clean_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 MUXWIRE = (sys.executable, "-m", "muxwire", "serve")
 # The least that a server of the same SDK can be.
@@ -81,13 +80,3 @@ class McpServer:
         except subprocess.TimeoutExpired:
             self._process.kill()  # not every server goes when its client has gone
             self._process.wait()
-
-
-@contextmanager
-def mcp_server(home: Path, argv: Sequence[str] = MUXWIRE) -> Iterator[McpServer]:
-    """One that is there for the time of a block."""
-    server = McpServer(home, argv)
-    try:
-        yield server
-    finally:
-        server.close()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import statistics
 import subprocess
 import time
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import anyio
@@ -14,10 +13,11 @@ import anyio
 from bench.contenders import bare_pty
 from bench.homes import clean_environment, temporary_home
 from bench.report import Report, Scale, Target
-from bench.server import BARE, MUXWIRE, mcp_server
+from bench.server import BARE, MUXWIRE, McpServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
 RUNS, RUNS_SHORT = 15, 1
 NAME = "bench"
@@ -29,7 +29,7 @@ HANDSHAKE_MS, RESULT_MS, PROMPT_MS = 30, 50, 30
 def spawned(home: Path, argv: Sequence[str] = MUXWIRE, *, works: bool = False) -> float:
     """Milliseconds from spawn to the handshake, or, with `works`, to the result of the first command, in a new tab."""
     begun = time.perf_counter()
-    with mcp_server(home, argv) as server:
+    with closing(McpServer(home, argv)) as server:
         result = server.call("execute_command", command="true") if works else {}
         taken = time.perf_counter() - begun
     assert not result.get("isError"), result
@@ -38,7 +38,7 @@ def spawned(home: Path, argv: Sequence[str] = MUXWIRE, *, works: bool = False) -
 
 def first_tab(home: Path) -> float:
     """Milliseconds from the first create_tab, which starts tmux, until its first command has run."""
-    with mcp_server(home) as server:
+    with closing(McpServer(home)) as server:
         begun = time.perf_counter()
         server.call("create_tab", shell="bash")
         server.call("execute_command", window_id="@1", command="true")
@@ -66,8 +66,7 @@ def named_instance(home: Path) -> Iterator[None]:
 
 async def run(scale: Scale) -> Report:
     """Medians, all in turn."""
-    with temporary_home() as name:
-        home = Path(name)
+    with temporary_home() as home:
         ways: dict[str, Callable[[], float]] = {
             "a bare server of the same SDK: spawn to handshake": lambda: spawned(home, BARE),
             "`serve`: spawn to handshake": lambda: spawned(home),

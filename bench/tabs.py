@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
-from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import anyio
 
-from bench.contenders import READ, floor
+from bench.contenders import READ, floor, type_into
 from bench.homes import clean_environment, temporary_home
 from bench.report import Report, Scale, Target
 from muxwire import Tab, open_terminals
-from muxwire.client.client import prepared
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABS, TABS_SHORT = 50, 2
 COMMANDS, COMMANDS_SHORT = 40, 2
@@ -45,7 +46,7 @@ def _answered(writer: int, reader: int, tabs: int, numbers: range) -> None:
     """Have each pane echo these numbers, one after the other."""
     due = [numbers.start] * tabs
     for pane in range(tabs):
-        _type(writer, pane, numbers.start)
+        type_into(writer, pane, "true", numbers.start)
     rest, left, ends = b"", tabs * len(numbers), [b""] * tabs
     while left:
         *lines, rest = (rest + os.read(reader, READ)).split(b"\n")
@@ -60,12 +61,7 @@ def _answered(writer: int, reader: int, tabs: int, numbers: range) -> None:
                 due[pane] += 1
                 left -= 1
                 if due[pane] < numbers.stop:
-                    _type(writer, pane, due[pane])
-
-
-def _type(writer: int, pane: int, count: int) -> None:
-    set_buffer = prepared(("set-buffer", "-b", f"x{pane}", "--", f"echo '<'{count}'>'\r"))[0].line
-    os.write(writer, set_buffer + b"\npaste-buffer -r -d -b x%d -t %%%d\n" % (pane, pane))
+                    type_into(writer, pane, "true", due[pane])
 
 
 def _rate(commands: int, begun: float, used: float) -> Rate:
@@ -95,10 +91,10 @@ async def run(scale: Scale) -> Report:
     """Both in turn, the better of three runs each."""
     tabs, commands = scale.of(TABS, TABS_SHORT), scale.of(COMMANDS, COMMANDS_SHORT)
     floors, found = list[Rate](), list[Rate]()
-    with temporary_home() as name:
+    with temporary_home() as home:
         for _ in range(scale.of(ROUNDS, ROUNDS_SHORT)):
-            floors.append(bare(Path(name), tabs, commands))
-            found.append(await ours(Path(name), tabs, commands))
+            floors.append(bare(home, tabs, commands))
+            found.append(await ours(home, tabs, commands))
     floor, best = (max(one, key=lambda rate: rate.commands) for one in (floors, found))
     least = min(rate.processor for rate in found)
     return Report(

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
@@ -15,6 +15,9 @@ import anyio.to_thread
 from bench.homes import clean_environment, temporary_home
 from bench.report import Report, Scale, Target
 from muxwire import open_terminals
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 BYTES, BYTES_SHORT = 64 << 20, 1 << 20
 # Lines of 4 KB are what tmux passes on fastest.
@@ -40,18 +43,12 @@ def through_cat(home: Path, size: int) -> Flow:
     begun = time.perf_counter()
     subprocess.run(
         ["sh", "-c", PIPELINE, "-", str(home / "cat"), PROGRAM.format(size=size)],
-        stdin=_never_ends(),
+        stdin=os.pipe()[0],  # it stays open, as a control client wants it
         env=clean_environment(home),
         check=True,
         timeout=size / SLOWEST,
     )
     return Flow(size / (time.perf_counter() - begun) / 1e6)
-
-
-def _never_ends() -> int:
-    """A standard input that stays open, as a control client wants it."""
-    reader, _writer = os.pipe()
-    return reader
 
 
 async def through_muxwire(home: Path, size: int) -> Flow:
@@ -75,8 +72,7 @@ async def through_muxwire(home: Path, size: int) -> Flow:
 async def run(scale: Scale) -> Report:
     """Both in turn, twice: the disk and tmux's own memory are warm the second time, which counts."""
     size = scale.of(BYTES, BYTES_SHORT)
-    with temporary_home() as name:
-        home = Path(name)
+    with temporary_home() as home:
         for _ in range(2):
             floor = await anyio.to_thread.run_sync(through_cat, home, size)
             ours = await through_muxwire(home, size)

@@ -18,7 +18,6 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench.homes import clean_environment, temporary_home
@@ -27,6 +26,7 @@ from bench.processes import WORD, Belongings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
+    from pathlib import Path
 
 # So many runs of one contender on end: a burst of 100 is over in 30 to 100 ms.
 BURST = 100
@@ -101,10 +101,6 @@ class Contender:
             raise RuntimeError(f"{self.name}: {answer['error']}")
         self.times += answer["took"]
 
-    def timing(self) -> Timing:
-        """Of all that was run so far."""
-        return timing(self.name, self.times)
-
     def close(self) -> None:
         """End it, and what it started."""
         self._belongings.kill()
@@ -123,7 +119,7 @@ def in_bursts(contenders: Collection[Contender], runs: int, pause: float = 0.0) 
         order.reverse()
         if sys.stderr.isatty():
             print(f"\r  turn {number + 1} of {runs // burst} \r", end="", file=sys.stderr, flush=True)
-    return {one.name: one.timing() for one in contenders}
+    return {one.name: timing(one.name, one.times) for one in contenders}
 
 
 def in_processes(
@@ -133,7 +129,7 @@ def in_processes(
     with temporary_home() as home, ExitStack() as ends:
         started = []
         for number, way in enumerate(ways):
-            folder = Path(home, str(number))
+            folder = home / str(number)
             folder.mkdir()
             argv = [sys.executable, "-m", "bench.contenders", way, str(folder), command, str(tabs)]
             started.append(Contender(way, argv, folder, exclusive=exclusive))

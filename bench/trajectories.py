@@ -13,7 +13,7 @@ import re
 import statistics
 import sys
 from collections import Counter
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -144,11 +144,8 @@ def driven(way: Way, room: Room) -> Iterator[Contender]:
     walls: AbstractContextManager[list[str]] = throwaway(way.python) if room.shut else nullcontext([])
     with walls as words:
         argv = [*words, str(way.python), "-m", "bench.peers.ways", way.name, str(folder), ""]
-        contender = Contender(way.title or way.name, argv, room.own, environ=environ)
-        try:
+        with closing(Contender(way.title or way.name, argv, room.own, environ=environ)) as contender:
             yield contender
-        finally:
-            contender.close()
 
 
 def asked(way: Contender, command: str, seconds: float) -> dict[str, Any]:
@@ -225,18 +222,13 @@ def commands_again(
     return report, [{"title": score.title, "counts": dict(score.counts), "missed": score.missed} for score in scores]
 
 
-async def screen_after(log: bytes) -> tuple[str, ...]:
-    """The rows of a terminal that was sent these bytes."""
-    size = PaneSize(0, recordings.COLUMNS, recordings.ROWS)
-    screen = await played(Scene(b"", ((size, log),), len(log), exact=True), os.environ)
-    return recordings.shown(list(screen.lines))
-
-
 async def screens_again(screens: Iterable[recordings.Screen]) -> Report:
     """Play logs, and compare with what tmux showed."""
     counts: dict[str, Counter[str]] = {}
+    size = PaneSize(0, recordings.COLUMNS, recordings.ROWS)
     for screen in screens:
-        equal, more = await screen_after(screen.log) == screen.rows, len(screen.rows) > 1
+        after = await played(Scene(b"", ((size, screen.log),), len(screen.log), exact=True), os.environ)
+        equal, more = recordings.shown(list(after.lines)) == screen.rows, len(screen.rows) > 1
         count, moment = counts.setdefault(screen.agent, Counter()), "" if screen.at_end else "other "
         for name, met in {"all": True, "equal": equal, "more": more, "both": more and equal}.items():
             count[moment + name] += met

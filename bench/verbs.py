@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench.homes import clean_environment, temporary_home
 from bench.report import Report, Scale, Target
+from bench.stopwatch import timed
 from bench.timing import timing
 
 if TYPE_CHECKING:
@@ -35,19 +34,16 @@ VERBS: dict[str, Sequence[str]] = {
 OVER_PYTHON = 2.5
 
 
-def took(argv: Sequence[str], environ: Mapping[str, str]) -> float:
-    """Milliseconds of one run."""
-    begun = time.perf_counter()
+def run_verb(argv: Sequence[str], environ: Mapping[str, str]) -> None:
+    """Run one to its end."""
     subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, capture_output=True, env=environ)
-    return (time.perf_counter() - begun) * 1000
 
 
 async def run(scale: Scale) -> Report:
     """All verbs in turn, with one tab and with many."""
     rows: list[tuple[str | float, ...]] = []
     targets = []
-    with temporary_home() as name:
-        home = Path(name)
+    with temporary_home() as home:
         environ = clean_environment(home)
         if not scale.short:
             environ["PYTHONPYCACHEPREFIX"] = str(home / "compiled")
@@ -55,12 +51,13 @@ async def run(scale: Scale) -> Report:
         try:
             for tabs in TABS_SHORT if scale.short else TABS:
                 for _ in range(tabs - open_tabs):
-                    took((*MUXWIRE, "new", *NAME), environ)
+                    run_verb((*MUXWIRE, "new", *NAME), environ)
                 open_tabs = tabs
                 times: dict[str, list[float]] = {verb: [] for verb in VERBS}
                 for _ in range(1 + scale.of(RUNS, RUNS_SHORT)):
                     for verb, argv in VERBS.items():
-                        times[verb].append(took(argv, environ))
+                        with timed(times[verb]):
+                            run_verb(argv, environ)
                 found = [timing(verb, values[1:]) for verb, values in times.items()]  # the first compiles its imports
                 python = found[0].p50
                 rows += [(one.name, tabs, one.p50, one.p99, one.p50 / python) for one in found]
@@ -69,7 +66,7 @@ async def run(scale: Scale) -> Report:
                     Target(f"the slowest verb, {tabs} tabs, p50 over Python's", slowest / python, OVER_PYTHON)
                 )
         finally:
-            took((*MUXWIRE, "kill", "--all", *NAME), environ)
+            run_verb((*MUXWIRE, "kill", "--all", *NAME), environ)
     return Report(
         "verbs",
         "A verb of the command line on a running instance",

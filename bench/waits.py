@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import sys
 import time
-from pathlib import Path
 
 import anyio
 
@@ -37,8 +36,7 @@ LATE_MS = 2.0
 async def run(scale: Scale) -> Report:
     """A program prints the time; the wait for that text has ended some milliseconds later."""
     found = []
-    with temporary_home() as name:
-        home = Path(name)
+    with temporary_home() as home:
         async with open_terminals(environ=clean_environment(home)) as terminals:
             for title, (program, condition) in WAYS.items():
                 tab = await terminals.create_tab(command=[sys.executable, "-I", "-S", "-c", program])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -95,10 +96,6 @@ class Driven:
         """End its process."""
         self.process.close()
 
-    def once(self) -> None:
-        """Run `true`."""
-        self.process.run(1)
-
     def judged(self, case: Case) -> Judged:
         """What it makes of a case."""
         found = self.process.ask({"command": case.command, "seconds": SECONDS}, SECONDS + LATE)
@@ -116,8 +113,8 @@ class Driven:
 
 async def run(scale: Scale) -> Report:
     """All that can be had."""
-    with temporary_home() as name, ExitStack() as ends:
-        driven, notes = started(PEERS, scale, Path(name), ends)
+    with temporary_home() as home, ExitStack() as ends:
+        driven, notes = started(PEERS, scale, home, ends)
         return compare(driven, notes, scale)
 
 
@@ -146,8 +143,8 @@ def compare(driven: Sequence[Driven], notes: list[str], scale: Scale) -> Report:
         score = one.score()
         bytes_listed[label] = one.process.ask({"do": "listed"}).get("bytes", "")
         try:
-            one.once()
-            processes[label] = forked(one.once, scale.of(COUNTED, COUNTED_SHORT))
+            one.process.run(1)
+            processes[label] = forked(functools.partial(one.process.run, 1), scale.of(COUNTED, COUNTED_SHORT))
         except RuntimeError as error:
             notes.append(f"{error}: it did not work here")
             continue

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import re
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path  # noqa: TC003 - a dataclass names it
-from typing import Any, Protocol
+from typing import Any
 
 from bench.peers.cases import Answer
 from bench.peers.marks import between, end_mark, typed
@@ -29,12 +30,14 @@ POLL = 0.02
 WIDTH, HEIGHT = 200, 50
 
 
-class Driver(Protocol):
+class Driver(ABC):
     """Speaks to one server; what must be there before a command can be run is made at once."""
 
     def __init__(self, ask: Ask) -> None:
         """`ask(tool, **arguments)` returns the tool's result."""
+        self.ask = ask
 
+    @abstractmethod
     def run(self, command: str, seconds: float) -> Answer:
         """Run a command and return its answer."""
 
@@ -55,15 +58,7 @@ def value_of(result: Result) -> Any:  # noqa: ANN401 - JSON
     return result["structuredContent"] if "structuredContent" in result else json.loads(text_of(result))
 
 
-class Stateless:
-    """A server that keeps nothing between its commands."""
-
-    def __init__(self, ask: Ask) -> None:
-        """See `Driver`."""
-        self.ask = ask
-
-
-class Bare(Stateless):
+class Bare(Driver):
     """The floor: a tool that does nothing, whatever is to be run."""
 
     def run(self, command: str, seconds: float) -> Answer:
@@ -72,12 +67,12 @@ class Bare(Stateless):
         return Answer(text_of(self.ask("empty")), None)
 
 
-class Muxwire:
+class Muxwire(Driver):
     """Ours: `execute_command`."""
 
     def __init__(self, ask: Ask) -> None:
         """A tab."""
-        self.ask = ask
+        super().__init__(ask)
         self.tab = value_of(ask("create_tab", shell="bash", cwd="/"))["window_id"]
 
     def run(self, command: str, seconds: float) -> Answer:
@@ -89,7 +84,7 @@ class Muxwire:
         return Answer(found["output"], found["exit_code"])
 
 
-class LibtmuxMcp:
+class LibtmuxMcp(Driver):
     """libtmux-mcp: `run_command`, which returns the rows of the screen.
 
     It says of `suppress_history`, which is on if nothing is said, that it takes single lines only, and that several
@@ -98,7 +93,7 @@ class LibtmuxMcp:
 
     def __init__(self, ask: Ask) -> None:
         """A session of its own."""
-        self.ask = ask
+        super().__init__(ask)
         made = value_of(ask("create_session", session_name="bench1", start_directory="/", x=WIDTH, y=HEIGHT))
         self.pane = made["active_pane_id"]
 
@@ -111,7 +106,7 @@ class LibtmuxMcp:
         return Answer("\n".join(found["output"]), found["exit_status"])
 
 
-class DesktopCommander(Stateless):
+class DesktopCommander(Driver):
     """Desktop Commander: `start_process` has the output so far, `read_process_output` the rest and the exit code."""
 
     RUNNING = "\n⏳ Process is running. Use read_process_output to get more output."
@@ -139,12 +134,13 @@ class DesktopCommander(Stateless):
         return Answer(output, int(later[2]))
 
 
-class TmuxKeys:
+class TmuxKeys(Driver):
     """tmux-mcp of PyPI: it runs no commands; keys are sent and the pane is read until the end shows."""
 
     def __init__(self, ask: Ask) -> None:
         """A session, and no history expansion in its shell: who drives a shell by typing turns it off."""
-        self.ask, self.count, self.session = ask, 0, "bench1"
+        super().__init__(ask)
+        self.count, self.session = 0, "bench1"
         ask("tmux_create_session", name=self.session)
         self.run("set +H", START)
 

@@ -22,17 +22,19 @@ import signal
 import subprocess
 import sys
 import time
+from abc import abstractmethod
 from collections.abc import Callable  # noqa: TC003 - as an annotation of a table it is needed at run time
 from contextlib import AsyncExitStack, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 
 from bench.peers.cases import TRUE, Answer
 from bench.peers.marks import between, end_mark, typed
+from bench.stopwatch import timed
 
 # A person's terminal, and a history that holds what a careful tool wants to read back.
 SIZE, HISTORY = (160, 40), 50_000
@@ -43,20 +45,25 @@ SECONDS = 8.0
 INTERRUPTED_SECONDS = 1.0
 
 
-class Way(Protocol):
+class Way:
     """Runs commands in one terminal."""
 
+    @abstractmethod
     async def run(self, command: str, seconds: float) -> Answer:
         """Run it to its end. TimeoutError after so many seconds: it may go on."""
 
     async def interrupt(self) -> None:
-        """Stop what runs."""
+        """Stop what runs, where that can be asked for."""
 
     async def close(self) -> None:
-        """End it."""
+        """End what stays."""
+
+    def listed(self) -> int | str:
+        """Bytes of JSON of an MCP server's list of tools: what a model reads before its first call."""
+        return ""
 
 
-class Tmux:
+class Tmux(Way):
     """A bash in a pane of a tmux server of its own, driven by tmux processes: the base of three ways."""
 
     def __init__(self, folder: Path) -> None:
@@ -171,7 +178,7 @@ class WaitFor(Tmux):
         return Answer(output, None)
 
 
-class Pexpect:
+class Pexpect(Way):
     """A bash of its own on a pty and the same marks: the fastest way to use pexpect."""
 
     def __init__(self, _folder: Path) -> None:
@@ -200,7 +207,7 @@ class Pexpect:
         self.shell.close(force=True)
 
 
-class Bash:
+class Bash(Way):
     """No terminal and no state: `bash -c` with pipes for each command. What exactness costs elsewhere."""
 
     def __init__(self, folder: Path) -> None:
@@ -225,12 +232,6 @@ class Bash:
             raise TimeoutError(f"no answer in {seconds:g} s") from error
         return Answer(output.decode("utf-8", "replace"), process.returncode)
 
-    async def interrupt(self) -> None:
-        """It was killed."""
-
-    async def close(self) -> None:
-        """Nothing stays."""
-
 
 class Pty(Bash):
     """`bash -c` on a terminal on which nobody types: it has ended when the shell has, whoever holds the terminal."""
@@ -246,7 +247,7 @@ class Pty(Bash):
         return ["script", "-qec", sized, "/dev/null"]
 
 
-class Muxwire:
+class Muxwire(Way):
     """A tab of the library."""
 
     def __init__(self, folder: Path) -> None:
@@ -278,7 +279,7 @@ class Muxwire:
         await self.ends.aclose()
 
 
-class SweRex:
+class SweRex(Way):
     """A session of SWE-ReX's `LocalRuntime`, or of muxwire's adapter in its place."""
 
     def __init__(self, folder: Path, *, ours: bool = False) -> None:
@@ -308,7 +309,7 @@ class SweRex:
         await self.runtime.close()
 
 
-class OpenHands:
+class OpenHands(Way):
     """The executor of OpenHands' `TerminalTool`, or muxwire's adapter in its place."""
 
     def __init__(self, folder: Path, *, ours: bool = False) -> None:
@@ -350,7 +351,7 @@ class _Here:
         return result(stdout=out, stderr=said, return_code=done.returncode)
 
 
-class Harbor:
+class Harbor(Way):
     """Harbor's `TmuxSession`, which Terminus-2 uses, or muxwire's adapter in its place. There is no exit code."""
 
     def __init__(self, folder: Path, *, ours: bool = False) -> None:
@@ -387,7 +388,7 @@ class Harbor:
         await (self.session.stop() if self.ours else self.here.exec("tmux kill-server"))
 
 
-class Served:
+class Served(Way):
     """An MCP server of `servers.py`."""
 
     def __init__(self, folder: Path, name: str, package: str) -> None:
@@ -405,12 +406,9 @@ class Served:
         return self.driver.run(command, seconds)
 
     def listed(self) -> int:
-        """Bytes of JSON of its list of tools: what a model reads before its first call."""
+        """See `Way`."""
         tools = self.server.request("tools/list", {})["tools"]
         return len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode())
-
-    async def interrupt(self) -> None:
-        """None of them is asked to."""
 
     async def close(self) -> None:
         """Hang up."""
@@ -434,24 +432,6 @@ WAYS: dict[str, Callable[[Path], Way]] = {
 }
 
 
-async def answer(way: Way, asked: dict[str, Any]) -> dict[str, Any]:
-    """What comes of a line."""
-    if asked.get("do") == "interrupt":
-        await way.interrupt()
-        return {}
-    if asked.get("do") == "listed":
-        return {"bytes": way.listed() if isinstance(way, Served) else ""}
-    took: list[float] = []
-    found = Answer("", None)
-    for _ in range(asked.get("runs", 1)):
-        begun = time.perf_counter()
-        found = await way.run(asked.get("command", TRUE), asked.get("seconds", SECONDS))
-        took.append((time.perf_counter() - begun) * 1000)
-    if "runs" in asked:
-        return {"took": took}
-    return {"output": found.output, "code": found.code, "ended": True, "took": took[0]}
-
-
 async def serve(name: str, folder: Path, package: str) -> None:
     """Answer until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
@@ -459,17 +439,29 @@ async def serve(name: str, folder: Path, package: str) -> None:
     make = partial(WAYS[name], folder) if name in WAYS else partial(Served, folder, name, package)
     way = make()
     for line in sys.stdin:
-        begun = time.perf_counter()
+        found, took = dict[str, Any](), list[float]()
         try:
-            asked = json.loads(line)
-            if asked.get("do") == "fresh":
-                await way.close()
-                way = make()
-            found = {} if asked.get("do") == "fresh" else await answer(way, asked)
+            match json.loads(line):
+                case {"do": "interrupt"}:
+                    await way.interrupt()
+                case {"do": "fresh"}:
+                    await way.close()
+                    way = make()
+                case {"do": "listed"}:
+                    found = {"bytes": way.listed()}
+                case {"runs": runs}:
+                    for _ in range(runs):
+                        with timed(took):
+                            await way.run(TRUE, SECONDS)
+                    found = {"took": took}
+                case {"command": command, "seconds": seconds}:
+                    with timed(took):
+                        said = await way.run(command, seconds)
+                    found = {"output": said.output, "code": said.code, "ended": True, "took": took[0]}
         except Exception as error:  # noqa: BLE001 - whatever a library or a server does is its answer
             late = isinstance(error, TimeoutError) or type(error).__name__ in ("TIMEOUT", "CommandTimeoutError")
-            said = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
-            found = {"error": said, "ended": not late, "took": (time.perf_counter() - begun) * 1000}
+            why = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+            found = {"error": why, "ended": not late, "took": sum(took)}
         print(json.dumps(found), file=answers, flush=True)
     await way.close()
 
