@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 from hypothesis import given, strategies as st
 
-from muxwire import Tab, Terminals
+from muxwire import Terminals
 from muxwire.results import Cursor, Snapshot
 from muxwire.vt.cells import Run, Style
 from muxwire.web.asks import asking_tabs, hooked
-from muxwire.web.frames import Frame, Screen, Screens
+from muxwire.web.frames import Frame, lines_of
 from tests.library.opened import tab_for
 from tests.web.reader import read, shown_when, text_of
 
@@ -70,32 +68,24 @@ def test_the_first_line_says_which_version_it_has_and_what_is_coloured() -> None
     assert told["lines"] == [["a"], ["", [{"x": 0, "length": 2, "bg": "blue"}]]]
 
 
-@asynccontextmanager
-async def watched(terminals: Terminals, tab: Tab) -> AsyncIterator[Screen]:
-    async with anyio.create_task_group() as tasks:
-        async with Screens(terminals, tasks).watch(tab.key) as screen:
-            yield screen
-        tasks.cancel_scope.cancel()
-
-
 async def test_a_tab_is_followed_to_its_end_and_says_what_it_asks(terminals: Terminals) -> None:
-    async with tab_for(terminals) as tab, watched(terminals, tab) as screen:
+    async with tab_for(terminals) as tab:
         await tab.execute("printf '\\e[31mred\\e[0m 漢字\\n'")
-        late = screen.lines()
+        late = lines_of(tab)
         shown = await shown_when(late, lambda one: "red 漢字" in text_of(one).splitlines())
         [row] = [row for row in shown["lines"] if row[0] == "red 漢字"]
         assert row[1] == [{"x": 0, "length": 3, "fg": "red"}]
         assert shown["asks"] == ""
         asked = await tab.execute("read -rsp 'Pass: ' x")
-        assert (await shown_when(screen.lines(), lambda one: bool(one["asks"])))["asks"] == PASSWORD
+        assert (await shown_when(lines_of(tab), lambda one: bool(one["asks"])))["asks"] == PASSWORD
         await tab.send_keys(["x", "Enter"])
         await tab.command_result(asked.command_id, wait=DEADLINE)
         # A viewer with an old frame is told the same in the end as one that has none.
         await tab.execute("echo after")
-        newest = await shown_when(screen.lines(), lambda one: "after" in text_of(one).splitlines())
+        newest = await shown_when(lines_of(tab), lambda one: "after" in text_of(one).splitlines())
         assert text_of(await shown_when(late, lambda one: text_of(one) == text_of(newest), shown)) == text_of(newest)
         await tab.execute("exit 3")
-        end = [line async for line in screen.lines()][-1]
+        end = [line async for line in lines_of(tab)][-1]
         assert json.loads(end) == {"frame": "end", "reason": "its program ended with status 3"}
 
 

@@ -77,15 +77,14 @@ async def _web(console: Console, terminals: Terminals, arguments: argparse.Names
 
 
 async def _observe(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    import anyio
+    return await _print_frames(console, await terminals.known_tab(arguments.target))
 
-    from muxwire.web.frames import Screens
 
-    async with anyio.create_task_group() as tasks:
-        async with Screens(terminals, tasks).watch(arguments.target) as screen:
-            async for line in screen.lines():
-                await console.write_soon(line.encode("utf-8", "replace"))
-        tasks.cancel_scope.cancel()
+async def _print_frames(console: Console, tab: Tab) -> int:
+    from muxwire.web.frames import lines_of
+
+    async for line in lines_of(tab):
+        await console.write_soon(line.encode("utf-8", "replace"))
     return 0
 
 
@@ -93,10 +92,9 @@ async def _control(console: Console, terminals: Terminals, arguments: argparse.N
     import anyio
 
     tab = await terminals.tab(arguments.target)
-    arguments.target = tab.key  # `.` may be another tab soon
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_type_lines, console, tab)
-        await _observe(console, terminals, arguments)
+        await _print_frames(console, tab)
         tasks.cancel_scope.cancel()
     return 0
 

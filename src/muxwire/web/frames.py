@@ -1,7 +1,6 @@
-"""What a tab shows, as lines of JSON: a full frame first, then what has changed. One look at tmux serves every viewer.
+"""What a tab shows, as lines of JSON: a full frame first, then what has changed.
 
-A viewer that is slow gets fewer frames, never older ones: its next line is made when it can take it, of the newest
-frame and the one that it has.
+A viewer that is slow gets fewer frames, never older ones: the next picture is taken when it can take the next line.
 
     {"frame":"full","schema_version":1,"cols":120,"rows":30,"cursor":[7,4,true],"alternate_screen":false,"title":"vm",
      "soft_wrap":[],"asks":"","next_byte":1452,"lines":[["dev:~# ls",[{"x":0,"length":3,"fg":"green"}]],["bin  boot"]]}
@@ -17,7 +16,6 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
@@ -30,9 +28,6 @@ from muxwire.web.asks import asked_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from anyio.abc import TaskGroup
-
-    from muxwire.library.terminals import Terminals
     from muxwire.results import Snapshot
     from muxwire.tabs.tab import Tab
     from muxwire.vt.cells import Run
@@ -116,90 +111,29 @@ class Frame:
         return alike.index(best) if best > alike[0] else 0
 
 
-@final
-class Screen:
-    """The newest frame of one tab, for as long as somebody watches it."""
-
-    def __init__(self, tab: Tab) -> None:
-        self._tab = tab
-        self._frame: Frame | None = None
-        self._over = ""  # why no more frames come
-        self._news = anyio.Event()
-
-    async def follow(self) -> None:
-        """Look at the tab whenever it may show something new, until it ends."""
-        tab, stream = self._tab, self._tab.pane.stream
-        seen: tuple[int, tuple[int, int]] | None = None
-        while not self._over:
-            due = anyio.current_time() + FRAME_SECONDS
-            closed = tab.pane.session.closed  # asked before the look, so the last one is at all of it
-            try:
-                if seen != (stream.end, tab.size):
-                    taken = await tab.snapshot(cells=True)
-                    seen = taken.next_byte, tab.size
-                self._over = tab.end_reason if closed else ""
-                silent = time.monotonic() - stream.last_output >= LOOK_SECONDS
-                self._show(Frame.of(taken, asked_of(tab) if silent else ""))
-            except (MuxwireError, OSError) as error:
-                self._over = str(error)
-                self._tell()
-            await anyio.sleep_until(due)
-            if not self._over and seen == (stream.end, tab.size):
-                await stream.changed_within(LOOK_SECONDS)
-
-    def _show(self, frame: Frame) -> None:
-        if frame != self._frame or self._over:
-            self._frame = frame
-            self._tell()
-
-    def _tell(self) -> None:
-        news, self._news = self._news, anyio.Event()
-        news.set()
-
-    async def lines(self) -> AsyncIterator[str]:
-        """What one viewer is told, until the tab ends."""
-        told: Frame | None = None
-        while True:
-            frame, news = self._frame, self._news
-            if frame is not None and frame is not told:
-                line, told = frame.line(told), frame
-                if line:
-                    yield line
-            elif self._over:
-                yield packed({"frame": "end", "reason": self._over})
-                return
-            else:
-                await news.wait()
-
-
-@final
-class Screens:
-    """The screens that are watched now; each is followed once, however many watch it."""
-
-    def __init__(self, terminals: Terminals, tasks: TaskGroup) -> None:
-        self._terminals, self._tasks = terminals, tasks
-        self._watched: dict[str, tuple[Screen, anyio.CancelScope, list[object]]] = {}
-
-    @asynccontextmanager
-    async def watch(self, target: str) -> AsyncIterator[Screen]:
-        """The screen of a tab, for the time of the block. As `Terminals.known_tab`."""
-        tab = await self._terminals.known_tab(target)
-        viewer = object()
-        if tab.address not in self._watched:
-            screen, scope = Screen(tab), anyio.CancelScope()
-
-            async def follow() -> None:
-                with scope:
-                    await screen.follow()
-
-            self._watched[tab.address] = screen, scope, []
-            self._tasks.start_soon(follow)
-        screen, scope, viewers = self._watched[tab.address]
-        viewers.append(viewer)
+async def lines_of(tab: Tab) -> AsyncIterator[str]:
+    """What one viewer is told of a tab, until that ends. A picture is taken whenever it may show something new."""
+    stream = tab.pane.stream
+    told: Frame | None = None
+    seen: tuple[int, tuple[int, int]] | None = None
+    while True:
+        due = anyio.current_time() + FRAME_SECONDS
+        closed = tab.pane.session.closed  # asked before the look, so the last one is at all of it
         try:
-            yield screen
-        finally:
-            viewers.remove(viewer)
-            if not viewers:
-                scope.cancel()
-                del self._watched[tab.address]
+            if seen != (stream.end, tab.size):
+                taken = await tab.snapshot(cells=True)
+                seen = taken.next_byte, tab.size
+            silent = time.monotonic() - stream.last_output >= LOOK_SECONDS
+            frame = Frame.of(taken, asked_of(tab) if silent else "")
+        except (MuxwireError, OSError) as error:
+            yield packed({"frame": "end", "reason": str(error)})
+            return
+        if line := frame.line(told):
+            yield line
+        told = frame
+        if closed:
+            yield packed({"frame": "end", "reason": tab.end_reason})
+            return
+        await anyio.sleep_until(due)
+        if seen == (stream.end, tab.size):
+            await stream.changed_within(LOOK_SECONDS)

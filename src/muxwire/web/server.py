@@ -39,7 +39,7 @@ import uvicorn
 from muxwire.errors import MuxwireError
 from muxwire.library.pages import page_of
 from muxwire.web.asks import asked_of, follow
-from muxwire.web.frames import Screens, packed, rows_of
+from muxwire.web.frames import lines_of, packed, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Coroutine
@@ -121,7 +121,7 @@ class Web:
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         """`names`: further values of `Host`. `report` is told who comes and who takes control."""
-        self._terminals, self._screens = terminals, Screens(terminals, tasks)
+        self._terminals = terminals
         self._names, self._report = names, report
         self._codes: dict[str, tuple[float, bool]] = {}
         self._keys: dict[bytes, bool] = {}  # by the SHA-256 of a browser's key: whether it may take control and answer
@@ -225,9 +225,8 @@ class Web:
 
         async def frames() -> None:
             try:
-                async with self._screens.watch(target) as screen:
-                    async for line in screen.lines():
-                        await say(line)
+                async for line in lines_of(await self._terminals.known_tab(target)):
+                    await say(line)
             except MuxwireError as error:
                 await say(packed({"frame": "end", "reason": str(error)}))
 
