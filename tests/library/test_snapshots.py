@@ -130,7 +130,7 @@ async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
     async def grown(looks: int) -> int:
         begun = resident(int(pid))
         for _ in range(looks):
-            tab._view.forget()
+            tab.view.forget()
             await tab.snapshot()
         return resident(int(pid)) - begun
 

@@ -28,7 +28,6 @@ def path(tmp_path: Path) -> Path:
         (KNOWN, 700, "bytes 70 to 90 came between 899.4 and 500.0 s ago"),
         (KNOWN, 1001, "recorded only since 1000.0 s ago"),
         ([], 1, "not recorded when the bytes"),
-        (KNOWN, 0, "not in the past"),
     ],
 )
 def test_what_is_not_known_is_said(records: list[Record], ago: float, says: str) -> None:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, final
 import anyio
 
 from muxwire.errors import TabUnavailable
-from muxwire.pane.snapshots import ScreenView
 
 if TYPE_CHECKING:
     from muxwire.library.terminals import Terminals
@@ -41,7 +40,6 @@ class Recorder:
     def __init__(self, terminals: Terminals, tab: Tab, write: Write) -> None:
         self._terminals = terminals
         self._tab = tab
-        self._view = ScreenView(tab.pane, tab.client, tab.server.version)
         self._write = write
         self._begin = time.monotonic()
         self._size: tuple[int, ...] = (0, 0)
@@ -57,7 +55,7 @@ class Recorder:
 
         Raises what `write` raises, TabUnavailable for a dead tab.
         """
-        look = await self._view.look()
+        look = await self._tab.view.look()
         self._begin = time.monotonic()
         self._size = columns, rows = look.said[:2]
         head: dict[str, object] = {"version": VERSION, "width": columns, "height": rows}
@@ -75,7 +73,7 @@ class Recorder:
             # a last picture shows what is not in the recording yet.
             if self._tab.next_byte > self._next_byte and not self._tab.pane.session.dead:
                 with anyio.move_on_after(_LAST_SECONDS, shield=True):
-                    await self._event("o", painted(await self._view.look()))
+                    await self._event("o", painted(await self._tab.view.look()))
 
     async def _follow(self) -> None:
         while True:
@@ -94,7 +92,7 @@ class Recorder:
         if self._tab.size == self._size:
             return
         try:
-            look = await self._view.look()
+            look = await self._tab.view.look()
         except TabUnavailable:  # it has ended meanwhile
             return
         self._size = columns, rows = look.said[:2]

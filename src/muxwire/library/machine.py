@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, final
 from muxwire.errors import NoSuchTarget
 from muxwire.host.elsewhere import far, missing
 from muxwire.tabs.maker import TabMaker, checked_request
-from muxwire.tabs.targets import find_tab, open_pane
+from muxwire.tabs.targets import find_tab
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,8 +67,7 @@ class Machine:
         """The tab that `target` names, open or closed; this does not make it the active one. As `Terminals.tab`."""
         await self.life.look(within)
         prefix = self.life.host.prefix
-        tab = self.book.open.get(prefix + target) or open_pane(target, self.book.open)
-        tab = tab or next((one for one in self.book.open.values() if one.address == prefix + target), None)
+        tab = self.book.open.get(prefix + target)
         if tab is None:
             sessions = self.life.running.sessions if self.life.running is not None else None
             with self.life.time_for_answers(within):

@@ -28,7 +28,6 @@ from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.machine import check_hosts
 from muxwire.library.terminals import Terminals
 from muxwire.logs.store import LogStore
-from muxwire.tabs.idle import checked_idle
 from muxwire.tmux.program import server_pid
 from muxwire.tmux.server import Access
 from muxwire.verbs.check import check
@@ -78,8 +77,8 @@ async def open_terminals(
     it is first used, and stay attached.
 
     `state_dir` is where logs go (default: `$MUXWIRE_STATE_DIR`, `$XDG_STATE_HOME/muxwire`, `~/.local/state/muxwire`).
-    `close_idle`: tabs that were not used for so many seconds are closed: no call named them, no person typed there,
-    nothing ran, and nothing was written.
+    `close_idle`: tabs that were not used for so many seconds are closed (0: none are): no call named them, no person
+    typed there, nothing ran, and nothing was written.
     `hosts` are other machines by their names, in addition to those of hosts.toml.
 
     Under asyncio the block may be left in another task than it was entered in; under trio it may not.
@@ -188,7 +187,7 @@ def _instance(
     )
     lock = InstanceLock(folders.lock, folders.socket_path) if name is not None else None
     access = Access(persistent=lock is not None or adopted is not None, lock=lock, adopted=adopted is not None)
-    idle = checked_idle(close_idle, "close_idle")
+    idle = close_idle or 0.0
     if idle and access.role == "adopted":
         raise InvalidArgument(
             "close_idle closes nothing at a person's tmux server, whose windows are the person's",

@@ -26,7 +26,7 @@ from muxwire.tabs.ended import ended_tabs, logged_tabs
 from muxwire.tabs.event_log import EventFilter, watch
 from muxwire.tabs.listing import list_tabs
 from muxwire.tabs.log_access import LogSource, find_log, read_chunk, read_tail
-from muxwire.tabs.scrollback import checked_limit, limit_scrollback
+from muxwire.tabs.scrollback import limit_scrollback
 from muxwire.tabs.seat import Seat
 from muxwire.tabs.tab import TURN_SECONDS, Tab
 from muxwire.tabs.takes import takes, takes_of
@@ -346,10 +346,8 @@ class Terminals:
         """Where this machine has no such tab, say what it would be called on the others."""
         try:
             yield
-        except AmbiguousTarget:
-            raise
         except NoSuchTarget as error:
-            if machine is self._hosts.here:
+            if machine is self._hosts.here and not isinstance(error, AmbiguousTarget):
                 self._hosts.point_elsewhere(error, target)
             raise
 
@@ -538,7 +536,8 @@ class Terminals:
     async def _log_source(self, target: Target, command_id: str = "") -> LogSource:
         """The log of a tab, open or closed, also of an earlier server (`GENERATION/@N`), or what a command wrote."""
         if command_id:
-            return LogSource.of_command(*await self._command(command_id))
+            tab, command = await self._command(command_id)
+            return LogSource(tab.log_path, tab, command)
         name = self._name_of(target)
         try:
             machine, target = await self._hosts.place(name, self.seat)
@@ -566,7 +565,6 @@ class Terminals:
 
         InvalidArgument (out of range), TabUnavailable (rows of an open tab would go), NotPermitted (a person's server).
         """
-        checked_limit(asked.limit)
         await self._life.look()
         if self._life.running is not None:
             await limit_scrollback(self._life.running, self._book, asked.limit)

@@ -8,7 +8,6 @@ processes do not mix. The file is opened for each batch: it may have been rotate
 from __future__ import annotations
 
 import json
-import os
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, final
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import anyio
 import anyio.to_thread
 
-from muxwire.logs.segments import segment_path
+from muxwire.logs.segments import append, segment_path
 from muxwire.results import CommandRecord
 
 if TYPE_CHECKING:
@@ -54,9 +53,6 @@ class JournalEntry(NamedTuple):
     next_byte: int
     command_id: str = ""
     command: bytes = b""
-
-
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 # How many of the last commands tell what the closed tabs of an instance were called, and what ran in them last.
@@ -98,13 +94,8 @@ class History:
     def _write(self, lines: bytes) -> None:
         data = self._torn + lines
         with suppress(OSError):
-            descriptor = os.open(self.path, _FLAGS, 0o600)
-            try:
-                self._torn = b"" if os.write(descriptor, data) == len(data) else b"\n"
-                size = os.fstat(descriptor).st_size
-            finally:
-                os.close(descriptor)
-            if size >= FILE_BYTES:
+            self._torn = b"" if append(self.path, data) == len(data) else b"\n"
+            if self.path.stat().st_size >= FILE_BYTES:
                 self._rotate()
 
     def _rotate(self) -> None:

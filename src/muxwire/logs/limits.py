@@ -54,10 +54,9 @@ class LogLimits:
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self:
         """Return the limits that were set; InvalidArgument for what is no positive number."""
-        default = cls()
-        given = {field.name: getattr(default, field.name) for field in fields(cls)}
+        default, names = cls(), [field.name for field in fields(cls)]
         return cls(
-            **{name: whole_setting(environ, f"MUXWIRE_LOG_{name.upper()}", value) for name, value in given.items()}
+            **{name: whole_setting(environ, f"MUXWIRE_LOG_{name.upper()}", getattr(default, name)) for name in names}
         )
 
 

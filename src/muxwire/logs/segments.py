@@ -160,15 +160,18 @@ def open_log(path: Path) -> tuple[Layout, list[tuple[int, int, int]]]:
     return layout, opened
 
 
-def record(path: Path, **fields: object) -> None:
-    """Write a line next to a log; without fields, only see to it that the file is there. OSError."""
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(gaps_path(path), flags, 0o600)
+def append(path: Path, data: bytes) -> int:
+    """Write to the end of a file that only we can read, by one write(2); how many bytes the disk took. OSError."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        if fields:
-            os.write(descriptor, json.dumps(fields).encode() + b"\n")
+        return os.write(descriptor, data)
     finally:
         os.close(descriptor)
+
+
+def record(path: Path, **fields: object) -> None:
+    """Write a line next to a log; without fields, only see to it that the file is there. OSError."""
+    append(gaps_path(path), json.dumps(fields).encode() + b"\n" if fields else b"")
 
 
 def retire(path: Path, oldest: Segment) -> None:

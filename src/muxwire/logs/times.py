@@ -131,8 +131,6 @@ def offset_at(
     records: Sequence[Record], ago: float, now: float, shows: Callable[[int, int], bool] | None = None
 ) -> int:
     """As `offset_ago`, by these records; the clock may have been set back between two of them."""
-    if ago <= 0:
-        raise InvalidArgument(f"{ago:g} s ago is not in the past", remedy="give a time above 0")
     for index in range(len(records) - 1, -1, -1):
         at, offset = records[index]
         if at > now - ago:

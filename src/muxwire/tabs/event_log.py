@@ -110,13 +110,6 @@ _DETAILS: Final = 4
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
-class _Waiter:
-    wanted: EventFilter
-    woken: anyio.Event
-
-
-@final
 class EventLog:
     """The last events of one instance. Recording never waits; what no longer fits is dropped from the front."""
 
@@ -124,7 +117,7 @@ class EventLog:
         self._entries: deque[_Entry] = deque(maxlen=capacity)
         self._end = 0
         self._growing: dict[str, dict[EventKind, _Entry]] = {}  # by window
-        self._waiters: set[_Waiter] = set()
+        self._waiters: dict[anyio.Event, EventFilter] = {}  # what is set when an event comes that is wanted
         self.sources: list[Callable[[], None]] = []  # calls after which all that has happened is recorded
 
     def catch_up(self) -> None:
@@ -175,9 +168,9 @@ class EventLog:
         self._end += 1
         entry = (self._end, time.time(), kind, window, details)
         self._entries.append(entry)
-        for waiter in self._waiters:
-            if waiter.wanted.wants(kind, window):
-                waiter.woken.set()
+        for woken, wanted in self._waiters.items():
+            if wanted.wants(kind, window):
+                woken.set()
         return entry
 
     def since(self, cursor: int, wanted: EventFilter, limit: int) -> EventBatch:
@@ -204,22 +197,18 @@ class EventLog:
         """As `since`, but wait until there is a wanted event. Only such an event wakes it."""
         batch = self.since(cursor, wanted, limit)
         if not batch.events:
-            waiter = _Waiter(wanted, anyio.Event())
-            self._waiters.add(waiter)
+            woken = anyio.Event()
+            self._waiters[woken] = wanted
             try:
-                await waiter.woken.wait()
+                await woken.wait()
             finally:
-                self._waiters.discard(waiter)
+                del self._waiters[woken]
             batch = self.since(cursor, wanted, limit)
         return batch
 
 
 async def watch(log: EventLog, wanted: EventFilter, *, since: int | None, limit: int, timeout: float) -> EventBatch:
     """Return the events after `since` (None: from now on), as soon as there is one; InvalidArgument."""
-    if limit < 1:
-        raise InvalidArgument(f"max_events is {limit}", remedy="give 1 or more")
-    if timeout < 0:
-        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to check once")
     cursor = log.end if since is None else since
     with anyio.move_on_after(timeout):
         return await log.wait(cursor, wanted, limit)

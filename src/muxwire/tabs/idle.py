@@ -11,20 +11,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.errors import MuxwireError
 from muxwire.tabs.closing import check_idle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from muxwire.tabs.tab import Tab
-
-
-def checked_idle(seconds: float | None, what: str) -> float:
-    """How long a tab may be unused, 0 for ever; InvalidArgument for what is not a duration."""
-    if seconds is not None and not seconds > 0:  # refuses nan too
-        raise InvalidArgument(f"{what} is {seconds} s", remedy="give more than 0; without it tabs stay open")
-    return seconds or 0.0
 
 
 async def close_when_unused(tab: Tab, seconds: float, window: Callable[[], Sequence[Tab]]) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, final
 
 import anyio
 import anyio.to_thread
@@ -50,10 +50,6 @@ class LogSource:
     path: Path
     tab: Tab | None
     command: Execution | None = None
-
-    @classmethod
-    def of_command(cls, tab: Tab, command: Execution) -> Self:
-        return cls(tab.log_path, tab, command)
 
     @property
     def closed(self) -> bool:
@@ -143,6 +139,8 @@ async def read_tail(source: LogSource, asked: Tail) -> LogTail:
 
     `drawing`: with what was drawn on the alternate screen, unless `strip_ansi`.
     """
+    if (asked.before or asked.after) and not asked.grep:
+        raise InvalidArgument("before and after are lines around a match, and grep is not given", remedy="give grep")
     plain = source.plain(asked.strip_ansi)
     with _said_why(source.path):
         within = source.within  # before the flush: what comes later is not read
@@ -151,24 +149,15 @@ async def read_tail(source: LogSource, asked: Tail) -> LogTail:
         view = replace(view, drawing=asked.drawing)
         if within is not None:
             view = replace(view, within=within, final=True)
-        find = partial(
-            _tail, source, asked.lines, view, strip_ansi=plain, grep=asked.grep, before=asked.before, after=asked.after
-        )
-        result = await find()
+        find = partial(last_lines, source.path, asked.lines, view, as_read=plain)
+        if asked.grep:
+            search = Search(Pattern(asked.grep), asked.before, asked.after)
+            find = partial(last_matches, source.path, search, asked.lines, view, as_read=plain)
+        result = await anyio.to_thread.run_sync(find)
         if trouble := await source.trouble(result.next_byte, end):
-            result = await find()  # the file may be another one now (`PaneLog.begun_anew`)
+            result = await anyio.to_thread.run_sync(find)  # the file may be another one now (`PaneLog.begun_anew`)
             return replace(result, note="; ".join(filter(None, (trouble, result.note))))
         return result
-
-
-async def _tail(
-    source: LogSource, lines: int, view: View, *, strip_ansi: bool, grep: str, before: int, after: int
-) -> LogTail:
-    if grep:
-        search = Search(Pattern(grep), before, after)
-        find = partial(last_matches, source.path, search, lines, view, as_read=strip_ansi)
-        return await anyio.to_thread.run_sync(find)
-    return await anyio.to_thread.run_sync(partial(last_lines, source.path, lines, view, as_read=strip_ansi))
 
 
 async def read_chunk(source: LogSource, asked: Piece) -> LogChunk:

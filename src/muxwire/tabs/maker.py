@@ -22,7 +22,6 @@ from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
 from muxwire.pane.stream import RING_CAPACITY, RING_MIN, PaneStream
 from muxwire.shell import Shell, supervisor_argv
-from muxwire.tabs.idle import checked_idle
 from muxwire.tabs.log_access import log_names
 from muxwire.tabs.record import CommandBook, TabRecord, kept_log_name, shown_name
 from muxwire.tabs.tab import Tab
@@ -70,7 +69,6 @@ def checked_request(host: Host, asked: TabRequest) -> TabRequest:
         shell=shell,
         command=(program, *asked.command[1:]) if program else (),
         session=checked_session(asked.session) if asked.session else "",
-        idle_timeout=checked_idle(asked.idle_timeout or None, "idle_timeout"),
     )
 
 
@@ -131,16 +129,13 @@ class TabMaker:
             if not made.asked.done:
                 self._book.spawn(lambda: self._late(made, request))
             raise
-        except CommandError as error:
+        except BaseException as error:
             self.discard(spec)
-            if _FULL in str(error):  # tmux has the limit of the process that started it
+            if isinstance(error, CommandError) and _FULL in str(error):  # its limit is that of who started it
                 error.remedy = (
                     "this tmux server has as many files open as it may: close tabs, or end the server, raise "
                     "`ulimit -n`, and start it again"
                 )
-            raise
-        except BaseException:
-            self.discard(spec)
             raise
         return tab
 

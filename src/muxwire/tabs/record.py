@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 import time
 from contextlib import suppress
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any, final
 
 from muxwire.errors import InstanceUnavailable, cannot
 from muxwire.host.folders import write_private
+from muxwire.logs.segments import append
 from muxwire.shell.execution import Ending, Execution
 
 if TYPE_CHECKING:
@@ -174,12 +174,7 @@ class CommandBook:
 
     def _write(self, row: Mapping[str, Any]) -> None:
         with suppress(OSError):
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-            descriptor = os.open(self._path, flags, 0o600)
-            try:
-                os.write(descriptor, json.dumps(row).encode() + b"\n")
-            finally:
-                os.close(descriptor)
+            append(self._path, json.dumps(row).encode() + b"\n")
 
     def load(self) -> list[Execution]:
         """The commands that were noted last, oldest first; those whose end was not noted are running."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from muxwire.errors import InvalidArgument, NotPermitted, TabUnavailable
-from muxwire.verbs.types import HISTORY_LIMIT_MAX
+from muxwire.errors import NotPermitted, TabUnavailable
 
 if TYPE_CHECKING:
     from muxwire.tabs.book import TabBook
@@ -16,12 +15,6 @@ if TYPE_CHECKING:
 _APPLIES_TO_ALL = (3, 7)
 # The panes that hold more rows than a limit, of every window of every session.
 _FULLER = "#{S:#{W:#{P:#{?#{e|>:#{history_size},LIMIT},#{pane_id} ,}}}}"
-
-
-def checked_limit(limit: int) -> int:
-    if not 0 <= limit <= HISTORY_LIMIT_MAX:
-        raise InvalidArgument(f"history limit {limit} is out of range", remedy=f"use 0 to {HISTORY_LIMIT_MAX}")
-    return limit
 
 
 async def limit_scrollback(server: TmuxServer, book: TabBook, limit: int) -> None:

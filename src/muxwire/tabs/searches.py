@@ -312,7 +312,7 @@ class ScreenSearch:
 
     async def _take(self) -> None:
         now = time.monotonic()
-        seen = await self._tab.picture()
+        seen = await self._tab.view.picture()
         took = time.monotonic() - now
         self._gap = min(max(_PICTURE_GAP, _PICTURE_SHARE * took), _PICTURE_GAP_MAX)
         if self._newest is None or not seen.shows_same(self._newest):
@@ -348,7 +348,7 @@ class ScreenSearch:
         """Know what stood there at the beginning: by a picture of then, or, if that decides anything, by the log."""
         before = self._before
         if before is None and spans and self._stream.end > self._beginning.offset:
-            before = await self._tab.picture_at(self._beginning.offset)
+            before = await self._tab.view.picture_at(self._beginning.offset)
         if before is None or not spans:
             self._news.begin(seen, spans)
         else:

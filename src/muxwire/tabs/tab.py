@@ -74,7 +74,6 @@ if TYPE_CHECKING:
     from muxwire.tmux.server import TmuxServer
     from muxwire.verbs.catalogue import Execution as ExecutionAsked
     from muxwire.verbs.types import Folder, OnInput
-    from muxwire.vt.drawn import Picture
 
 # Why the wait for a command is over.
 WaitEnd = Literal["ended", "timed_out", "interactive", "silent", "idle"]
@@ -156,8 +155,8 @@ class Tab:
             if self.record is not None and not self._persons:  # keys that are not noted are no agent's later
                 self.record.note_input(pane.stream.end)
 
-        self._view = ScreenView(pane, server.client, server.version)
-        runner.port.on_input, runner.port.picture = on_input, self._view.picture
+        self.view = ScreenView(pane, server.client, server.version)
+        runner.port.on_input, runner.port.picture = on_input, self.view.picture
         self._keys = KeySender(runner)
 
     def __repr__(self) -> str:
@@ -492,7 +491,7 @@ class Tab:
             answer = await answered_each(self, self._typing(asked, keys), keys, asked.answers, wait)
         else:
             looks = wanted is not None and wanted.pattern is not None and not wanted.gone
-            before = await self._view.picture() if looks and not self.pane.session.dead else None
+            before = await self.view.picture() if looks and not self.pane.session.dead else None
             sent = await self._typing(asked, keys)(keys, wait or math.inf)
             if wait <= 0:
                 return sent
@@ -537,7 +536,7 @@ class Tab:
             log = self.pane.stream.log
             await log.dated()
             at_byte = await anyio.to_thread.run_sync(offset_ago, log.path, asked.ago, self._shows)
-        return await self._view.snapshot(asked.scrollback, cells=asked.cells, unwrap=asked.unwrap, at_byte=at_byte)
+        return await self.view.snapshot(asked.scrollback, cells=asked.cells, unwrap=asked.unwrap, at_byte=at_byte)
 
     def _shows(self, begin: int, end: int) -> bool:
         """Whether these bytes of its log are more than the marks that processes write when they attach. Blocks."""
@@ -605,24 +604,16 @@ class Tab:
         """A piece of its log from an offset on; waits up to `wait` seconds if nothing is there yet."""
         return await read_chunk(LogSource(self.log_path, self), asked)
 
-    async def picture(self) -> Picture:
-        """The text of its screen now, for waits; TabUnavailable."""
-        return await self._view.picture()
-
     async def screen(self) -> dict[str, Any]:
         """The fields of `OnScreen` if a program is on the alternate screen, else nothing."""
         if self.pane.session.dead or not self.pane.terminal.on_alternate():
             return {}
         try:
-            seen = await self._view.snapshot(None, cells=False, unwrap=False)
+            seen = await self.view.snapshot(None, cells=False, unwrap=False)
         except (CommandError, TabUnavailable):  # it ends in this moment
             return {}
         cursor = seen.cursor if seen.cursor.visible else None
         return {"screen": rows_of(seen.lines, SCREEN_CHARACTERS), "cursor": cursor} if seen.alternate_screen else {}
-
-    async def picture_at(self, offset: int) -> Picture | None:
-        """The text of its screen at that offset of its output; None where the log cannot say."""
-        return await self._view.picture_at(offset)
 
     async def close(self, *, force: bool = False, reason: str = "") -> None:
         """End the tab and every process of its session; TabUnavailable if something runs and `force` is not given.
@@ -662,7 +653,7 @@ class Tab:
 
         Not `reported`: muxwire asked for the size, so the change may have happened some time ago.
         """
-        self._view.forget()
+        self.view.forget()
         self.pane.session.resized()
         self.size = columns, rows
         stream = self.pane.stream

@@ -37,14 +37,6 @@ def check_tab_name(name: str) -> None:
     raise InvalidArgument(f"a tab cannot be called {name!r}: that means {meaning}", remedy="give it another name")
 
 
-def open_pane(target: str, tabs: Mapping[str, Tab]) -> Tab | None:
-    """The tab of a pane's id `%N`, for which tmux need not be asked: as `find_tab`; None if that has to find out."""
-    if not target.startswith("%"):
-        return None
-    found = [tab for tab in tabs.values() if tab.pane_id == target]
-    return found[0] if len(found) == 1 else None
-
-
 async def find_tab(
     target: str,
     book: TabBook,
@@ -79,7 +71,9 @@ async def _find(target: str, tabs: Mapping[str, Tab], used: Mapping[str, str], s
         what = "there is no active tab" if target == "." else "no tab was used before the active one"
         raise NoSuchTarget(what, remedy=_REMEDY)
     if _ID.match(target):
-        return _only(target, [tab for tab in tabs.values() if tab.pane_id == target])
+        return _only(
+            target, [tab for tab in tabs.values() if target in (tab.pane_id, tab.address.removeprefix(tab.prefix))]
+        )
     named = [tab for tab in tabs.values() if tab.name == target and not tab.is_split]
     if named or not target or sessions is None:
         return _only(target, named)

@@ -262,7 +262,7 @@ async def wait_for(
 
     `names`: what the caller calls the tabs.
     """
-    _check(tabs, wanted, from_byte, timeout)
+    _check(tabs, wanted, from_byte)
     async with attached(*tabs):
         named = zip(tabs, names or ("",) * len(tabs), strict=True)
         watches = [
@@ -297,11 +297,9 @@ async def _first(watches: Sequence[Watch], timeout: float) -> WaitOutcome:
     return await watches[0].outcome("timed_out" if limit.cancelled_caught else "closed", which)
 
 
-def _check(tabs: Sequence[Tab], wanted: Wanted, from_byte: int | None, timeout: float) -> None:
+def _check(tabs: Sequence[Tab], wanted: Wanted, from_byte: int | None) -> None:
     if not tabs:
         raise InvalidArgument("no tab to wait for", remedy="name one at least; `list_tabs` shows them")
-    if timeout < 0:
-        raise InvalidArgument(f"timeout is {timeout} s", remedy="give 0 to check once")
     if from_byte is not None and len(tabs) > 1:
         raise InvalidArgument("from_byte is an offset in one tab", remedy="leave it out, or wait for one tab")
     if from_byte is not None and not 0 <= from_byte <= tabs[0].next_byte:

@@ -68,10 +68,8 @@ def follow(event: Event, book: TabBook) -> None:
 
 def _resize(tabs: Sequence[Tab], sizes: Mapping[str, tuple[int, int]], book: TabBook) -> None:
     for tab in tabs:
-        size = sizes.get(tab.pane_id)
-        if size is None:
-            continue
-        tab.was_resized(*size)
+        if tab.pane_id in sizes:
+            tab.was_resized(*sizes[tab.pane_id])
     if sizes and any(tab.pane_id not in sizes and not tab.end_reason for tab in tabs):
         # A person split the window and closed our half, or moved it: tmux says it in no other way.
         book.spawn(lambda: look_up(book))

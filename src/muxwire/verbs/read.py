@@ -139,17 +139,13 @@ def _environment(value: object) -> dict[str, str]:
     return {_text(name): _part(_text, text, name) for name, text in value.items()}
 
 
-def _size(value: object) -> tuple[int, int] | None:
-    """Columns and rows; None for zeros, by which strict clients say that there is none."""
-    if not isinstance(value, list | tuple) or len(value) not in (0, _SIZE_LENGTH):
+def _size(value: object) -> tuple[int, int]:
+    if not isinstance(value, list | tuple) or len(value) != _SIZE_LENGTH:
         raise _Mismatch("columns and rows, as [120, 40]")
-    sides = [_part(_integer, item, index) for index, item in enumerate(value)]
-    if not any(sides):
-        return None
-    for index, side in enumerate(sides):
-        if side < 1:
-            raise _Mismatch("1 or more", f"[{index}]")
-    return sides[0], sides[1]
+    columns, rows = (_part(_integer, item, index) for index, item in enumerate(value))
+    if columns < 1 or rows < 1:
+        raise _Mismatch("columns and rows of 1 or more; leave it out for a size that follows attached terminals")
+    return columns, rows
 
 
 def _objects(value: object) -> tuple[Mapping[str, Any], ...]:

@@ -84,7 +84,7 @@ async def test_every_look_is_tmuxs(
         await stage.add(data[:cut])
         plain = await stage.tab.snapshot()
         if number in again:
-            stage.tab._view.forget()
+            stage.tab.view.forget()
         taken = await stage.tab.snapshot(cells=True)
         wanted = await stage.seen()
         assert ours(taken, wanted) == wanted
