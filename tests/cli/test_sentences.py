@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from muxwire.cli.printing import Colours, table
+from muxwire.cli.printing import coloured, table
 from muxwire.cli.sentences import sentence
 from muxwire.verbs.types import EventKind
 from tests.cli.caller import Caller
@@ -69,7 +69,7 @@ def test_colours_are_for_a_person_at_a_terminal(
 def test_a_coloured_table_has_the_same_columns() -> None:
     rows = [("@1", "prompt", "x"), ("@22", "running", "y")]
     plain = table(("TAB", "STATE", "Z"), rows)
-    coloured = table(("TAB", "STATE", "Z"), rows, Colours(wanted=True), {"STATE": lambda _: "green"})
+    in_colours = table(("TAB", "STATE", "Z"), rows, coloured, {"STATE": lambda _: "green"})
     assert plain == ["TAB  STATE    Z", "@1   prompt   x", "@22  running  y"]
-    assert coloured[1] == "@1   \x1b[32mprompt\x1b[0m   x"
-    assert coloured[0] == "\x1b[1mTAB\x1b[0m  \x1b[1mSTATE\x1b[0m    \x1b[1mZ\x1b[0m"
+    assert in_colours[1] == "@1   \x1b[32mprompt\x1b[0m   x"
+    assert in_colours[0] == "\x1b[1mTAB\x1b[0m  \x1b[1mSTATE\x1b[0m    \x1b[1mZ\x1b[0m"

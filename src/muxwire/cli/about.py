@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_parser, flag, option
-from muxwire.cli.printing import FAILED, Colours, shown, spoken
+from muxwire.cli.printing import FAILED, shown, spoken
 from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
@@ -91,23 +91,18 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
     else:
         colours = console.colours(plain=arguments.no_colours)
         for finding in findings:
-            _print(console, finding, colours)
+            level = colours(_COLOURS[finding.level], _SIGNS[finding.level])
+            console.say(f"{level}  {finding.check}: {shown(finding.message)}")
+            if finding.remedy:
+                console.say(f"         -> {shown(spoken(finding.remedy))}")
         console.say(_summary(findings))
     return 0 if healthy else FAILED
-
-
-def _print(console: Console, finding: Finding, colours: Colours) -> None:
-    console.say(f"{colours(_COLOURS[finding.level], _SIGNS[finding.level])}  {finding.check}: {shown(finding.message)}")
-    if finding.remedy:
-        console.say(f"         -> {shown(spoken(finding.remedy))}")
 
 
 def _summary(findings: tuple[Finding, ...]) -> str:
     broken = sum(finding.level == "broken" for finding in findings)
     warnings = sum(finding.level == "warning" for finding in findings)
-    if broken or warnings:
-        return f"broken: {broken}, warnings: {warnings}"
-    return "all is well"
+    return f"broken: {broken}, warnings: {warnings}" if broken or warnings else "all is well"
 
 
 def _help(console: Console, arguments: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from muxwire.cli.printing import Colours, packed, spoken
+from muxwire.cli.printing import coloured, packed, spoken, table, uncoloured
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
 
 if TYPE_CHECKING:
@@ -143,10 +143,22 @@ class Console(ABC):
             zone = ZoneInfo(self.environ["TZ"].removeprefix(":"))
         return datetime.fromtimestamp(seconds, zone).astimezone(zone).strftime(said)
 
-    def colours(self, *, plain: bool) -> Colours:
+    def colours(self, *, plain: bool) -> Callable[[str, str], str]:
         """By the conventions of https://no-color.org; none if $TERM names no terminal that has colours."""
         none = plain or self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
-        return Colours(wanted=not none and self.sizes[STDOUT] is not None)
+        return uncoloured if none or self.sizes[STDOUT] is None else coloured
+
+    def say_table(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        *,
+        plain: bool,
+        by_column: Mapping[str, Callable[[str], str]],
+    ) -> None:
+        """Print a table, as `table` has it; nothing if it has no row. `plain`: without colours."""
+        for line in table(head, rows, self.colours(plain=plain), by_column) if rows else ():
+            self.say(line)
 
     def say(self, text: str) -> None:
         self.write(text.encode("utf-8", "surrogateescape") + b"\n")

@@ -5,22 +5,20 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from muxwire.cli.printing import table
+from muxwire.verbs.types import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.cli.printing import Colours
+    from muxwire.cli.console import Console
     from muxwire.instance.faces import Face
 
 _HEAD = ("INSTANCE", "CLIENT", "DIRECTORY", "AGE", "TABS", "STATE")
 _STATES = {"driven": "green", "silent": "red"}
-# Each unit of an age in seconds, the largest first.
-_UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
-def rows_of(faces: Sequence[Face], colours: Colours | None = None) -> list[str]:
-    """The table of instances: its head, and a line for each."""
+def say_instances(console: Console, faces: Sequence[Face], *, plain: bool) -> None:
+    """Print the table of instances; `plain`: without colours."""
     now = time.time()
     rows = [
         (
@@ -33,10 +31,10 @@ def rows_of(faces: Sequence[Face], colours: Colours | None = None) -> list[str]:
         )
         for face in faces
     ]
-    return table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")})
+    console.say_table(_HEAD, rows, plain=plain, by_column={"STATE": lambda state: _STATES.get(state, "")})
 
 
 def age(seconds: float) -> str:
     """How long ago, in its largest unit: `3h`."""
-    unit, size = next(((unit, size) for unit, size in _UNITS if seconds >= size), _UNITS[-1])
+    unit, size = next(((unit, size) for unit, size in reversed(UNITS.items()) if seconds >= size), ("s", 1))
     return f"{max(int(seconds), 0) // size}{unit}"

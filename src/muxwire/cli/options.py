@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import argparse
-import math
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, final
@@ -291,35 +291,32 @@ def _reading(one: Parameter) -> dict[str, Any]:
     return reading
 
 
+def _parts(text: str, pattern: str, must: str) -> tuple[str, ...]:
+    """The groups of a pattern, which has to match all of the text."""
+    found = re.fullmatch(pattern, text, re.DOTALL)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"must be {must}, not {text!r}")
+    return found.groups()
+
+
 def seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not value >= 0:  # also for nan
-        raise argparse.ArgumentTypeError(f"must be seconds, 0 or more, as 2.5, not {text!r}")
-    return value
+    (number,) = _parts(text, r"(\d+\.?\d*|\.\d+|inf)", "seconds, 0 or more, as 2.5")
+    return float(number)
 
 
 def duration(text: str) -> float:
     """A time from 1 s on, with its unit."""
-    number, unit = text[:-1], text[-1:]
-    if not (number.isdecimal() and int(number) and unit in UNITS):
-        raise argparse.ArgumentTypeError(f"must be 1 or more of s, m, h or d, as 30m, not {text!r}")
+    number, unit = _parts(text, "0*([1-9][0-9]*)([smhd])", "1 or more of s, m, h or d, as 30m")
     return float(int(number) * UNITS[unit])
 
 
 def size(text: str) -> tuple[int, int]:
-    columns, x, rows = text.partition("x")
-    if not (x and columns.isdecimal() and rows.isdecimal()):
-        raise argparse.ArgumentTypeError(f"must be COLUMNSxROWS, as 120x40, not {text!r}")
+    columns, rows = _parts(text, r"(\d+)x(\d+)", "COLUMNSxROWS, as 120x40")
     return int(columns), int(rows)
 
 
 def assignment(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise argparse.ArgumentTypeError(f"must be NAME=VALUE, not {text!r}")
+    name, value = _parts(text, "([^=]+)=(.*)", "NAME=VALUE")
     return name, value
 
 

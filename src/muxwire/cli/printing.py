@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from muxwire.values import to_dict
@@ -66,25 +67,27 @@ def _columns(cell: str) -> int:
 _COLOURS = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "magenta": "35"}
 
 
-class Colours:
-    """Colours a text for a person at a terminal; elsewhere, with $NO_COLOR or --plain it stays as it is."""
+def coloured(colour: str, text: str) -> str:
+    """The text in the colour of that name; as it is for a name without a colour."""
+    number = _COLOURS.get(colour, "")
+    return f"\x1b[{number}m{text}\x1b[0m" if number and text else text
 
-    def __init__(self, *, wanted: bool) -> None:
-        self._wanted = wanted
 
-    def __call__(self, colour: str, text: str) -> str:
-        """The text in the colour of that name; as it is for a name without a colour."""
-        number = _COLOURS.get(colour, "")
-        return f"\x1b[{number}m{text}\x1b[0m" if number and text and self._wanted else text
+def uncoloured(_colour: str, text: str) -> str:
+    """What stands for `coloured` where a text stays as it is."""
+    return text
 
 
 def table(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
-    colours: Colours | None = None,
-    by_column: Mapping[str, Callable[[str], str]] | None = None,
+    paint: Callable[[str, str], str] = uncoloured,
+    by_column: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
 ) -> list[str]:
-    """The lines of a table; `by_column` has, by a column's head, the function that names the colour of a cell."""
+    """The lines of a table; `by_column` has, by a column's head, the function that names the colour of a cell.
+
+    `paint` is `coloured` or `uncoloured`.
+    """
     cells = [
         [
             _NAME_END.sub("...", shown(cell)) if column == "NAME" else shown(cell)
@@ -93,15 +96,13 @@ def table(
         for row in rows
     ]
     widths = [max(map(_columns, column)) for column in zip(head, *cells, strict=True)]
-    paint = colours if colours is not None else Colours(wanted=False)
 
     def line(row: Sequence[str], names: Sequence[str]) -> str:
         padded = zip(row, widths, names, strict=True)
         return "  ".join(paint(name, cell) + " " * (width - _columns(cell)) for cell, width, name in padded).rstrip()
 
-    names = by_column or {}
     painted = [
-        line(row, [names[column](cell) if column in names else "" for column, cell in zip(head, row, strict=True)])
+        line(row, [by_column[one](cell) if one in by_column else "" for one, cell in zip(head, row, strict=True)])
         for row in cells
     ]
     return [line(head, ["bold"] * len(head)), *painted]

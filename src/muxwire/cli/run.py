@@ -197,16 +197,12 @@ class _Signals:
         """The command was typed: from here to its end a signal interrupts the foreground of the tab."""
         self._command_id = command_id
 
-    @property
-    def _runs(self) -> bool:
-        # Its output may be read long after its end, and another command be in the foreground by then.
-        running = self._tab.pane.session.running
-        return running is not None and running.command_id == self._command_id
-
     def take(self, number: signal.Signals) -> None:
         self.last = number
         self._count += 1
-        if not self._runs:
+        running = self._tab.pane.session.running
+        # Its output may be read long after its end, and another command be in the foreground by then.
+        if running is None or running.command_id != self._command_id:
             self._tasks.cancel_scope.cancel()
         elif self._count == 1 and number == signal.SIGINT:
             self._tasks.start_soon(self._tab.send_keys, ["C-c"])

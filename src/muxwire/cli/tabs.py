@@ -16,9 +16,9 @@ from muxwire.cli.connect import (
     on_terminals,
     only_one,
 )
-from muxwire.cli.instances import rows_of
+from muxwire.cli.instances import say_instances
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_host, names_tab, of, words_after, words_of
-from muxwire.cli.printing import shown, table
+from muxwire.cli.printing import shown
 from muxwire.errors import (
     ConnectionClosed,
     InstanceUnavailable,
@@ -113,7 +113,7 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
     if arguments.json:
         console.document({"instances": arguments.faces, "tabs": [], "sessions": []})
     else:
-        _say_instances(console, arguments)
+        say_instances(console, arguments.faces, plain=arguments.no_colours)
         console.warn(f"muxwire: {said}")
     return 0
 
@@ -124,11 +124,6 @@ def _instances(console: Console) -> tuple[list[Face], str]:
 
     running = all_running(console)
     return faces(known_to_run(running), console.environ), console.sent_to or only_one(console, running)
-
-
-def _say_instances(console: Console, arguments: argparse.Namespace) -> None:
-    for line in rows_of(arguments.faces, console.colours(plain=arguments.no_colours)) if arguments.faces else ():
-        console.say(line)
 
 
 def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> int:
@@ -148,8 +143,8 @@ def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> i
     lines = [
         (f"{host}/{row.window}{'*' if row.used else ''}", row.name, row.session, row.command, row.cwd) for row in rows
     ]
-    for line in table(tuple(column for column in _HEAD if column != "STATE"), lines):
-        console.say(line)
+    head = tuple(column for column in _HEAD if column != "STATE")
+    console.say_table(head, lines, plain=arguments.no_colours, by_column={})
     return 0
 
 
@@ -162,7 +157,7 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         instances = {} if arguments.faces is None else {"instances": arguments.faces}
         console.document({**instances, "tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached})
         return 0
-    _say_instances(console, arguments)
+    say_instances(console, arguments.faces or (), plain=arguments.no_colours)
     if arguments.faces and tabs:
         console.say("")
     _say_left_out(console, listed)
@@ -184,10 +179,8 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         )
         for tab, called in zip(tabs, await _called(terminals, tabs), strict=True)
     ]
-    for line in table(
-        _HEAD, rows, console.colours(plain=arguments.no_colours), {"STATE": lambda state: _STATES.get(state, "")}
-    ):
-        console.say(line)
+    by_column = {"STATE": lambda state: _STATES.get(state, "")}
+    console.say_table(_HEAD, rows, plain=arguments.no_colours, by_column=by_column)
     for session in listed.sessions:
         if session.attached_client_count:
             console.say(f"attached to {shown(session.name)}: {session.attached_client_count}")

@@ -25,7 +25,7 @@ from muxwire.cli.options import (
     seconds,
     words_of,
 )
-from muxwire.cli.printing import packed, table
+from muxwire.cli.printing import packed
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import ReadLogs, Screenshot, StreamLogs, Tail, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
@@ -182,8 +182,7 @@ async def _history(console: Console, terminals: Terminals, arguments: argparse.N
         for command in commands
     ]
     by_column = {"EXIT": lambda code: {"0": "green", "-": ""}.get(code, "red")}
-    for line in table(_HISTORY, rows, console.colours(plain=arguments.no_colours), by_column) if rows else ():
-        console.say(line)
+    console.say_table(_HISTORY, rows, plain=arguments.no_colours, by_column=by_column)
     return 0
 
 

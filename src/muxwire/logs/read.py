@@ -12,8 +12,9 @@ it was whole, and a line that was drawn over since, again, on a line of its own.
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self, final
+from typing import TYPE_CHECKING, final
 
 from muxwire.logs.segments import open_log
 from muxwire.results import LogTail
@@ -206,7 +207,7 @@ def cut_to_lines(
 
 
 @final
-class LogFileReader:
+class LogFileReader(AbstractContextManager["LogFileReader"]):
     """A log, opened: `ranges` are the offsets it has, in order; `first` and `end` are where it begins and ends.
 
     With `within` only that part of it is there. `lost`: the beginning of what was opened is not kept.
@@ -221,9 +222,6 @@ class LogFileReader:
         self.first, self.end = max(first, begin), min(end, stop)
         self.ranges = [one for one in _ranges(layout.gaps, self.first, self.end) if one[0] < one[1]]
         self.sizes = layout.sizes
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

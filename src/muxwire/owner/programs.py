@@ -19,7 +19,6 @@ from muxwire.tabs.tab import Tab
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Generator
 
     from anyio.abc import TaskGroup
 
@@ -51,18 +50,7 @@ class _Call:
 
     def __init__(self) -> None:
         self.scope = anyio.CancelScope()
-        self.told = deque[anyio.Event]()
-
-
-@final
-class _Told:
-    """A function of the program was told something; to await this is to wait for its end."""
-
-    def __init__(self, returned: anyio.Event) -> None:
-        self._returned = returned
-
-    def __await__(self) -> Generator[Any, Any, None]:
-        return self._returned.wait().__await__()
+        self.told = deque[asyncio.Future[None]]()
 
 
 @final
@@ -81,7 +69,9 @@ class _Program:
         elif number in self._calls and kind == b"x":
             self._calls[number].scope.cancel()
         elif number in self._calls and self._calls[number].told:
-            self._calls[number].told.popleft().set()
+            returned = self._calls[number].told.popleft()
+            if not returned.done():  # who awaited it has been cancelled
+                returned.set_result(None)
 
     async def _run(self, number: int, call: _Call, body: bytes) -> None:
         kind, answer = b"d", packed((None, None), self._name_of)  # of a call that is cancelled
@@ -112,15 +102,18 @@ class _Program:
         return "tab", {name: getattr(value, name) for name in SEEN}
 
     def _named(self, number: int, call: _Call, kind: str, which: Any) -> object:  # noqa: ANN401 - an address, or a number
-        """A tab or, if its owner was another process, what names it; or what calls a function of the program."""
+        """A tab or, if its owner was another process, what names it; or what calls a function of the program.
+
+        To await what that gives is to wait for the function's end.
+        """
         if kind == "tab":
             return self._tabs.get(which, which)
 
-        def tell(*arguments: object) -> _Told:
-            returned = anyio.Event()
+        def tell(*arguments: object) -> asyncio.Future[None]:
+            returned = asyncio.get_running_loop().create_future()
             call.told.append(returned)
             self._send(b"t", number, packed((which, arguments), self._name_of))
-            return _Told(returned)
+            return returned
 
         return tell
 
