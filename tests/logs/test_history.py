@@ -156,7 +156,7 @@ async def test_a_full_disk_costs_lines_only(tmp_path: Path, monkeypatch: pytest.
     write = os.write
     with monkeypatch.context() as patch:
         patch.setattr(
-            "muxwire.logs.history.os.write", lambda descriptor, data: write(descriptor, data[: len(data) // 2])
+            "muxwire.logs.segments.os.write", lambda descriptor, data: write(descriptor, data[: len(data) // 2])
         )
         note(written, "torn")
         await written.flush()
@@ -164,7 +164,7 @@ async def test_a_full_disk_costs_lines_only(tmp_path: Path, monkeypatch: pytest.
         def full(_descriptor: int, _data: bytes) -> int:
             raise OSError(28, "No space left on device")
 
-        patch.setattr("muxwire.logs.history.os.write", full)
+        patch.setattr("muxwire.logs.segments.os.write", full)
         note(written, "lost")
         await written.flush()
     note(written, "b")
