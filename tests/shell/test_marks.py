@@ -115,7 +115,7 @@ def test_prompt_and_end_carry_the_directory() -> None:
         b"/x;" + OTHER + b"\x07",
         b"/x;" + ID,
         b"/x;" + ID + b"\x08\x07",
-        b"/x" + simple("S"),  # a name that looks like a mark with its own end
+        b"/x" + simple("S").replace(ID, OTHER),  # a name that looks like a mark
         b"/x" + BEGIN + b"P;" + OTHER + b";1;1;0;",
         b"/x" + prompt(nonce=OTHER),
         b"/x" + BEGIN,
@@ -134,6 +134,16 @@ def test_any_directory_name(cwd: bytes) -> None:
         early = [m for byte in data[:-1] for m in scanner.feed(bytes([byte]))]
         assert [m for m in early if m.begin == 0] == []
         assert [m.end for m in scanner.feed(data[-1:])] == [len(data)]
+
+
+def test_a_torn_mark_is_none_and_costs_no_later_one() -> None:
+    """C-c throws away what the terminal has not passed on. What comes next names the same id, or not."""
+    torn = (prompt()[:-9], ended()[:-17], both()[:-1], ended(b"/a" * 900)[:-1900])
+    for begun, later in itertools.product(torn, (prompt(), ended(), both(), simple("T"), simple("C"))):
+        [mark] = scan(begun + later)
+        assert (mark.begin, mark.end) == (len(begun), len(begun + later))
+        assert scan(begun + later, cuts=list(range(len(begun + later)))) == [mark]
+        assert kinds(begun + later.replace(ID, OTHER) + later) == 2 * kinds(later)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ around it, so a program that leaves an OSC or DCS string open hides no mark. The
 
 1. A *head* is a whole simple mark (A B C D S X H T N R), or a P, E or Q up to the `;` before its directory. Heads hold
    no ESC besides their first byte, so two heads never overlap.
-2. A directory may hold any byte. P, E and Q end at the first `;ID BEL` with the id of their own head that is not itself
-   part of a head, at most `CWD_MAX` bytes after it.
-3. A later head with the same id replaces an unfinished one; heads with other ids neither end it nor are hidden by it.
-   So a torn mark never costs a later one, and a directory whose name looks like a mark does not cost its own.
+2. A directory may hold any byte, other marks too. P, E and Q end at the first `;ID BEL` with the id of their own head,
+   which is secret, at most `CWD_MAX` bytes after it.
+3. A later head with the same id shows that an unfinished one was torn; heads with other ids neither end it nor are
+   hidden by it. So a torn mark never costs a later one, and a directory whose name looks like a mark does not cost its
+   own.
 4. Whether a mark begins at an offset depends on nothing before that offset, and on at most `MARK_MAX` bytes after it.
 
 The kinds and their fields. `cwd` is the shell's directory, `status` its `$?`, `seq` the number of the prompt:
@@ -66,8 +67,6 @@ _HEAD = (
 _HEAD_MAX = 7 + 2 + 2 * 17 + 2 * 21 + 65
 _CLOSE = rb";(" + _ID + rb")\x07"  # 3: the id
 _CLOSE_LENGTH = 18
-# In a head, after the introducer: a letter, `;` and the id.
-_ID_END = 2 + 16
 
 # A whole mark is never longer than this.
 MARK_MAX = _HEAD_MAX + CWD_MAX + _CLOSE_LENGTH
@@ -306,59 +305,61 @@ _TYPED: dict[bytes, Callable[[int, int, str, Sequence[bytes]], Mark]] = {
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """A P, E or Q whose directory has not ended yet: its letter and its numbers."""
-
-    kind: bytes
-    numbers: Sequence[bytes]
-    begin: int
-    cwd_begin: int
-
-
-@final
 class MarkScanner:
-    """Finds marks in a stream that begins at offset `start`; marks come in the order of their ends."""
+    """Finds marks in a stream that begins at offset `start`; marks come in the order of their ends.
 
-    __slots__ = ("_held", "_held_base", "_mine", "_open", "_owns", "_scan")
+    `pending` is the offset from which bytes may still turn out to be a mark; the stream's end if none may.
+    """
+
+    __slots__ = ("_held", "_mine", "_owns", "pending")
 
     def __init__(self, start: int = 0, owns: Callable[[str], bool] | None = None) -> None:
         """`owns`: whether a mark that begins with that id may be meant; without it, any may."""
         self._owns = owns
         self._mine: set[bytes] = set()  # the tab's own among the ids of the heads that were looked up last
-        self._held = b""  # what may still belong to an unfinished mark
-        self._held_base = start  # its offset
-        self._scan = start  # every head and close that begins before this one was seen
-        self._open: dict[bytes, _Open] = {}  # by id; oldest first
-
-    @property
-    def pending(self) -> int:
-        """Return the offset from which bytes may still turn out to be a mark; the stream's end if none may."""
-        return self._held_base
+        self._held = b""  # what may still belong to an unfinished mark, from `pending` on
+        self.pending = start
 
     def feed(self, data: bytes) -> list[Mark]:
         """Take the next bytes of the stream and return the marks that they complete."""
+        base, before = self.pending, len(self._held)
         held = self._held + data if self._held else data
+        size = len(held)
         marks: list[Mark] = []
         escape = held.find(b"\x1b")  # by memchr: fifty times the speed of looking for the introducer at once
-        if escape < 0 and not self._open:  # nearly every chunk of a long output
-            self._held_base = self._scan = self._held_base + len(held)
+        if escape < 0:  # nearly every chunk of a long output
+            self.pending += size
             return marks
-        if self._holds_own(held, escape) or self._open:
-            self._scan = self._held_base + self._take_tokens(held, marks)
-        else:
-            self._scan = self._held_base + _unfinished_head(held)
-        keep = self._scan
-        if self._open:
-            self._forget_overlong()
-            keep = next(iter(self._open.values())).begin if self._open else keep
-        self._held = held[keep - self._held_base :]
-        self._held_base = keep
+        opened: dict[bytes, tuple[bytes, list[bytes], int, int]] = {}  # by id, oldest first: a directory is to end
+        scan = 0 if self._holds_own(held, escape) else size
+        while token := (_HEAD_OR_CLOSE_RE if opened else _HEAD_RE).search(held, scan):
+            scan = token.end()
+            if token.lastindex == 3:
+                mark_id = token[3]
+                found = opened.pop(mark_id, None)
+                if found is None or token.start() - found[3] > CWD_MAX:
+                    continue
+                kind, fields, begin, cwd_begin = found
+                fields.append(held[cwd_begin : token.start()])
+            else:
+                kind, mark_id, *fields = (token[1] or token[2]).split(b";")
+                if self._owns is not None and mark_id not in self._mine:
+                    continue
+                begin = token.start()
+                opened.pop(mark_id, None)
+                if token.lastindex == 2:
+                    opened[mark_id] = kind, fields, begin, scan
+                    continue
+            if scan > before:  # else its last byte came before, and it was found then
+                marks.append(_TYPED[kind](base + begin, base + scan, mark_id.decode(), fields))
+        unfinished = (begin for _, _, begin, cwd_begin in opened.values() if size < cwd_begin + CWD_MAX + _CLOSE_LENGTH)
+        keep = next(unfinished, _unfinished_head(held))
+        self._held, self.pending = held[keep:], base + keep
         return marks
 
     def _holds_own(self, held: bytes, escape: int) -> bool:
         """Whether a mark may begin there, from that index on, that is the tab's."""
-        if escape < 0 or held.find(INTRODUCER, escape) < 0:
+        if held.find(INTRODUCER, escape) < 0:
             return False
         if (owns := self._owns) is None:
             return True
@@ -366,48 +367,6 @@ class MarkScanner:
         if not heads <= self._mine:  # the marks of a command have one id
             self._mine = {one for one in heads if owns(one.decode())}
         return not heads.isdisjoint(self._mine)
-
-    def _forget_overlong(self) -> None:
-        for mark_id in [i for i, mark in self._open.items() if self._scan - mark.cwd_begin > CWD_MAX]:
-            del self._open[mark_id]
-
-    def _take_tokens(self, held: bytes, marks: list[Mark]) -> int:
-        """Handle every whole head and close; return the index from which one may still be unfinished."""
-        base, scan, size = self._held_base, self._scan - self._held_base, len(held)
-        while scan < size and (token := (_HEAD_OR_CLOSE_RE if self._open else _HEAD_RE).search(held, scan)):
-            scan = token.end()
-            if token.lastindex == 3:
-                self._close(held, token, marks)
-                continue
-            head = token[1] or token[2]
-            if self._owns is not None and head[2:_ID_END] not in self._mine:
-                continue
-            kind, mark_id, *fields = head.split(b";")
-            if token.lastindex == 2:  # a directory follows
-                close = -1 if self._open else held.find(b";" + mark_id + b"\x07", scan)
-                if not 0 <= close - scan <= CWD_MAX or held.find(b"\x1b", scan, close) >= 0:
-                    self._open.pop(mark_id, None)  # so that the new one is the youngest
-                    self._open[mark_id] = _Open(kind, fields, base + token.start(), base + scan)
-                    continue
-                # Nearly always the mark is whole, and nothing else is in it.
-                fields.append(held[scan:close])
-                scan = close + _CLOSE_LENGTH
-            marks.append(_TYPED[kind](base + token.start(), base + scan, mark_id.decode(), fields))
-        limit = _unfinished_head(held) if scan < size else size
-        if self._open:
-            limit = min(limit, max(scan, size - _CLOSE_LENGTH + 1))
-        return limit
-
-    def _close(self, held: bytes, token: re.Match[bytes], marks: list[Mark]) -> None:
-        mark_id = token[3]
-        opened = self._open.get(mark_id)
-        cwd_end = self._held_base + token.start()
-        if opened is None or cwd_end - opened.cwd_begin > CWD_MAX:
-            return
-        del self._open[mark_id]
-        cwd = held[opened.cwd_begin - self._held_base : token.start()]
-        end, fields = self._held_base + token.end(), (*opened.numbers, cwd)
-        marks.append(_TYPED[opened.kind](opened.begin, end, mark_id.decode(), fields))
 
 
 def _unfinished_head(data: bytes) -> int:
