@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import termios
 from typing import Any
@@ -14,7 +13,6 @@ import pytest
 from muxwire import Terminals
 from muxwire.host import look, processes as foreground
 from muxwire.shell.look import Shown, Sleep
-from tests.processes import stopped
 
 
 def test_the_processes_of_a_session_its_leader_last() -> None:
@@ -105,23 +103,3 @@ def test_what_was_typed_is_unread_until_a_program_takes_it() -> None:
     assert typed(b"a", b"a")
     os.close(slave)
     os.close(master)
-
-
-@pytest.mark.skipif(not look.SEES_WAITS, reason="the kernel does not tell where a process sleeps")
-def test_who_has_the_terminal_open_in_another_session_and_is_awake_may_read_it_next() -> None:
-    master, slave = os.openpty()
-    tty = os.ttyname(slave)
-    script = "setsid sh -c 'echo $$; while :; do :; done' & exec sleep 60"
-    with subprocess.Popen(["setsid", "-c", "sh", "-c", script], stdin=slave, stdout=slave) as leader:
-        os.close(slave)
-        stranger = int(os.read(master, 100))
-        try:
-            assert look.look(leader.pid, tty).roused
-            assert not look.look(leader.pid, tty, near=True).roused  # which asks nobody else
-            with stopped(stranger):
-                while look.look(leader.pid, tty).roused:
-                    pass  # it has not taken the signal yet
-        finally:
-            os.kill(stranger, signal.SIGKILL)
-            leader.kill()
-            os.close(master)

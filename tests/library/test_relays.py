@@ -5,10 +5,9 @@ from __future__ import annotations
 import getpass
 import shutil
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import anyio
 import pytest
 
 from muxwire import Tab, TabUnavailable, Terminals
@@ -26,54 +25,6 @@ SHELLS = {
     "busybox": "exec busybox sh",
     "ksh": "exec ksh",
 }
-# As an engine runs a program in a container: its terminal is another process's, and stays when the client is killed.
-ENGINE = """
-import os, pty, select, signal, socket, sys, termios, tty
-client, engine = socket.socketpair()
-if os.fork():
-    engine.close()
-    before = termios.tcgetattr(0)
-    tty.setraw(0)
-    while True:
-        ready, _, _ = select.select([0, client], [], [])
-        if 0 in ready:
-            client.sendall(os.read(0, 65536))
-        if client in ready:
-            data = client.recv(65536)
-            if not data:
-                termios.tcsetattr(0, termios.TCSADRAIN, before)
-                sys.exit()
-            os.write(1, data)
-os.setsid()
-client.close()
-pid, master = pty.fork()
-if not pid:
-    engine.close()
-    os.execvp(sys.argv[3], sys.argv[3:])
-for own in range(3):
-    os.close(own)
-with open(sys.argv[2], "w") as noted:
-    noted.write(str(pid))
-read = [engine, master]
-while master in read:
-    for ready in select.select(read, [], [])[0]:
-        try:
-            if ready == engine:
-                data = engine.recv(65536)
-                if data:
-                    os.write(master, data)
-                else:
-                    read.remove(engine)  # its client was killed
-            else:
-                data = os.read(master, 65536)
-                if engine in read:
-                    engine.sendall(data)
-        except ConnectionError:
-            read.remove(engine)
-        except OSError:  # all that ran there has ended
-            read.remove(master)
-os.waitpid(pid, 0)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -170,34 +121,6 @@ async def test_a_tab_of_a_relay_takes_commands_as_soon_as_its_shell_is_there(
     assert (cut.timed_out, cut.exit_code) == (True, 130), cut
     last = await opened.execute("exit 4")
     assert (last.exit_code, last.state) == (4, "dead"), last
-
-
-async def works_there(tab: Tab) -> None:
-    assert (await tab.execute("sleep 86398 & echo ready", timeout=DEADLINE)).exit_code == 0
-
-
-async def is_left_running(tab: Tab) -> None:
-    await works_there(tab)
-    assert (await tab.execute("cat", timeout=DEADLINE, async_=True)).running
-
-
-async def is_new(tab: Tab) -> None:
-    assert (await tab.wait_for(until="inner$ ", timeout=DEADLINE)).outcome == "met"
-
-
-@pytest.mark.parametrize("prepare", [works_there, is_left_running, is_new])
-async def test_a_shell_in_a_container_ends_with_its_tab(
-    terminals: Terminals, tmp_path: Path, prepare: Callable[[Tab], Awaitable[None]]
-) -> None:
-    """The engine leaves it there when its client is killed."""
-    client, noted = shutil.copy("/usr/bin/python3", tmp_path / "podman"), tmp_path / "pid"
-    there = ["env", "-i", "TERM=screen", "PATH=/usr/bin:/bin", "PS1=inner$ ", "bash", "--norc"]
-    opened = await terminals.create_tab(command=[str(client), "-c", ENGINE, "exec", str(noted), *there])
-    await prepare(opened)
-    pid = int(noted.read_text())
-    await opened.close(force=True)
-    while Path(f"/proc/{pid}/stat").exists():
-        await anyio.sleep(0.02)
 
 
 async def test_a_question_that_cannot_be_seen_into_ends_the_call_and_claims_nothing(

@@ -142,7 +142,6 @@ class Recorder:
             (made.examiner, "examined", ("execution",)),
             (made.examiner, "for_result", ("execution",)),
             (made.examiner, "awaits_input", ()),
-            (made.nested, "hang_up", ()),
             (made.interrupter, "_watch", ("execution",)),
         ):
             replaced(owner, method, self._begun(tape, getattr(owner, method), names))

@@ -320,7 +320,6 @@ class Replay(Noted):
             "Examiner.examined": made.examiner.examined,
             "Examiner.for_result": made.examiner.for_result,
             "Examiner.awaits_input": made.examiner.awaits_input,
-            "NestedShells.hang_up": made.nested.hang_up,
             "Interrupter._watch": made.interrupter._watch,
             "Keys.send": self._keys.send,
         }

@@ -34,7 +34,7 @@ TICKS = 10_000
 ATTRIBUTES = ("pressed_at", "first_pressed_at", "interrupted_at", "supervised", "asked_at")
 # What is asked of the pane's machine at once, and what it is told to do.
 QUESTIONS = (
-    "look", "foreground_pgrp", "foreground", "sleeps_for_keys", "takes", "program_of", "arguments", "runs_script",
+    "look", "foreground_pgrp", "foreground", "sleeps_for_keys", "takes", "program_of", "runs_script",
     "group_exists", "is_stopped", "session_since", "shares_folder", "tty_modes", "shell_for", "cursor",
 )  # fmt: skip
 TOLD = ("restore_line_modes", "write_tty", "signal_process", "signal_group")

@@ -12,13 +12,10 @@ from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import SILENT_SECONDS
-from muxwire.shell.look import Process
 from muxwire.shell.nesting import GONE_QUIET
-from tests.shell.driven import NESTED_PID, OTHER, PID, osc
+from tests.shell.driven import NESTED_PID, PID
 from tests.shell.test_ready import EVENTS, Storm
-from tests.shell.world import LEADER, PROGRAM, World, at_prompt
-
-EXEC = "docker exec -it c sh"
+from tests.shell.world import World, at_prompt
 
 
 def running(level: int = 1, *, shown: bytes = b"inner$ ", command: bytes = b"x") -> tuple[World, Execution]:
@@ -200,53 +197,3 @@ def test_whatever_happens_an_examination_ends(events: list[tuple[float, str]], l
             assert world.run(decides) in ("interactive", "silent", "met", "", None)
     assert world.time - begun < 10.0
     assert CTRL_C not in world.input
-
-
-@pytest.mark.parametrize(
-    ("words", "shows", "after", "answers", "typed"),
-    [
-        pytest.param("ssh box", b"box$ ", b"", "", b"", id="no engine's"),
-        pytest.param("docker attach exec", b"web up", b"", "", b"", id="the container's own program"),
-        pytest.param(EXEC, b"box$ ", b"", "\\", b"probe hangs-up", id="at its prompt"),
-        pytest.param(EXEC, b"~> ", b"~> ", "'", b"C-c probe hangs-up", id="fish"),
-        pytest.param(
-            "podman exec -it c sh", b"cat\r\n", b"^C\r\nbox# ", "\\", b"C-c probe hangs-up", id="C-c ends what runs"
-        ),
-        pytest.param(EXEC, b"works", b"", "", b"C-c", id="C-c ends nothing"),
-        pytest.param(EXEC, b"\x1b[?1049h1,1  All", b"", "", b"", id="tmux or vim"),
-        pytest.param(
-            "docker exec -it c sh", b">>> ", b"\r\nKeyboardInterrupt\r\n>>> ", "", b"C-c probe", id="no shell answers"
-        ),
-    ],
-)
-def test_a_shell_in_a_container_is_hung_up_by_what_is_typed(
-    words: str, shows: bytes, after: bytes, answers: str, typed: bytes
-) -> None:
-    world = at_prompt("bash")
-    world.write(b"\r\n" + shows)
-    program, *world.words = words.split()
-    world.runs(program, hidden=True)
-    world.strangers = (Process(PROGRAM, LEADER, PROGRAM, LEADER, program=program),)
-    world.time += 1.0
-    keys: list[bytes] = []
-
-    def press(data: bytes) -> None:
-        if data == CTRL_C:
-            keys.append(b"C-c")
-            world.later(0.1, lambda: world.write(after))
-        elif b"7770;H;" in data:
-            keys.append(b"probe")
-            if answers:
-                world.later(0.1, lambda: world.write(osc(f"H;{world.new_id()};{answers};7;{OTHER}") + shows))
-        else:
-            assert OTHER.encode() in data
-            assert (b"$fish_pid" in data) == (answers == "'")
-            keys.append(b"hangs-up")
-            world.later(0.1, world.comes_back)
-
-    world.submitted = lambda _: (b"11",) if b"1049" in shows else ()
-    world.pressed = press
-    began = world.time
-    world.run(world.nested.hang_up())
-    assert b" ".join(keys) == typed
-    assert world.time - began < 2.0

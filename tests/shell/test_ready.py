@@ -13,11 +13,11 @@ from muxwire.errors import ConnectionClosed, MuxwireError, TabUnavailable, TmuxS
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, START_TIMEOUT, ForegroundShell
-from muxwire.shell.look import Judgement, Process, Sleep, TtyModes
+from muxwire.shell.look import Judgement, TtyModes
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
 from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX
-from muxwire.shell.ready import INTERRUPT_SECONDS, STRANGER_GRACE, UNEXAMINED_SECONDS
+from muxwire.shell.ready import INTERRUPT_SECONDS, UNEXAMINED_SECONDS
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc
 from tests.shell.world import NEVER, Over, World, at_prompt
 
@@ -328,38 +328,6 @@ def test_it_has_to_be_there_first(begins: float, rejoining: bool, done: list[str
     assert [one for one in world.done if one == "type_again"] == done
 
 
-# -- who else reads
-
-
-def reader(pid: int = 9) -> Process:
-    return Process(
-        pid, 1, pid, pid, controls=False, program="pinentry", sleeps=(Sleep("S", "n_tty_read", "read", True),)
-    )
-
-
-def after_keys() -> World:
-    """A tab at its prompt, in which keys were sent: something may have been started that reads."""
-    world = at_prompt()
-    ran = world.typed()
-    world.begins(ran)
-    world.ends(ran)
-    world.comes_back()
-    world.session.input_typed(b"x", world.stream.end)
-    return world
-
-
-def test_nothing_is_typed_while_another_session_reads() -> None:
-    world = after_keys()
-    world.strangers = (reader(),)
-    begun = world.time
-    with pytest.raises(TabUnavailable, match="pinentry") as refused:
-        reached(world)
-    assert refused.value.state == "interactive"
-    assert STRANGER_GRACE <= world.time - begun < STRANGER_GRACE + 0.5
-    world.later(STRANGER_GRACE / 2, lambda: setattr(world, "strangers", ()))
-    assert reached(world).level == 1
-
-
 # -- shells that our hooks do not reach
 
 
@@ -507,8 +475,6 @@ class Storm:
                 self.failure = None if self.failure else ConnectionClosed
             case "exit":
                 world.write(osc(f"X;{world.session.nonce};3"))
-            case "stranger":
-                world.strangers = () if world.strangers else (reader(),)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,9 +11,8 @@ from muxwire.errors import InvalidArgument, MuxwireError, TabUnavailable
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import TtyModes, Waiting
 from muxwire.shell.prompt_line import EDITOR_GRACE
-from muxwire.shell.send_keys import BEGIN_SECONDS, ECHO_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL, TAKEN_SECONDS
+from muxwire.shell.send_keys import BEGIN_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL, TAKEN_SECONDS
 from muxwire.shell.stop import BEGINS_WITHIN, Stop
-from tests.shell.driven import PID
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import PROGRAM, World, at_prompt
 
@@ -144,7 +143,7 @@ def test_a_command_that_is_on_its_way_begins_first(begins_after: float) -> None:
     world.later(begins_after, lambda: world.begins(typed))
     send(world, "C-c")
     waited = min(begins_after, BEGIN_SECONDS)
-    assert waited <= world.time - begun < waited + 2 * EDITOR_GRACE + ECHO_SECONDS
+    assert waited <= world.time - begun < waited + 2 * EDITOR_GRACE + 0.1
     assert pressed(world) == ["b'\\x03'"]
 
 
@@ -176,22 +175,6 @@ def test_what_takes_no_keys_is_said() -> None:
     with pytest.raises(TabUnavailable, match="switched off"):
         send(world, "x")
     assert pressed(world) == []
-
-
-def test_a_c_c_behind_text_that_is_not_read_becomes_a_signal() -> None:
-    world = program()
-    begun = world.time
-    note = send(world, "C-c")[2]
-    assert "sent SIGINT directly" in note
-    assert world.done[-1] == f"signal SIGINT {PROGRAM}"
-    assert ECHO_SECONDS <= world.time - begun < 2 * ECHO_SECONDS
-
-
-def test_the_tabs_own_shell_gets_no_signal_for_a_key() -> None:
-    world = program()
-    world.front_group = PID
-    assert send(world, "C-c")[2] == ""
-    assert not any("signal" in one for one in world.done)
 
 
 def test_a_person_who_scrolls_is_told_of() -> None:

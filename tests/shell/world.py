@@ -17,14 +17,13 @@ from muxwire.shell.listener import (
     find_listener,
     hidden_waiting,
     on_its_way,
-    prompt_after,
+    prompt_at_end,
 )
 from muxwire.shell.look import (
     Foreground,
     Front,
     Judgement,
     PaneLook,
-    Process,
     StopTarget,
     TtyModes,
     Waiting,
@@ -119,9 +118,6 @@ class World:
         self.found = Judgement("editor")
         self.sleeps = "editor"
         self.stopped = False
-        self.words: list[str] = []  # the arguments of what is in front
-        self.strangers: tuple[Process, ...] = ()
-        self.roused = False
         self.modes: TtyModes | None = TtyModes(icanon=False, echo=False, isig=True)
         self.heard = True
         self.flags = b"0 0 0 0 0 0 0 0 200 50"  # those that keys are made by
@@ -250,15 +246,8 @@ class World:
         )  # fmt: skip
         return find_listener(self.session, seen, self.now)
 
-    def seen(self) -> PaneLook:
-        own = Process(LEADER, 1, LEADER, LEADER)
-        return PaneLook(LEADER, self.modes, self.front_group, (own, *self.strangers), roused=self.roused)
-
     def front(self) -> Foreground | None:
         return Foreground(self.front_group, self.program)
-
-    def arguments(self, pid: int) -> list[str]:
-        return self.words
 
     def replaced_by(self) -> Shell | None:
         return None
@@ -309,7 +298,8 @@ class World:
         if execution.level == 1 or not execution.started or self.front_group != execution.shell_pgrp:
             return -1
         tail = self.stream.written(execution.begin)
-        return prompt_after(execution, tail, self.stream.end, silent=self.quiet())
+        drawn = prompt_at_end(execution, tail, silent=self.quiet())
+        return -1 if drawn is None else self.stream.end - len(drawn)
 
     def refusal(self) -> TabUnavailable:
         return TabUnavailable("refused", state=self.tab_state(), remedy="")
@@ -437,7 +427,7 @@ class ByHand:
     async def refresh(self) -> None:
         self._takes()
 
-    async def look(self, *, wide: bool = False) -> None:
+    async def look(self) -> None:
         self._takes().looks += 1
 
     async def picture(self) -> Picture:

@@ -516,9 +516,6 @@ class RemoteHost(Host):
         rows = self._of(pid).rows.values()
         return PurePosixPath(next((one.program for one in rows if one.parent == pid), "")).name
 
-    def arguments(self, pid: int) -> list[str]:
-        return self._of(pid).arguments.get(pid, [])
-
     def runs_script(self, pid: int) -> bool:
         """Also where its arguments are not known, since it is in front of an inner terminal."""
         arguments = self._of(pid).arguments.get(pid)

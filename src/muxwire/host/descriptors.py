@@ -5,8 +5,6 @@ A process may have 1,024 descriptors by default, sometimes 64, and what else use
 
 from __future__ import annotations
 
-import errno
-import os
 import resource
 from contextlib import suppress
 from typing import Final
@@ -28,12 +26,3 @@ def make_room(files: int = 0) -> None:
         resource.setrlimit(
             resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
         )
-
-
-def lacking() -> str:
-    """Say so if this process can open nothing; "" if it can."""
-    try:
-        os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
-    except OSError as error:
-        return f"muxwire cannot open a file to find out: {error.strerror} ({errno.errorcode.get(error.errno or 0)})"
-    return ""

@@ -149,11 +149,6 @@ class Host(Protocol):
     def child_name(self, pid: int) -> str:
         """What tmux would show as the command of a process's first child; "" if it has none."""
 
-    def arguments(self, pid: int) -> list[str]:
-        """The words that a program was started with, without its own name; of another machine only those of what is in
-        front of a terminal.
-        """
-
     def surroundings(self, pid: int) -> tuple[str, dict[str, str]] | None:
         """The directory of a process, and the environment that what it runs was started with; None if not known."""
         return None

@@ -57,7 +57,6 @@ class LocalHost:
     look = staticmethod(looking.look)
     sleeps_for_keys = staticmethod(looking.sleeps_for_keys)
     takes = staticmethod(processes.takes)
-    arguments = staticmethod(processes.arguments)
     surroundings = staticmethod(processes.surroundings)
     runs_script = staticmethod(processes.runs_script)
     group_exists = staticmethod(processes.group_exists)
@@ -90,12 +89,11 @@ class LocalHost:
 
     async def look_all(self, leader: int, tty: str) -> PaneLook:
         for _ in range(_LOOKS):
-            steps = looking.LookInSteps(leader, tty)
-            for _ in steps:
+            for seen in looking.looks(leader, tty):  # noqa: B007 - the last one counts
                 await anyio.lowlevel.checkpoint()
-            if steps.seen.foreground > 0 or steps.seen.modes is None:
+            if seen.foreground > 0 or seen.modes is None:
                 break  # else the foreground has changed meanwhile: what waits is not known
-        return steps.seen
+        return seen
 
     def forget(self, leader: int) -> None:
         """Nothing is remembered."""

@@ -13,7 +13,7 @@ import os
 import stat
 import struct
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.host.processes import (
@@ -27,18 +27,18 @@ from muxwire.host.processes import (
     tty_modes,
 )
 from muxwire.shell.look import (
+    FUTEX,
+    NOWHERE,
+    POLL,
     PaneLook,
     Process,
     Sleep,
-    is_futex,
-    is_hidden,
-    is_poll,
     may_read,
     sleeps_for_keys as is_sleep_for_keys,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Generator, Iterator
+    from collections.abc import Collection, Iterator
 
 
 # Whether the kernel reports in which of its functions a process sleeps.
@@ -98,75 +98,44 @@ def look(leader: int, tty: str, *, near: bool = False) -> PaneLook:
     With `near` only the leaders of the session and of the foreground group are examined, and no inner terminals, which
     takes a tenth.
     """
-    steps = LookInSteps(leader, tty, near=near)
-    for _ in steps:
-        pass
-    return steps.seen
+    *_, seen = looks(leader, tty, near=near)
+    return seen
 
 
-@final
-class LookInSteps:
-    """A look, to be iterated over: each step takes about a millisecond. After the last one `seen` is the look.
+def looks(leader: int, tty: str, *, near: bool = False) -> Iterator[PaneLook]:
+    """A look in steps of about a millisecond: nothing of the foreground is known before the last one.
 
     Between two steps a caller can do something else. A thread would be worse: it gives up the interpreter's lock at
     every system call, and beside a busy main thread waits up to 5 ms (`sys.getswitchinterval`) to have it back.
     """
-
-    def __init__(self, leader: int, tty: str, *, near: bool = False) -> None:
-        self.seen = PaneLook(leader, None, 0)
-        self._steps = _steps(leader, tty, near=near)
-
-    def __iter__(self) -> Iterator[None]:
-        self.seen = yield from self._steps
-
-
-def _steps(leader: int, tty: str, *, near: bool) -> Generator[None, None, PaneLook]:
     seen_at = time.monotonic()
-    modes = tty_modes(tty)
+    seen = PaneLook(leader, tty_modes(tty), 0, tells=SEES_WAITS, seen_at=seen_at)
     first = stat_of(leader)
     if first is None:
-        return PaneLook(leader=leader, modes=modes, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
-    device = device_of(first.tty)
-    if near:
-        table = {one.pid: one for pid in (leader, first.foreground) if (one := stat_of(pid)) is not None}
-        outside: list[Stat] = []
-    else:
-        table = yield from _table()
-        strange = (one for one in table.values() if one.tty == 0 and not one.flags & KERNEL_THREAD)
-        outside = [one for one in strange if one.state in "SR"]
-    viewer = _Viewer(table, outside, inside=not near)
+        yield seen
+        return
+    table: dict[int, Stat] = {}
+    for number, pid in enumerate((leader, first.foreground) if near else pids(), 1):
+        if (found := stat_of(pid)) is not None:
+            table[pid] = found
+        if number % _STEP == 0:
+            yield seen
+    strange = (one for one in table.values() if one.tty == 0 and not one.flags & KERNEL_THREAD)
+    viewer = _Viewer(table, [one for one in strange if one.state == "S"], inside=not near)
     inside = [one for one in table.values() if one.tty == first.tty]
-    processes = viewer.processes(inside, device, first.foreground)
-    modes_after, now = (modes, first) if near else (tty_modes(tty), stat_of(leader))
-    if now is None or now.foreground != first.foreground or modes_after != modes:
+    processes = viewer.processes(inside, device_of(first.tty), first.foreground)
+    modes, now = (seen.modes, first) if near else (tty_modes(tty), stat_of(leader))
+    if now is None or now.foreground != first.foreground or modes != seen.modes:
         # A child is about to run a program: the modes of one moment say nothing of the foreground of the next.
-        return PaneLook(leader=leader, modes=modes_after, foreground=0, tells=SEES_WAITS, seen_at=seen_at)
-    ordered = tuple(sorted(processes, key=lambda one: one.pid != leader))
-    return PaneLook(
-        leader=leader,
-        modes=modes,
-        foreground=max(0, first.foreground),
-        processes=ordered,
-        tells=SEES_WAITS,
-        seen_at=seen_at,
-        roused=viewer.roused,
-    )
+        yield replace(seen, modes=modes)
+    else:
+        ordered = tuple(sorted(processes, key=lambda one: one.pid != leader))
+        yield replace(seen, foreground=max(0, first.foreground), processes=ordered)
 
 
 def sleeps_for_keys(pid: int, *, polls: bool) -> bool:
     """Whether that process reads its terminal, or with `polls` waits for several files; True if it is not known."""
     return not SEES_WAITS or is_sleep_for_keys(_wchan(pid), polls=polls)
-
-
-def _table() -> Generator[None, None, dict[int, Stat]]:
-    """All processes but the threads of the kernel."""
-    table = {}
-    for number, pid in enumerate(pids(), 1):
-        if (found := stat_of(pid)) is not None:
-            table[pid] = found
-        if number % _STEP == 0:
-            yield
-    return table
 
 
 @final
@@ -175,8 +144,7 @@ class _Viewer:
 
     def __init__(self, table: dict[int, Stat], outside: list[Stat], *, inside: bool) -> None:
         self._table = table
-        self._outside = outside  # those without a controlling terminal, asleep in a call or awake
-        self.roused = False  # whether one of `outside` that has a terminal open is awake
+        self._outside = outside  # those without a controlling terminal, asleep in a call
         self._inside = inside  # whether inner terminals are examined
         self._homes: Collection[int] = ()  # the file systems in which the devices of our terminals are, once asked for
         # Devices that are being examined: a relay may hold the master of its own terminal.
@@ -187,15 +155,9 @@ class _Viewer:
         self._entered.add(device)
         found = [self._examined(one, device, controls=True, waits=one.group == foreground) for one in inside]
         for one in self._outside if SEES_WAITS else ():
-            where = _wchan(one.pid)
-            reads = may_read(where)
-            if not (reads or is_hidden(where)) or not (files := self._files(one.pid, device, False)):
-                continue
-            if reads and files.terminal:
+            files = self._files(one.pid, device, False) if may_read(_wchan(one.pid)) else None
+            if files is not None and files.terminal:
                 found.append(self._examined(one, device, controls=False, waits=True))
-                self.roused = self.roused or any(sleep.state == "R" for sleep in found[-1].sleeps)
-            elif files.terminal:
-                self.roused = True
         return found
 
     def _examined(self, one: Stat, device: int, *, controls: bool, waits: bool) -> Process:
@@ -204,7 +166,7 @@ class _Viewer:
         inner: tuple[PaneLook | None, ...] = ()
         program = executable(one.pid) if waits or not controls else ""
         if waits:
-            closed = is_hidden(_wchan(one.pid)) and one.state == "S" and _is_anothers(one.pid)
+            closed = _wchan(one.pid) in NOWHERE and one.state == "S" and _is_anothers(one.pid)
             sleeps, files = self._sleeps(one, device, controls)
             asleep = any(may_read(sleep.where) for sleep in sleeps)
             if files is not None:
@@ -260,7 +222,7 @@ class _Viewer:
             where = _wchan(one.pid, thread)
             state = one.state if int(thread) == one.pid else _thread_state(one.pid, thread)
             if not may_read(where):
-                endless = int(thread) == one.pid and is_futex(where) and _has_no_limit(one.pid)
+                endless = int(thread) == one.pid and where.startswith(FUTEX) and _has_no_limit(one.pid)
                 found.append(Sleep(state, where, endless=endless))
                 continue
             if not asked:
@@ -349,13 +311,13 @@ def _sleep(pid: int, thread: str, state: str, where: str, files: _Files | None) 
     if call in ("read", "write"):
         name: Literal["read", "write"] = "read" if call == "read" else "write"
         return Sleep(state, where, name, int(words[1], 16) in files.terminal)
-    if call and is_poll(where):
+    if call and where.startswith(POLL):
         return _poll(pid, call, [int(word, 16) for word in words[1:7]], state, where, files)
     if words == [b"running"]:  # it has just been woken
         return Sleep("R", where, tty=False)
     if not files.terminal:
         return Sleep(state, where, tty=False)
-    if is_poll(where):  # an epoll set may be read even where the call may not
+    if where.startswith(POLL):  # an epoll set may be read even where the call may not
         polled = _epoll_of(pid)
         return Sleep(state, where, "poll", None if polled is None else not files.terminal.isdisjoint(polled))
     return Sleep(state, where, tty=None if files.sockets else True)

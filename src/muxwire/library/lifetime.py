@@ -47,8 +47,6 @@ _LOG = logging.getLogger("muxwire")
 # After kill-server a server still listens for 14 ms here; one that refuses us for much longer does not end.
 _ENDING_SECONDS = 3.0
 _RETRY_SECONDS = 0.02
-# How long shells in containers may take to end, all at the same time: MCP clients kill a server after 2 s.
-_INSIDE_SECONDS = 1.5
 
 _USED = f"#{{{PREVIOUS_TAB}}} #{{{ACTIVE_TAB}}}"
 
@@ -237,13 +235,6 @@ class ServerLifetime:
                     await tab.close(force=True)
             await self._stop_server()
 
-    async def _hang_up_inside(self) -> None:
-        """End shells in containers, which would go on there when the tabs end with the server."""
-        with anyio.move_on_after(_INSIDE_SECONDS):
-            async with anyio.create_task_group() as tasks:
-                for tab in self.book.open.values() if self.running is not None else ():
-                    tasks.start_soon(tab.runner.nested.hang_up)
-
     def _on_latest(self) -> None:
         """Tell tmux which tab is the active one: for the status line that people see, and for the next process."""
         server, tab = self.running, self.book.open.get(self.book.latest())
@@ -270,8 +261,6 @@ class ServerLifetime:
                 self._closed = True
                 if self.access.lock is not None:
                     self.access.lock.leave()
-                if not self.access.persistent:
-                    await self._hang_up_inside()
                 if self.book.leaves_running and self._server is not None:
                     self._server.hurry()
                 await self._stop_server()

@@ -86,8 +86,8 @@ class PanePort:
     def refresh(self) -> Awaitable[None]:
         return self.pane.terminal.refresh()
 
-    def look(self, *, wide: bool = False) -> Awaitable[PaneLook | None]:
-        return self.pane.terminal.look(wide=wide)
+    def look(self) -> Awaitable[PaneLook | None]:
+        return self.pane.terminal.look()
 
     def settle(self) -> Awaitable[None]:
         return self.pane.host.done()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, final
 import anyio
 
 from muxwire.errors import TabUnavailable
-from muxwire.host.descriptors import lacking
 from muxwire.host.environment import COLUMNS_MIN
 from muxwire.host.host import answer_seconds, round_trip
 from muxwire.pane.terminal import Terminal
@@ -20,7 +19,7 @@ from muxwire.shell.listener import (
     InFront,
     find_listener,
     on_its_way,
-    prompt_after,
+    prompt_at_end,
     refusal,
 )
 from muxwire.shell.look import StopTarget, reads_as_prompt
@@ -371,7 +370,8 @@ class PaneState:
         """Where the prompt begins at which the output from `begin` on ends; -1 if it ends with none."""
         end = self.stream.written_end
         tail = self.stream.ring.read(max(begin, end - PROMPT_REACH), end)
-        return prompt_after(execution, tail, end, silent=self.terminal.quiet())
+        drawn = prompt_at_end(execution, tail, silent=self.terminal.quiet())
+        return -1 if drawn is None else end - len(drawn)
 
     def check_width(self, columns: int) -> None:
         """Refuse to type into a pane that is so narrow that its shell could die of it: TabUnavailable."""
@@ -392,7 +392,6 @@ class PaneState:
             state,
             time.monotonic(),
             program=front.program if front is not None else "",
-            lacking=lacking(),
             heard=heard,
             machine="" if self.reachable else self.machine,
             asks=state == "starting" and self.terminal.waits_for_input() in ("line", "password"),

@@ -316,9 +316,6 @@ class Terminal:
         """Whether the text on the cursor's line asks for a secret."""
         return asks_secret(self.open_line())
 
-    def arguments(self, pid: int) -> list[str]:
-        return self.host.arguments(pid)
-
     def reads(self) -> bool:
         """Whether the foreground sleeps until something is typed."""
         return self.seen(near=True).reads

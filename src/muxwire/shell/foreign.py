@@ -82,13 +82,6 @@ def foreign_end(command_id: str, before: bytes, *, fish: bool = False, token: st
     return b' case "${__muxwire_token-}" in ' + key + b") " + end + b";; *) " + other + b"; esac 2>/dev/null\r"
 
 
-def hang_up(token: str, *, fish: bool) -> bytes:
-    """Return the line that has the shell with that token, and no other, end as when its terminal hangs up (SIGHUP)."""
-    if fish:
-        return b" " + _FISH_IF % token.encode() + b"kill -HUP $fish_pid; end\r"
-    return b' case "${__muxwire_token-}" in %s) \\kill -HUP "$$";; esac\r' % token.encode()
-
-
 def foreign_command(
     command: bytes,
     command_id: str,

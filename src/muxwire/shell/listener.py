@@ -24,7 +24,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, final
 
-from muxwire.errors import MORE_FILES, TabUnavailable
+from muxwire.errors import TabUnavailable
 from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.look import RELAYS, Foreground, Judgement, asks_secret
 from muxwire.shell.session_table import ShellState
@@ -251,36 +251,13 @@ def prompt_expected(session: ShellSession, listener: ForegroundShell) -> float |
     return PROMPT_GRACE if own and not before.shell_prompt else None
 
 
-def prompt_after(execution: Execution, tail: bytes, end: int, *, silent: bool) -> int:
-    """Where the prompt begins that ends an output, -1 for none; `tail` is the newest of the output, up to `end`.
+def prompt_at_end(execution: Execution, tail: bytes, *, silent: bool) -> bytes | None:
+    """The prompt that ends an output, None for none; `tail` is the newest of the output.
 
     It is known by the prompt at which `execution` was typed, byte for byte or as it looks: a program may also wait on a
     line that it began. After a C-c anything will do that stands where a prompt would. If the prompt showed nothing, it
     is there once the line of the C-c is ended.
     """
-    drawn = _prompt_at_end(execution, tail, silent=silent)
-    return -1 if drawn is None else end - len(tail) + _drawn_before(tail, len(tail) - len(drawn))
-
-
-def _drawn_before(tail: bytes, begin: int) -> int:
-    """Where the first of several prompts begins: each C-c that came too late for the command has drawn one more.
-
-    A row before the last prompt is one if it shows that and a `^C`, and another `^C` stands before: what it ended.
-    """
-    seen = looks(tail[begin:])
-    while seen:
-        rows = tail[:begin].rsplit(b"\n", 2)
-        if len(rows) < 3 or looks(rows[2]) or b"^C" not in rows[0]:
-            break
-        shown = looks(rows[1])
-        if not shown.startswith(seen) or shown[len(seen) :].strip() != "^C":
-            break
-        begin = len(rows[0]) + 1
-    return begin
-
-
-def _prompt_at_end(execution: Execution, tail: bytes, *, silent: bool) -> bytes | None:
-    """The prompt that ends an output, None for none."""
     prompt = execution.shell_prompt
     if prompt and tail.endswith(prompt):
         return prompt
@@ -320,15 +297,14 @@ def unanswered(machine: str, state: State) -> TabUnavailable:
 
 def refusal(
     session: ShellSession, state: State, now: float, *,
-    program: str = "", lacking: str = "", heard: bool = True, machine: str = "", asks: bool = False,
+    program: str = "", heard: bool = True, machine: str = "", asks: bool = False,
     edits: bool = False,
 ) -> TabUnavailable:  # fmt: skip
     """The error of a command for which no shell listens, in a pane of that state.
 
-    `program` is in front. `lacking`: what to say if our own process may open too few files; "" for nothing. `heard`:
-    the line that runs was accepted while we listened, so the time of that is known. `machine`: the name of the one that
-    does not answer, "" if it does. `asks`: what runs waits for input. `edits`: the shell itself waits for keys, after a
-    line that was typed.
+    `program` is in front. `heard`: the line that runs was accepted while we listened, so the time of that is known.
+    `machine`: the name of the one that does not answer, "" if it does. `asks`: what runs waits for input. `edits`: the
+    shell itself waits for keys, after a line that was typed.
     """
     program = program or "a program"
     if state == "dead":
@@ -364,9 +340,7 @@ def refusal(
             remedy = "if it is a prompt, type `:` and Enter there with `send_keys`, and try again; else answer it"
     else:
         what = f"{program} runs in the foreground, not started by execute_command"
-    if lacking:
-        what, remedy = f"it cannot be known what runs there: {lacking}", MORE_FILES
-    elif state == "interactive":
+    if state == "interactive":
         what += f", and {program} waits for input"
         remedy = "answer it with `send_keys` and watch it with `wait_for`, or stop it with `stop_process`"
         if running is not None and running.level > 1 and program in RELAYS:  # a shell that it has started may be hidden

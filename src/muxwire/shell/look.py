@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, Literal, final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
 # What is waited for: `line`, `password`, `raw`, `editor` (raw, by the shell itself), or "" for nothing.
 Waiting = Literal["line", "password", "raw", "editor", ""]
@@ -39,12 +39,12 @@ Waiting = Literal["line", "password", "raw", "editor", ""]
 # a TCP socket (sk_wait_data) or of inotify.
 _READ: Final = ("wait_woken", "n_tty_read")
 # Those in which a process waits for one of several files; a compiled copy adds `.constprop.0`.
-_POLL: Final = ("poll_schedule_timeout", "do_sys_poll", "do_poll", "do_select", "ep_poll", "do_epoll_wait")
+POLL: Final = ("poll_schedule_timeout", "do_sys_poll", "do_poll", "do_select", "ep_poll", "do_epoll_wait")
 # In these it waits for another thread (futex_wait_queue_me until Linux 5.15), or for nothing but time.
-_FUTEX: Final = "futex"
+FUTEX: Final = "futex"
 _PAUSE: Final = ("hrtimer_nanosleep", "do_nanosleep")
 # What the kernel says of a process that runs, and of one of another user, wherever it sleeps.
-_NOWHERE: Final = ("0", "")
+NOWHERE: Final = ("0", "")
 # busybox's `read` polls the terminal before it reads a byte, for nothing else.
 _POLLS_FIRST: Final = ("busybox", "ash")
 
@@ -60,12 +60,6 @@ _CARRIERS: Final = frozenset((
     "ssh", "mosh-client", "telnet", "docker", "podman", "nerdctl", "kubectl", "oc", "crictl", "lxc", "lxc-attach",
     "incus", "machinectl", "autossh", "systemd-run", "distrobox", "toolbox",
 ))  # fmt: skip
-# Clients of container engines. What one of them runs in a container goes on when the client is killed: the engine holds
-# the terminal there, and does not hang it up.
-_ENGINES: Final = ("docker", "podman", "nerdctl", "kubectl", "oc", "crictl")
-# What they are told to do; the first word of these counts. Keys for what `run` or `attach` shows reach the container's
-# own program, which is to go on.
-_ENGINE_WORDS: Final = ("exec", "run", "attach", "start", "up", "logs", "build")
 # They ask for secrets and for nothing else, with keys of their own.
 _ASK_SECRETS: Final = ("pinentry",)
 _PYTHONS: Final = ("python", "pypy")
@@ -204,7 +198,7 @@ class Process:
         """Whether it waits for keys, and for more than them at once: what holds a master and waits for keys alone, as
         a Python at its prompt that has spawned a shell, passes none on.
         """
-        return any(one.may_be_for_keys and one.where.startswith(_POLL) and not one.alone for one in self.sleeps)
+        return any(one.may_be_for_keys and one.where.startswith(POLL) and not one.alone for one in self.sleeps)
 
     @property
     def works(self) -> bool:
@@ -284,8 +278,8 @@ class Process:
 def _leaves_to_others(main: Sleep, modes: TtyModes, shown: Shown) -> bool:
     """Whether a main thread that sleeps so may have another one read the terminal (rule 3)."""
     if main.endless:
-        return main.where.startswith((*_POLL, _FUTEX))
-    return main.where.startswith(_POLL) and (main.tty is None or (shown.still and not modes.icanon))
+        return main.where.startswith((*POLL, FUTEX))
+    return main.where.startswith(POLL) and (main.tty is None or (shown.still and not modes.icanon))
 
 
 @final
@@ -296,7 +290,6 @@ class PaneLook:
     `leader` is the first process of the pane, 0 for an inner terminal. `modes` is None if the terminal is gone or may
     not be opened, `foreground` 0 if it has no foreground group. `tells`: the kernel says where processes sleep.
     `seen_at` is the moment before the look, on the monotonic clock.
-    `roused`: a process of another session that has the terminal open was awake, so it is not known whether it reads.
     """
 
     leader: int
@@ -305,7 +298,6 @@ class PaneLook:
     processes: tuple[Process, ...] = ()
     tells: bool = True
     seen_at: float = 0.0
-    roused: bool = False
 
     def process(self, pid: int) -> Process | None:
         return next((one for one in self.processes if one.pid == pid), None)
@@ -361,19 +353,6 @@ class PaneLook:
         return not self.tells or any(
             sleep.may_be_for_keys for one in self.group(self.foreground) for sleep in one.sleeps
         )
-
-    def leaves_inside(self, words_of: Callable[[int], Sequence[str]]) -> bool:
-        """Whether what is in front is the client of an engine that has run a program in a container (`exec`).
-
-        That goes on when its client is killed. `words_of` is asked for the arguments of a process.
-        """
-        for one in self.group(self.foreground):
-            words = words_of(one.pid) if one.program in _ENGINES else ()
-            if [word for word in words if word in _ENGINE_WORDS][:1] == ["exec"]:
-                return True
-            if any(inner is not None and inner.leaves_inside(words_of) for inner in one.inner):
-                return True
-        return False
 
     def strangers(self) -> list[Process]:
         """The processes of other sessions that read the terminal, or poll it: pinentry, for one.
@@ -497,23 +476,9 @@ def asks(line: str) -> bool:
 
 def sleeps_for_keys(where: str, *, polls: bool) -> bool:
     """Whether a process that sleeps in that function of the kernel reads, or with `polls` waits for several files."""
-    return where.startswith(_READ) or (polls and where.startswith(_POLL))
+    return where.startswith(_READ) or (polls and where.startswith(POLL))
 
 
 def may_read(where: str) -> bool:
     """Whether it is worth asking what a process that sleeps there reads or polls."""
-    return where.startswith((*_READ, *_POLL))
-
-
-def is_futex(where: str) -> bool:
-    """Whether a thread that sleeps there waits for another one."""
-    return where.startswith(_FUTEX)
-
-
-def is_poll(where: str) -> bool:
-    return where.startswith(_POLL)
-
-
-def is_hidden(where: str) -> bool:
-    """Whether the kernel says nothing of where the process sleeps."""
-    return where in _NOWHERE
+    return where.startswith((*_READ, *POLL))

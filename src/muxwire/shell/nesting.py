@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import CommandError, ConnectionClosed, TabUnavailable
-from muxwire.shell.foreign import foreign_end, hang_up, probe
-from muxwire.shell.keys import CTRL_C
+from muxwire.errors import ConnectionClosed, TabUnavailable
+from muxwire.shell.foreign import foreign_end, probe
 from muxwire.shell.listener import (
     DRAWN,
     DRAWN_REMOTE,
@@ -21,11 +20,9 @@ from muxwire.shell.listener import (
     prompt_expected,
     shows_prompt,
 )
-from muxwire.shell.look import RELAYS, asks, reads_as_prompt
 from muxwire.shell.port import ask, caught_up, silence, until
 from muxwire.shell.redraw import shown_again
 from muxwire.shell.tab_state import takes_line
-from muxwire.vt.text import strip_ansi
 
 if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
@@ -37,9 +34,6 @@ if TYPE_CHECKING:
 PROBE_TIMEOUT = 5.0
 # A format, and its value where no program has the whole screen: top hides the cursor, vim and less switch screens.
 _SCREEN, _LINES = "#{alternate_on}#{cursor_flag}", b"01"
-# How many seconds the closing of a tab waits in a container: for what runs to end after C-c, for the shell to answer a
-# probe, and for it to end. Any of these may never happen.
-_STOPS, _ANSWERS, _ENDS = 0.5, 1.0, 1.0
 # What a nested shell wrote before it ended has come by then, on a busy machine too.
 GONE_QUIET = 1.0
 # In how many pieces tmux may send on a prompt that is whole: its answers come between them.
@@ -124,46 +118,6 @@ class NestedShells:
             return False
         prompt, drawn = looks(before.shell_prompt), looks(self._pane.stream.written(session.ended_at))
         return prompt != "" and drawn == prompt
-
-    async def hang_up(self) -> None:
-        """The tab is about to be closed: end a shell that would go on in a container, with what it runs.
-
-        No signal reaches it, only what is typed: C-c if no prompt stands there, and to a shell that answers a probe a
-        line that hangs up. A program that resists C-c, or is on the alternate screen, goes on.
-        """
-        pane, front = self._pane, self._pane.terminal.front()
-        if front is None or front.program not in RELAYS or not pane.reachable:
-            return
-        look = await self._port.look(wide=True) or pane.terminal.seen()
-        if not look.leaves_inside(pane.terminal.arguments):
-            return
-
-        newest, interrupted = pane.session.current, pane.stream.end
-        known = newest.shell_prompt if newest is not None and newest.shell_pgrp == front.pgrp else b""
-
-        def over() -> bool:
-            return pane.session.dead or pane.terminal.foreground_group() != front.pgrp
-
-        def line() -> str:
-            return strip_ansi(pane.terminal.last_line().decode("utf-8", "replace")).rpartition("\r")[2]
-
-        def at_prompt() -> bool:
-            return (known != b"" and pane.terminal.last_line().endswith(known)) or reads_as_prompt(line())
-
-        try:
-            (screen,) = await ask(self._port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
-            if screen.startswith(b"1"):  # tmux there, for one, would pass C-c on
-                return
-            if not at_prompt():
-                await self._port.press(CTRL_C)
-                await until(self._port, lambda: over() or (pane.stream.end > interrupted and at_prompt()), _STOPS)
-            if not over() and (at_prompt() or asks(line())):
-                shell = await self._port.within(_ANSWERS, self.reach(ForegroundShell(None, 2, front.pgrp)))
-                if shell is not None:
-                    await self._port.press(hang_up(shell.token, fish=shell.fish))
-                    await until(self._port, over, _ENDS)
-        except (CommandError, ConnectionClosed, TabUnavailable):  # no shell answers, or the connection is lost
-            return
 
     async def prompt(self, listener: ForegroundShell) -> bytes:
         """The prompt of a foreign shell, whole: it was drawn after the probe, or after the last command there."""

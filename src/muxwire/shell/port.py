@@ -79,8 +79,8 @@ class Port(Protocol):
     def refresh(self) -> Awaitable[None]:
         """Bring what is known of the pane's processes and its terminal up to date."""
 
-    def look(self, *, wide: bool = False) -> Awaitable[PaneLook | None]:
-        """As `refresh`, and look at all processes, if the leaders do not show what is waited for, or if `wide`.
+    def look(self) -> Awaitable[PaneLook | None]:
+        """As `refresh`, and look at all processes, if the leaders do not show what is waited for.
 
         The look is returned if one was taken on this machine. It is good until something is typed or waited for: on a
         busy machine tmux's answers take a while, and one more look takes longer.
@@ -227,17 +227,11 @@ class Terminal(Protocol):
     def front_for(self, name: str, spared: int) -> Front:
         """Who is in front, and would get the signal of that name; `spared` is a nested shell's group, or 0."""
 
-    def seen(self) -> PaneLook:
-        """What the kernel says of all processes."""
-
     def reads(self) -> bool:
         """Whether what is in front sleeps until something is typed."""
 
     def front(self) -> Foreground | None:
         """What is in the foreground."""
-
-    def arguments(self, pid: int) -> Sequence[str]:
-        """The words that a program which is in front was started with, without its own name."""
 
     def front_shell(self) -> Shell | None:
         """The shell that is in the foreground, if it is one that we know."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Literal, final
 
-from muxwire.errors import ConnectionClosed, TabUnavailable, TmuxSilent
+from muxwire.errors import ConnectionClosed, TmuxSilent
 from muxwire.shell.examine import continued, proved
 from muxwire.shell.execution import INTERRUPTED, shell_status
 from muxwire.shell.keys import CTRL_C
@@ -17,7 +17,6 @@ from muxwire.shell.listener import (
     PROMPT_GRACE,
     QUIET,
     ForegroundShell,
-    may_be_read,
     ready_deadline,
     unanswered,
 )
@@ -29,19 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from muxwire.shell.execution import Execution
-    from muxwire.shell.look import PaneLook, Process
+    from muxwire.shell.look import PaneLook
     from muxwire.shell.nesting import NestedShells
     from muxwire.shell.port import Port
     from muxwire.shell.prompt_line import PromptLine
 
 # Seconds that a shell may take to handle a C-c on a busy machine. With its line it throws away the keys it has read.
 INTERRUPT_SECONDS = 2.0
-# Seconds in which a program of another session that reads may notice that what it asked for is gone.
-STRANGER_GRACE = 1.0
-# Seconds for which such a program is looked at again that was awake: who reads is woken when a shell sets the terminal
-# for its prompt, and on a busy machine waits for a processor before it reads on. And seconds between two looks.
-ROUSED_SECONDS = 0.3
-_ROUSED_AGAIN = 0.02
 # Seconds in which a shell that was just started is not examined: nearly always its first prompt comes before that, and
 # a look, and the questions to tmux that follow, take processor time that the shell needs (7 of 36 ms).
 UNEXAMINED_SECONDS = 0.15
@@ -118,11 +111,6 @@ class Ready:
             # The clock is read before the look: after that a prompt that was just drawn would be an old one.
             drawn = at_prompt or pane.terminal.quiet(DRAWN)
             found = await (self._line.listener() if at_prompt else self._other_shell(waited))
-            if found is not None and may_be_read(pane.session) and (reader := await self._stranger(found)):
-                if waited >= STRANGER_GRACE:
-                    raise read_by_another(reader)
-                await self._port.wait(QUIET)
-                continue
             if found is not None and (found.level == 1 or (found := await self._nested.reach(found)) is not None):
                 return found
             # Another machine has reported the prompt only now. Or the line that an earlier process typed was found
@@ -176,18 +164,6 @@ class Ready:
 
     def _waits(self, look: PaneLook | None) -> bool:
         return self._pane.tab_state(look) == "interactive"
-
-    async def _stranger(self, listener: ForegroundShell) -> Process | None:
-        """A process of another session that reads the terminal, and would get what is typed for that shell."""
-        last = self._pane.now + ROUSED_SECONDS
-        while True:
-            look = await self._port.look(wide=True) or self._pane.terminal.seen()
-            own = listener.pgrp if listener.level > 1 else 0
-            found = (one for one in look.strangers() if not (own and look.descends(one.pid, own)))
-            reader = next(found, None)
-            if reader is not None or not look.roused or self._pane.now >= last:
-                return reader
-            await self._port.wait(_ROUSED_AGAIN)
 
     async def interrupt_taken(self) -> None:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
@@ -284,12 +260,3 @@ class Ready:
                 await until(self._port, lambda: over() or session.at_prompt, RETYPE_AFTER)
         if not over():
             await self._port.type_again(execution)
-
-
-def read_by_another(reader: Process) -> TabUnavailable:
-    program = reader.program or "a program"
-    return TabUnavailable(
-        f"{program} (process {reader.pid}), of another session, reads the terminal: it would get what is typed",
-        state="interactive",
-        remedy=f"answer it with `send_keys`, or end it: kill {reader.pid}, from another tab",
-    )

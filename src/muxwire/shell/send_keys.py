@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.errors import InvalidArgument, TabUnavailable
-from muxwire.shell.keys import CTRL_C, ESCAPE, PASTE_END, KeyModes, Stroke, after_keys, mistaken, strokes
+from muxwire.shell.keys import ESCAPE, PASTE_END, KeyModes, Stroke, after_keys, mistaken, strokes
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import RELAYS
 from muxwire.shell.port import line_taken, until
@@ -35,8 +35,6 @@ TAKEN_BY_SHELL = 0.3
 BEGIN_SECONDS = 1.0
 # Then it forks. bash loses a C-c that comes before its child is a process group of its own.
 FORK_SECONDS = 0.02
-# A terminal in line mode shows C-c at once, unless 4 KB of text stand before it.
-ECHO_SECONDS = 0.5
 
 # A program that shows what is typed into it has done so by then, on a busy machine too.
 TAKEN_SECONDS = 1.0
@@ -62,8 +60,6 @@ _NOT_TAKEN = (
 )
 
 _TABS_LOST = "the line editor may have left out the TABs of the text, or completed words there"
-
-_CTRL_C_ECHO = b"^C"
 
 _PASTE_BEGIN = b"\x1b[200~"
 _TABS = re.compile(rb"\t+")
@@ -167,8 +163,6 @@ class Keys:
             notes.append(_NOT_SEEN)
         if self._tabs_lost:
             notes.append(_TABS_LOST)
-        if not data.strip(CTRL_C):
-            notes.append(await self._overtaken(next_byte))
         if modes.in_mode:
             notes.append("a person scrolls in this pane (copy mode); the keys went to the program all the same")
         return len(data), next_byte, "; ".join(filter(None, notes)), taken
@@ -308,24 +302,6 @@ class Keys:
 
     def _left(self) -> float:
         return max(self._until - self._pane.now, self._pane.answer_seconds)
-
-    async def _overtaken(self, since: int) -> str:
-        """Send the signal of a C-c that stands in the terminal after text that nobody reads; return a note on it."""
-        pane = self._pane
-        await self._port.within(self._left(), self._port.refresh())
-        modes = pane.terminal.tty_modes() if pane.reachable else None
-        if modes is None or not (modes.icanon and modes.isig and modes.echo):
-            return ""
-
-        def seen() -> bool:  # a shell that shows no C-c has its line modes for a moment before its prompt
-            return pane.session.prompt_end > since or pane.stream.ring.find(_CTRL_C_ECHO, since) >= 0
-
-        if await until(self._port, seen, ECHO_SECONDS):
-            return ""
-        group = pane.terminal.foreground_group()
-        if group is None or not pane.is_program(group) or not await self._port.signal("SIGINT", group):
-            return ""
-        return "the program does not read the text typed before C-c, so it was sent SIGINT directly"
 
     async def _marked(self, stroke: Stroke, modes: KeyModes, ended: int) -> bytes:
         """What is typed for a stroke, after a line that was ended at that offset; -1: none was.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, final
+from typing import TYPE_CHECKING, Literal
 
 from muxwire.shell.listener import PROMPT_GRACE
 
@@ -28,23 +28,6 @@ TICK_SECONDS = 1.0
 Outcome = Literal["ended", "timed_out", "interactive", "silent"]
 
 
-@final
-class Intervals:
-    """When a silent command is looked at next: at growing intervals."""
-
-    def __init__(self, now: float, delay: float) -> None:
-        """`delay`: seconds on top of the first interval, for another machine."""
-        self._delay = delay
-        self.restart()
-        self.next(now)
-
-    def next(self, now: float) -> None:
-        self.due = now + next(self._intervals, LOOK_EVERY)
-
-    def restart(self) -> None:
-        self._intervals = iter((LOOKS[0] + self._delay, *LOOKS[1:]))
-
-
 async def watched(
     port: Port,
     execution: Execution,
@@ -59,7 +42,9 @@ async def watched(
     """
     pane = port.pane
     deadline = pane.now + timeout
-    looks, reports = Intervals(pane.now, pane.round_trip), Intervals(pane.now, pane.round_trip)
+    looks, reports = iter(LOOKS), iter(LOOKS)
+    look_at = pane.now + pane.round_trip + next(looks)
+    report_at = pane.now + pane.round_trip + next(reports)
     examined = -1  # the end of what was written, at the newest look
 
     def over() -> bool:
@@ -70,23 +55,23 @@ async def watched(
         return deadline + PROMPT_GRACE - pane.now
 
     while not over():
-        seconds = min(deadline - pane.now, max(looks.due - pane.now, 0.0), TICK_SECONDS)
+        seconds = min(deadline - pane.now, max(look_at - pane.now, 0.0), TICK_SECONDS)
         if pane.stream.shown_end == examined:
             await port.wait(seconds)
         else:  # a question that is written now is to be looked at when it has stood there for the first interval
             await port.ended(execution, seconds)
-        if not over() and report is not None and reports.due <= pane.now:
-            reports.next(pane.now)
+        if not over() and report is not None and report_at <= pane.now:
+            report_at = pane.now + next(reports, LOOK_EVERY)
             await report(execution)
         if over():
             break
         written = pane.stream.shown_end != examined
-        early = pane.now < looks.due and not written
+        early = pane.now < look_at and not written
         if early and not (execution.started and examiner.begins_to_wait(execution)):
             continue
         if written:  # what asks has written something
-            looks.restart()
-        looks.next(pane.now)
+            looks = iter(LOOKS)
+        look_at = pane.now + next(looks, LOOK_EVERY) + (pane.round_trip if written else 0.0)
         if not execution.started:
             await port.within(limit(), ready.unstick(execution))
         elif pane.terminal.quiet():

@@ -63,7 +63,7 @@ async def end_strangers(pane: PaneState, seen: Mapping[int, str]) -> bool:
     return bool(readers)
 
 
-async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id: str) -> bool:
+async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     """Hang up on the pane's session, kill what stays, and kill the pane once its last bytes are here.
 
     `kill-pane` alone would leave `command &` running, and drop what tmux has not sent yet. With its last pane the
@@ -74,8 +74,6 @@ async def end_pane(pane: PaneState, runner: Runner, server: TmuxServer, pane_id:
     if pane.host.answers_now and (pane.session.running is not None or may_be_read(pane.session)):
         await end_strangers(pane, {})
     pane.session.hang_up()
-    if not pane.session.dead:
-        await runner.nested.hang_up()
     if not pane.session.dead:
         await pane.host.signal_session(pane.leader_pid, signal.SIGHUP, signal.SIGCONT, spare_leader=True)
         await pane.stream.until(lambda: pane.session.dead, HANGUP_GRACE)

@@ -688,7 +688,7 @@ class Tab:
                     return True
                 before, self.end_reason = self.end_reason, self.end_reason or reason
                 try:
-                    if ended := await end_pane(self.pane, self.runner, self.server, self.pane_id):
+                    if ended := await end_pane(self.pane, self.server, self.pane_id):
                         self._book.retire(self, reason)
                 finally:
                     if not self.pane.session.closed:
