@@ -2,7 +2,8 @@
 
 A wait sees the screen as a row of pictures. A match is new where a picture has more of the same text than the one
 before had, without what has scrolled off. So what a program draws once more is old, wherever it stands now, and what
-was away on one picture is new when it comes back.
+was away on one picture is new when it comes back. The text begins with the word that the match stands in: `1/301` is
+not yet there where a counter shows `301/301`. It ends with the match, for behind a prompt stands what is typed.
 """
 
 from __future__ import annotations
@@ -133,7 +134,7 @@ class NewMatches:
         stands, new = [], []
         for first, after in spans:
             line, place = typed_line(seen.text, first, after, self._typed)
-            kind = seen.text[first:after], line >= 0
+            kind = seen.text[_word_start(seen.text, first) : after], line >= 0
             left[kind] -= 1
             if left[kind] < 0 and not unknown:
                 if line >= 0 and len(echoed_at.setdefault(line, set()) | {place}) <= self._places:
@@ -143,6 +144,12 @@ class NewMatches:
             stands.append((seen.starts[seen.text.count("\n", 0, first)], kind))
         self._seen[seen.alternate], self._alternate = (seen, stands), seen.alternate
         return new
+
+
+def _word_start(text: str, first: int) -> int:
+    """Where the word begins in which a match does; a match that begins with a blank is in none."""
+    in_word = not text[first : first + 1].isspace()
+    return max(text.rfind(" ", 0, first), text.rfind("\n", 0, first)) + 1 if in_word else first
 
 
 def scrolled(before: Picture, after: Picture) -> int:
