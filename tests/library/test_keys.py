@@ -13,7 +13,6 @@ import pytest
 
 from muxwire.errors import InvalidArgument, MouseOff
 from muxwire.library.terminals import Terminals
-from muxwire.shell import send_keys
 from muxwire.shell.keys import KeyModes, after_keys, key_bytes, mistaken, strokes
 from muxwire.shell.look import TtyModes
 from muxwire.shell.send_keys import LINE_MAX, check_lines
@@ -238,13 +237,10 @@ async def test_what_cannot_be_typed_is_refused(terminals: Terminals, keys: list[
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash", "ksh"])
-async def test_what_comes_after_a_c_c_is_read_whole(
-    terminals: Terminals, tab: Tab, monkeypatch: pytest.MonkeyPatch, shell: str
-) -> None:
+async def test_what_comes_after_a_c_c_is_read_whole(terminals: Terminals, tab: Tab, shell: str) -> None:
     """A line editor throws away, with its line, the first keys that it has read before it sees to the signal."""
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    monkeypatch.setattr(send_keys, "ECHO_SECONDS", DEADLINE)  # zsh, which shows none, has its line modes for a moment
     await known_prompt(tab)
     for number in range(4):
         for keys in (["C-c", f"echo one {number}", "Enter"], ["C-c"], [f"echo two {number}", "Enter"]):

@@ -59,7 +59,7 @@ MUTATIONS = (
     ("tabs/event_log.py", "if len(found) == limit:", "if False:"),
     ("tabs/waits.py", "if asked.gone and not (asked.until or asked.regex):", "if False:"),
     ("testing/plugin.py", 'if report.when == "call" and report.failed and', "if"),
-    ("tmux/past.py", 'or (emptied[1] == b"h" and not before)', 'or emptied[1] == b"h"'),
+    ("tmux/past.py", "exact and following.sure", "exact"),
     ("tmux/rows.py", "if rows and not _BEGINS.match(line):", "if False:"),
     ("verbs/check.py", 'if one.unit == "ms" and (value < 0 or (least and not value)):', "if False:"),
     ("verbs/read.py", "number < one.least) or", "number < 0) or"),

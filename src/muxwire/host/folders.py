@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 # sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
 SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
-# What an instance without a name is called: it ends with its owner, the process of that number.
-EPHEMERAL = re.compile(r"e[0-9]+-[0-9a-f]{6}\Z")
+# What an instance without a name is called, and what muxwire has for a person's server (`a`): it ends with its owner,
+# the process of that number.
+EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 # Where instances are in $XDG_RUNTIME_DIR.
 _IN_RUNTIME_DIR = "muxwire"
 # What keeps the output of a pane while no process is attached.
@@ -35,7 +36,7 @@ _LABEL = re.compile(r"[0-9a-f]{16}")
 # Memory that looks like files (shm_overview(7)); Linux only.
 MEMORY = Path("/dev/shm")  # noqa: S108 - what we make there is a private directory
 # The directory for temporary files where TMPDIR is not set.
-_TEMPORARY = Path("/tmp")  # noqa: S108 - only compared with
+_TEMPORARY = Path("/tmp")  # noqa: S108 - as tmux has it
 
 
 @final
@@ -140,9 +141,7 @@ def folders_for(
     if runtime_home.is_absolute() and runtime_home.is_dir():
         runtime = memory = runtime_home / _IN_RUNTIME_DIR
     else:
-        import tempfile  # late: most have a runtime directory
-
-        runtime = Path(environ.get("TMPDIR") or tempfile.gettempdir()).absolute() / f"muxwire-{os.getuid()}"
+        runtime = Path(environ.get("TMPDIR") or _TEMPORARY).absolute() / f"muxwire-{os.getuid()}"
         # Every command's body is a file for a moment: on a disk that costs as much as running the command. But there
         # is only one MEMORY: with another TMPDIR an instance `main` is another instance, and must not share it.
         shared = runtime.parent == _TEMPORARY and os.access(MEMORY, os.W_OK | os.X_OK)

@@ -191,7 +191,7 @@ class Host(Protocol):
         """Write as a program there would, without waiting for a terminal that is stopped; False if not all went."""
 
     def print_mark(self, tty: str, mark: bytes, leader: int) -> None:
-        """Have a mark printed on a pane's terminal as soon as that takes it: one that is stopped (C-s), later.
+        """Have a mark printed on a pane's terminal; where that is stopped (C-s), perhaps not: it is printed again.
 
         Not once the pane's process, `leader`, has ended: the path may then be another terminal's.
         """

@@ -38,11 +38,11 @@ class InstanceLock:
         """Say where its file is, which is made when it is first tried, and where the instance's server listens."""
         self._path = path
         self._socket = str(socket or "")
-        self.held = self._released = False
+        self.held = False
         self.descriptor = -1
 
     def take(self) -> bool:
-        if not self._released and not self.held:
+        if not self.held:
             if self.descriptor < 0:
                 self.descriptor = _opened(self._path)
             if not locked(self.descriptor):
@@ -78,7 +78,6 @@ class InstanceLock:
                 os.ftruncate(self.descriptor, 0)
 
     def release(self) -> None:
-        self._released = True
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor, self.held = -1, False

@@ -34,15 +34,11 @@ if TYPE_CHECKING:
 
 # Before the bytes of a message: how many they are.
 LENGTH_BYTES = 4
-# Compiled patterns that are kept: a client waits for a few.
-_KEPT = 64
 # What a pattern may take of memory: matching a screen takes a few MB, compiling less.
 _MEMORY_BYTES = 1 << 30
 # A lower priority than that of the shells and tmux: a pattern that takes its whole time must not slow them down. At 10
 # a match would wait for long on a busy machine.
 _NICENESS = 5
-
-_compiled: dict[tuple[str, int], re.Pattern[str]] = {}
 
 
 def main(limit: float) -> None:
@@ -64,7 +60,7 @@ def answered(request: tuple[Any, ...], limit: float) -> tuple[bool, Any]:
     word, source, flags, *arguments = request
     signal.setitimer(signal.ITIMER_PROF, limit)
     try:
-        pattern = compiled(source, flags)
+        pattern = re.compile(source, flags)  # which keeps those that it was given last
         match word:
             case "check":
                 return True, pattern.match("") is not None
@@ -76,15 +72,6 @@ def answered(request: tuple[Any, ...], limit: float) -> tuple[bool, Any]:
         return False, str(error) or type(error).__name__
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def compiled(source: str, flags: int) -> re.Pattern[str]:
-    key = source, flags
-    if key not in _compiled:
-        if len(_compiled) >= _KEPT:
-            _compiled.clear()
-        _compiled[key] = re.compile(source, flags)
-    return _compiled[key]
 
 
 def search(pattern: re.Pattern[str], text: str, begin: int, at_line_end: bool) -> tuple[int, int] | None:

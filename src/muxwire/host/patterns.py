@@ -21,7 +21,7 @@ import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self, final
+from typing import IO, TYPE_CHECKING, Any, final
 
 import anyio
 import anyio.lowlevel
@@ -62,11 +62,6 @@ class Pattern:
 
     source: str
     flags: int = 0
-
-    @classmethod
-    def of_text(cls, text: str) -> Self:
-        """Return the pattern of exactly that text."""
-        return cls(re.escape(text))
 
     @property
     def plain(self) -> str | None:

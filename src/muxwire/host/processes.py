@@ -13,7 +13,6 @@ import re
 import socket
 import struct
 import termios
-import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -345,32 +344,19 @@ def device_of(tty_nr: int) -> int:
 
 
 def print_mark(tty: str, mark: bytes, leader: int) -> None:
-    """Write to the terminal of a pane whose process is `leader`, as soon as that takes it.
+    """Write to the terminal of a pane whose process is `leader`, unless that is stopped (C-s), or full.
 
-    One that is stopped, or full, is waited for in a thread. Nothing is written once the pane has ended: the path may
-    then be another terminal's, which the open descriptor rules out for what comes after the comparison.
+    Nothing is written once the pane has ended: the path may then be another terminal's, which the open descriptor rules
+    out for what comes after the comparison.
     """
     try:
         descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return  # the pane is gone
     process = stat_of(leader)
-    if process is None or device_of(process.tty) != os.fstat(descriptor).st_rdev:
-        os.close(descriptor)
-        return
-    with contextlib.suppress(OSError):
-        mark = mark[os.write(descriptor, mark) :]
-    if mark:
-        os.set_blocking(descriptor, True)
-        threading.Thread(target=_write_and_close, args=(descriptor, mark), name="muxwire-mark", daemon=True).start()
-    else:
-        os.close(descriptor)
-
-
-def _write_and_close(descriptor: int, data: bytes) -> None:
-    with contextlib.suppress(OSError):
-        while data:
-            data = data[os.write(descriptor, data) :]
+    if process is not None and device_of(process.tty) == os.fstat(descriptor).st_rdev:
+        with contextlib.suppress(OSError):
+            os.write(descriptor, mark)
     os.close(descriptor)
 
 

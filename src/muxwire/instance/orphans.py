@@ -6,7 +6,6 @@ person's server).
 
 from __future__ import annotations
 
-import re
 import shutil
 import time
 from contextlib import suppress
@@ -18,6 +17,7 @@ import anyio.to_thread
 
 from muxwire.client.liveness import Watchdog
 from muxwire.client.watchdog import process_table
+from muxwire.host.folders import EPHEMERAL
 from muxwire.host.processes import listening_pid, read_proc, started
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from muxwire.host.folders import Folders
 
-EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 # What a tmux server calls itself (server_start, server.c).
 _SERVER = b"tmux: server\n"
 # A directory without a server that is younger may be that of an instance which another container is just starting.

@@ -22,7 +22,6 @@ from typing import Final
 
 from muxwire.shell.bash import Bash
 from muxwire.shell.fish import Fish
-from muxwire.shell.foreign import foreign_end, foreign_wrap, probe
 from muxwire.shell.posix import Ash, Dash, Ksh
 from muxwire.shell.shell import CLEAR_LINE, CLEAR_TYPED, Launch, Shell, Wrapped
 from muxwire.shell.supervisor import SUPERVISOR, supervisor_argv
@@ -52,8 +51,5 @@ __all__ = (
     "Launch",
     "Shell",
     "Wrapped",
-    "foreign_end",
-    "foreign_wrap",
-    "probe",
     "supervisor_argv",
 )

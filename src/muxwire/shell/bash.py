@@ -55,15 +55,11 @@ class Bash(Shell):
 
     def compose(self, request: Request) -> Wrapped:
         """One file; a key has readline type the line."""
-        if request.nested:
+        if request.again is not None:
             files = ((request.stem, one_file(request, BUILTIN, first=_FORGET % request.stem.encode())),)
             # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
-            return Wrapped(files, CLEAR_TYPED + self.path_line(request.file, request.again) + b"\r")
+            return Wrapped(files, CLEAR_TYPED + source_line(request.file, request.again, BUILTIN) + b"\r")
         return Wrapped(((request.stem, self._text(request)),), LINE_KEY)
-
-    def path_line(self, file: PurePath, again: int | None) -> bytes:
-        """A dot script, whose path is all that has to be typed."""
-        return source_line(file, again, BUILTIN)
 
     @staticmethod
     def _text(request: Request) -> bytes:

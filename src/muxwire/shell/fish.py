@@ -57,28 +57,25 @@ class Fish(Shell):
         script = request.stem + "b"
         files = ((script, request.command + b"\n"),) if request.isolated else ()
         body = self._apart(request, script) if request.isolated else request.command + b"\n"
-        body += _PUT_BACK if _MAY_ERASE.search(request.command) and not request.nested else b""
+        body += _PUT_BACK if _MAY_ERASE.search(request.command) and request.again is None else b""
         keep = b"set -g __muxwire_w $PWD\n" if request.isolated else b""
         start = (
             b"set -l s $status\n" + _SCREEN_BACK + keep + b"set -g __muxwire_c " + fish_quote(body)
             + b"\nset -g __muxwire_d " + request.command_id + b"\n" + repair + prints + b"\nreturn $s\n"
         )  # fmt: skip
-        if not request.nested:
+        if request.again is None:
             return Wrapped((*files, (request.stem, start)), self.private_key)
         end = (
             b"set -l s $status\n" + BACK + b"\nbuiltin printf '" + end_format(request.command_id)
             + b"' $s \"$PWD\" >/dev/tty 2>/dev/null\nreturn $s\n"
         )  # fmt: skip
         # Our key set aside what was typed, but our line was not run. So that is back on the line, to be set aside anew.
-        aside = PRIVATE_KEY[: len(PRIVATE_KEY) // 2] if request.again is not None else b""
-        typed = aside + CLEAR_LINE + self.path_line(request.file, request.again) + b"\r"
+        aside = PRIVATE_KEY[: len(PRIVATE_KEY) // 2]
+        # Two files, with the body between: `eval` in a sourced file would name that in each error.
+        first, last = (typed_path(request.tab_folder / (request.stem + more), fish=True) for more in ("", _ENDS))
+        line = b" __muxwire_h %d; builtin source " % request.again + first
+        typed = aside + CLEAR_LINE + line + b"; eval $__muxwire_c; builtin source " + last + b"\r"
         return Wrapped((*files, (request.stem, start), (request.stem + _ENDS, end)), typed)
-
-    def path_line(self, file: PurePath, again: int | None) -> bytes:
-        """Two files, with the body between: `eval` in a sourced file would name that in each error."""
-        first, last = (typed_path(path, fish=True) for path in (file, file.with_name(file.name + _ENDS)))
-        line = b" __muxwire_h %d;" % again if again is not None else b""
-        return line + b" builtin source " + first + b"; eval $__muxwire_c; builtin source " + last
 
     def _apart(self, request: Request, script: str) -> bytes:
         """Run the body's file in a function; only what it sets globally stays, as there is no subshell."""

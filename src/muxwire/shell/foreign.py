@@ -64,15 +64,13 @@ def probe(probe_id: str) -> bytes:
     return b" \\printf '\\033]7770;H;%s;%%.1s;%%s;%%s%%.0s\\007' %s >/dev/tty 2>/dev/null\r" % (token, words)
 
 
-def foreign_end(command_id: str, before: bytes, *, fish: bool = False, token: str = "") -> bytes:
+def foreign_end(command_id: str, before: bytes, *, fish: bool, token: str) -> bytes:
     """Return the line that prints `before`, and E with the last status: C-c threw the rest of a typed line away.
 
-    With `token` it is for the shell of that token; another one says H, with the command's id and its own token.
+    It is for the shell of that token; another one says H, with the command's id and its own token.
     """
     mark, key = command_id.encode(), token.encode()
     end = _end(mark, before, fish=fish, returns=_FISH_RETURNS if fish else b"")
-    if not token:
-        return b" " + end + b"\r"
     other = b"\\printf '" + printf_format(before) + b"\\033]7770;H;" + mark + b";\\047;%s;%s\\007' "
     if fish:
         end = _FISH_RETURNS + b"__muxwire_r $__muxwire_s; " + end
@@ -93,6 +91,10 @@ def foreign_command(
 ) -> Wrapped:
     """Make a command ready for a foreign shell, which reads files in `folder` unless that is None.
 
+    What is typed: the command in octal, in pieces, then `before` and S, `eval`, E. `before` is printed verbatim; if it
+    is not empty, B between two pieces shows a reader that muxwire typed them. Another shell than that of the listener's
+    token runs none of it.
+
     fish has no subshell: what a command with `env` or `cwd` sets globally stays, and `exit` ends the shell.
     """
     fish, body = listener.fish, command
@@ -104,54 +106,31 @@ def foreign_command(
         run = there + b"begin; __muxwire_r $s; eval " + fish_quote(command) + b"; end"
         body = b"set -g __muxwire_w $PWD; begin; set -l s $status; " + b"; ".join((*sets, run))
         body += b"; end; set -g __muxwire_s $status; builtin cd $__muxwire_w; __muxwire_r $__muxwire_s"
-    by_file = folder is not None and len(body) >= FILE_MIN
-    lines = foreign_wrap(
-        body, command_id, fish=fish, before=before, status=listener.status, token=listener.token,
-        file=folder / FILE if folder is not None and by_file else None, forget=listener.name,
-    )  # fmt: skip
-    return Wrapped(((FILE, body),) if by_file else (), b"".join(lines))
-
-
-def foreign_wrap(
-    command: bytes,
-    command_id: str,
-    *,
-    fish: bool = False,
-    before: bytes = b"",
-    status: int = 0,
-    token: str = "",
-    file: PurePath | None = None,
-    forget: str = "",
-) -> list[bytes]:
-    """Return the lines to type, each with its Enter: the command in octal, in pieces, then `before` and S, `eval`, E.
-
-    `before` is printed verbatim; if it is not empty, B between two pieces shows a reader that muxwire typed them.
-    `status` is what the command finds as the last one. With `token` another shell than that runs none of it. `file`:
-    the shell reads the command there. `forget`: the kind of shell,
-    whose history is to forget the lines.
-    """
-    mark = command_id.encode()
-    pieces = [_octal(command[at : at + _PIECE]) for at in range(0, len(command), _PIECE)]
+    mark, token = command_id.encode(), listener.token.encode()
+    files: tuple[tuple[str, bytes], ...] = ()
+    pieces = [_octal(body[at : at + _PIECE]) for at in range(0, len(body), _PIECE)]
     lines = []
-    body = b"\\printf '" + b"".join(pieces) + b"'"
-    if file is not None:
-        body = (b"" if fish else b"\\") + b"command cat " + typed_path(file, fish=fish)  # `\c` is a control key in fish
+    text = b"\\printf '" + b"".join(pieces) + b"'"
+    if folder is not None and len(body) >= FILE_MIN:
+        files = ((FILE, body),)
+        # `\c` is a control key in fish.
+        text = (b"" if fish else b"\\") + b"command cat " + typed_path(folder / FILE, fish=fish)
     elif len(pieces) > 1:
-        sets, empty = (b" set -g __muxwire_b ", b"''") if fish else (b" __muxwire_b=", b"")
+        variable, empty = (b" set -g __muxwire_b ", b"''") if fish else (b" __muxwire_b=", b"")
         goes_on = b"; \\printf '\\033]7770;B;" + mark + b";2\\007' >/dev/tty" if before else b""
-        lines = [sets + empty + b"\r"]
-        lines += [sets + b"$__muxwire_b'" + piece + b"'" + goes_on + b"\r" for piece in pieces]
-        body = b'\\printf "$__muxwire_b"'
+        lines = [variable + empty + b"\r"]
+        lines += [variable + b"$__muxwire_b'" + piece + b"'" + goes_on + b"\r" for piece in pieces]
+        text = b'\\printf "$__muxwire_b"'
     start = b"\\printf '" + printf_format(before) + b"\\033]7770;S;" + mark + b"\\007' >/dev/tty; "
     end = _end(mark, b"", fish=fish, returns=b"")
     if fish:
-        line = b"set -g __muxwire_b (" + body + b" | string collect); " + _FISH_RETURNS + start
-        line += b"__muxwire_r %d; eval $__muxwire_b; " % status + end
-        return [*lines, b" " + (_FISH_IF % token.encode() + line + b"; end" if token else line) + b"\r"]
-    line = _ONLY_IN % token.encode() if token else b" "
-    line += b'__muxwire_b="$(' + body + b')"; { ' + _FORGET.get(forget, b"") + start
-    line += b"(\\exit %d) && :; " % status if status else b""
-    return [*lines, line + b'} 2>/dev/null; \\eval "$__muxwire_b"; ' + end + b"\r"]
+        line = b" " + _FISH_IF % token + b"set -g __muxwire_b (" + text + b" | string collect); "
+        line += _FISH_RETURNS + start + b"__muxwire_r %d; eval $__muxwire_b; " % listener.status + end + b"; end\r"
+    else:
+        line = _ONLY_IN % token + b'__muxwire_b="$(' + text + b')"; { ' + _FORGET.get(listener.name, b"") + start
+        line += b"(\\exit %d) && :; " % listener.status if listener.status else b""
+        line += b'} 2>/dev/null; \\eval "$__muxwire_b"; ' + end + b"\r"
+    return Wrapped(files, b"".join((*lines, line)))
 
 
 def _end(mark: bytes, before: bytes, *, fish: bool, returns: bytes) -> bytes:

@@ -79,16 +79,13 @@ def env_file(folder: PurePath, name: str) -> dict[str, str]:
     return {"MUXWIRE_FILES": str(folder), "ENV": f"$MUXWIRE_FILES/{name}"}
 
 
-def source_line(file: PurePath, again: int | None, words: Words) -> bytes:
-    """The line that names the wrapper's file.
+def source_line(file: PurePath, again: int, words: Words) -> bytes:
+    """The line that names the wrapper's file, where the one that uses the shell's variables was not run.
 
-    It is for a shell that muxwire did not start, or for its own where the line that uses its variables was not run
-    (`again`): then a function puts back what was in its way.
+    First a function puts back what may have been in its way; `again` as for `Shell.wrap`.
     """
-    mend = b""
-    if again is not None:
-        mend = b"__muxwire_h '" + words.builtin + b". /dev/null && ' %d&&:;" % again
-    return b" " + mend + words.builtin + b". " + typed_path(file)
+    mend = b" __muxwire_h '" + words.builtin + b". /dev/null && ' %d&&:;" % again
+    return mend + words.builtin + b". " + typed_path(file)
 
 
 def body_to_eval(request: Request, words: Words) -> bytes:
@@ -181,18 +178,15 @@ class PlainSh(Shell):
 
     def compose(self, request: Request) -> Wrapped:
         """One file, as for bash."""
-        wrapper = one_file if request.nested else text_to_eval
+        wrapper = text_to_eval if request.again is None else one_file
         files = ((request.stem, wrapper(request, COMMAND, start_apart=self.start_apart)),)
         return Wrapped(files, self.typed(request))
 
     def typed(self, request: Request) -> bytes:
         """The line that runs the wrapper."""
-        line = self.path_line(request.file, request.again) if request.nested else self.typed_line
+        again = request.again
+        line = self.typed_line if again is None else source_line(request.file, again, COMMAND)
         return CLEAR_LINE + line + self.enter
-
-    def path_line(self, file: PurePath, again: int | None) -> bytes:
-        """As for bash."""
-        return source_line(file, again, COMMAND)
 
 
 @final

@@ -23,11 +23,6 @@ CLEAR_TYPED = b" " + CLEAR_LINE
 WRAPPER = "c"
 
 
-def own_wrapper(command_id: str) -> str:
-    """The name of a wrapper that no other command has."""
-    return f"{WRAPPER}-{command_id}"
-
-
 @final
 @dataclass(frozen=True, slots=True)
 class Launch:
@@ -49,7 +44,10 @@ class Wrapped:
 @final
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One command to wrap; the fields are `Shell.wrap`'s."""
+    """One command to wrap; the fields are `Shell.wrap`'s.
+
+    Where `again` is not None, the path of the wrapper is typed: a line that uses our variables was lost.
+    """
 
     command: bytes
     command_id: bytes
@@ -61,14 +59,9 @@ class Request:
     again: int | None
 
     @property
-    def nested(self) -> bool:
-        """Whether the path of the wrapper is typed: a line that uses our variables was lost."""
-        return self.again is not None
-
-    @property
     def stem(self) -> str:
         """The wrapper's name; of one whose path is typed a name that no other line of a history has."""
-        return own_wrapper(self.command_id.decode()) if self.nested else WRAPPER
+        return WRAPPER if self.again is None else f"{WRAPPER}-{self.command_id.decode()}"
 
     @property
     def file(self) -> PurePath:
@@ -141,10 +134,6 @@ class Shell(ABC):
         return self.compose(
             Request(command, command_id.encode(), tab_folder, redraw, env or {}, cwd, repair_tty, again)
         )
-
-    @abstractmethod
-    def path_line(self, file: PurePath, again: int | None) -> bytes:
-        """The line, as a line editor shows it, that runs the wrapper by its path; `again` as for `wrap`."""
 
     @abstractmethod
     def compose(self, request: Request) -> Wrapped:

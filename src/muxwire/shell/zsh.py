@@ -65,8 +65,8 @@ class Zsh(Shell):
     def compose(self, request: Request) -> Wrapped:
         """Two files: one that prints S, and the body."""
         body = body_to_eval(replace(request, command=_TRAILING.sub(rb"\1", request.command)), BUILTIN)
-        if request.nested:
-            return self._nested(request, body)
+        if request.again is not None:
+            return self._by_path(request, body, request.again)
         script = request.stem + "b"
         files = [(script, body)]
         if _USES_ITS_ALIAS.search(body):
@@ -76,16 +76,12 @@ class Zsh(Shell):
         files.append((request.stem, self._start(request, name, ends=not GOES_ON.search(body))))
         return Wrapped(tuple(files), self.private_key)
 
-    def _nested(self, request: Request, body: bytes) -> Wrapped:
+    def _by_path(self, request: Request, body: bytes, again: int) -> Wrapped:
         """S is the body file's first line, E comes from the file that is typed."""
         name = request.stem + "b"
         line = BUILTIN.builtin + b". " + self._path(request, name) + b"; " + end_group(request, BUILTIN) + b"\n"
         files = ((name, self._start(request, b"") + body), (request.stem, line))
-        return Wrapped(files, CLEAR_LINE + self.path_line(request.file, request.again) + b"\r")
-
-    def path_line(self, file: PurePath, again: int | None) -> bytes:
-        """As for bash."""
-        return source_line(file, again, BUILTIN)
+        return Wrapped(files, CLEAR_LINE + source_line(request.file, again, BUILTIN) + b"\r")
 
     def _start(self, request: Request, script: bytes, *, ends: bool = False) -> bytes:
         """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.

@@ -63,7 +63,7 @@ class Wanted:
         if asked.gone and not (asked.until or asked.regex):
             raise InvalidArgument("gone needs a text or a regex", remedy="name it with until or regex")
         pattern = Pattern(asked.regex, re.MULTILINE) if asked.regex else None
-        pattern = Pattern.of_text(asked.until) if asked.until else pattern
+        pattern = Pattern(re.escape(asked.until)) if asked.until else pattern
         ends = (asked.exit, asked.prompt, asked.bell) if isinstance(asked, Wait) else (False, False, False)
         idle = asked.idle or (None if pattern or asked.stable or any(ends) else SILENCE_SECONDS)
         return cls(pattern, idle, *ends, asked.gone, asked.stable or None)

@@ -9,7 +9,6 @@ many have come back. What a program asked of its terminal then is answered to th
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import tty
 from contextlib import suppress
@@ -30,7 +29,6 @@ from muxwire.tmux.program import program_for, read_version
 from muxwire.tmux.screens import FORMAT, Look, check_scrollback, facts_of, flags_above, row_flags
 from muxwire.tmux.start import HISTORY_LIMIT, KEEPER
 from muxwire.vt.readable import SIZE, first_switch
-from muxwire.vt.screens import ANY_SWITCH, on_alternate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
 
 # So much before the moment that is asked for is played at most, which takes tmux some 0.2 s.
 PLAYED = 1 << 20
-# What makes an empty screen with the cursor at home (terminfo's `clear` and `rs1`), or shows the other screen.
-_EMPTIED = re.compile(rb"\x1bc|\x1b\[(?:1;1)?H\x1b\[[02]?J|\x1b\[2J\x1b\[(?:1;1)?H|" + ANY_SWITCH.encode())
 _ALTERNATE_ON = b"\x1b[?1049h"
 # One write; what the terminal takes of it waits until tmux reads it.
 _PIECE = 1 << 16
@@ -66,22 +62,16 @@ class Scene:
 def scene(data: bytes, base: int, sizes: Sequence[PaneSize]) -> Scene:
     """How to play `data`, an output from the offset `base` on, in these sizes, which are in order.
 
-    What a screen shows was written since it was last empty. So the output is played from its beginning; if that is not
-    here, from the last place where the screen was emptied, unless a program has left it since. After an empty screen
-    nothing before it matters, until the size changes: then rows from above may come back.
+    What a screen shows was written since it was last empty, so it is certain where the output is played from its
+    beginning. If that is not here, rows that were written before may be missing.
     """
-    whole = exact = base == 0 and all(size.blank for size in sizes)
-    begin, end, alternate = base, base + len(data), first_switch(data) is False
-    if not whole:
-        for emptied in [*_EMPTIED.finditer(data)][-1:]:
-            before = on_alternate(data[: emptied.start()])
-            if emptied[1] is None or (emptied[1] == b"h" and not before):
-                begin, exact, alternate = base + emptied.start(), True, bool(before)
-    size, at, pieces = PaneSize(0, *SIZE), begin, list[tuple[PaneSize, bytes]]()
+    exact = base == 0 and all(size.blank for size in sizes)
+    end, alternate = base + len(data), first_switch(data) is False
+    size, at, pieces = PaneSize(0, *SIZE), base, list[tuple[PaneSize, bytes]]()
     for following in sizes:
-        if begin < following.at <= end:
+        if base < following.at <= end:
             pieces.append((size, data[at - base : following.at - base]))
-            at, exact = following.at, exact and whole and following.sure
+            at, exact = following.at, exact and following.sure
         if following.at <= end:
             size = following
     return Scene(_ALTERNATE_ON if alternate else b"", (*pieces, (size, data[at - base :])), end, exact)

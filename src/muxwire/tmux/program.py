@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 
 
 MINIMUM_VERSION = (3, 3)
-# Package managers, in the order in which they are looked for: a Mac or a Linux with brew may have another, too.
+# Package managers, in the order in which they are looked for.
 _MANAGERS = {
     "apt-get": ("apt-get update", "apt-get install -y tmux"),
     "dnf": ("dnf install -y tmux",),
     "apk": ("apk add tmux",),
     "pacman": ("pacman -S tmux",),
     "zypper": ("zypper install tmux",),
-    "brew": ("brew install tmux",),
 }
-_RUNS_AS_USER = "brew"
 _VERSION = re.compile(r"(?:next-)?(\d+)\.(\d+)")
 # `tmux -V` only prints.
 _VERSION_SECONDS = 2.0
@@ -45,7 +43,7 @@ def how_to_install(host: Host) -> str:
     manager = next((name for name in _MANAGERS if host.which(name)), "")
     if not manager:
         return "install tmux 3.3 or newer with the system's package manager"
-    sudo = "" if manager == _RUNS_AS_USER or os.geteuid() == 0 else "sudo "
+    sudo = "" if os.geteuid() == 0 else "sudo "
     return f"install tmux 3.3 or newer: {' && '.join(sudo + command for command in _MANAGERS[manager])}"
 
 

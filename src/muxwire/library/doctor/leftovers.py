@@ -14,9 +14,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from muxwire.client.watchdog import process_table
+from muxwire.host.folders import EPHEMERAL
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import holder
-from muxwire.instance.orphans import EPHEMERAL, is_served, served
+from muxwire.instance.orphans import is_served, served
 from muxwire.library.doctor.finding import Finding, ok, warning
 
 if TYPE_CHECKING:
