@@ -151,6 +151,13 @@ def environ(folder: Path) -> dict[str, str]:
     return environ_of(folder / "home", runtime=folder / "run") | {"LOGNAME": os.environ.get("LOGNAME", "root")}
 
 
+@pytest.fixture
+async def alone(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
+    """An instance for one test."""
+    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
+        yield opened
+
+
 @pytest.fixture(scope="module")
 async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
     async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from muxwire import Tab
 from muxwire.client.watchdog import process_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from muxwire import Terminals
 
 _LOOK_SECONDS = 0.02
 _OWNER_SECONDS = 50
@@ -54,6 +57,13 @@ async def gone(pids: Iterable[int], *paths: Path) -> None:
                 os.close(descriptor)
     while any(path.exists() for path in paths):
         await anyio.sleep(_LOOK_SECONDS)
+
+
+async def server_pid(opened: Terminals | Tab) -> int:
+    """The process of the tmux server that terminals, or a tab, have."""
+    client = opened.client if isinstance(opened, Tab) else (await opened.server()).client
+    (answer,) = await client.command("display-message", "-p", "#{pid}")
+    return int(answer)
 
 
 def children_of(pid: int) -> set[int]:

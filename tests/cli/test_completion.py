@@ -87,15 +87,24 @@ def offered(*words: str) -> list[str]:
     return [value for value, _ in candidates(command_line(), list(words), Caller())]
 
 
-def test_what_is_offered() -> None:
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["sna"], ["snapshot"]),
+        (["completion", ""], ["bash", "zsh", "fish"]),
+        (["help", "sna"], ["snapshot"]),
+        (["run", "--timeout", ""], []),
+        (["run", "--timeout", "5", ""], [":commands", ":files"]),
+        (["run", "--", "--"], [":commands", ":files"]),  # they belong to the command
+        (["rec", ""], [":files"]),
+        (["nosuchverb", "x"], []),
+        (["logs", "-f", "--he"], ["--help"]),
+    ],
+)
+def test_completion__offers_exactly_that(words: list[str], values: list[str]) -> None:
+    assert offered(*words) == values
+
+
+def test_completion__offers_every_verb_and_option() -> None:
     assert set(offered("")) >= {"serve", "ls", "new", "run", "attach", "completion", "doctor"}
-    assert offered("sna") == ["snapshot"]
-    assert offered("completion", "") == ["bash", "zsh", "fish"]
-    assert offered("help", "sna") == ["snapshot"]
-    assert offered("run", "--timeout", "") == []
-    assert offered("run", "--timeout", "5", "") == [":commands", ":files"]
-    assert offered("run", "--", "--") == [":commands", ":files"]  # they belong to the command
     assert "--regex" in offered("wait", "--until", "x", "--")
-    assert offered("rec", "") == [":files"]
-    assert offered("nosuchverb", "x") == []
-    assert "--help" in offered("logs", "-f", "--h")

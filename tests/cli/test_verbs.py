@@ -57,25 +57,25 @@ def test_a_picture_of_a_screen(place: Place, tab: str) -> None:
 
 
 def test_exit_codes(place: Place, tab: str) -> None:
-    def code(*arguments: str) -> int:
-        return place.run(*arguments).returncode
-
-    assert code("run", "-t", tab, "exit_with() { return $1; }; exit_with 3") == 3
-    assert code("run", "-t", tab, "sh -c 'kill -9 $$'") == 137
-    assert code("run", "-t", tab, "nosuchprogram") == 127
-    assert code("run", "-t", tab, "--timeout", "0.3", "sleep 1000") == 125
-    assert code("run", "-t", "nosuchtab", "true") == 126
-    assert code("run", "-t", tab) == 2
-    assert code("run", "-t", tab, "--timeout", "soon", "true") == 2
-    assert code("wait", "-t", tab, "--until", "never", "--timeout", "0.2") == 124
-    assert code("wait", "-t", tab, "--until", "x", "--regex", "y") == 2
-    assert code("wait", "-t", tab) == 0  # for silence
-    assert code("snapshot", "-t", "nosuchtab") == 1
-    assert code("kill", "nosuchtab") == 1
-    assert code("nonsense") == 2
-    assert code() == 2
     gone = place.ok("new", "--", "sh", "-c", "exit 5").strip()
-    assert code("wait", "-t", gone, "--until", "never") == 1
+    for words, code in (
+        (("run", "-t", tab, "exit_with() { return $1; }; exit_with 3"), 3),
+        (("run", "-t", tab, "sh -c 'kill -9 $$'"), 137),
+        (("run", "-t", tab, "nosuchprogram"), 127),
+        (("run", "-t", tab, "--timeout", "0.3", "sleep 1000"), 125),
+        (("run", "-t", "nosuchtab", "true"), 126),
+        (("run", "-t", tab), 2),
+        (("run", "-t", tab, "--timeout", "soon", "true"), 2),
+        (("wait", "-t", tab, "--until", "never", "--timeout", "0.2"), 124),
+        (("wait", "-t", tab, "--until", "x", "--regex", "y"), 2),
+        (("wait", "-t", tab), 0),  # for silence
+        (("wait", "-t", gone, "--until", "never"), 1),
+        (("snapshot", "-t", "nosuchtab"), 1),
+        (("kill", "nosuchtab"), 1),
+        (("nonsense",), 2),
+        ((), 2),
+    ):
+        assert place.run(*words).returncode == code, words
 
 
 def test_run_is_exact(place: Place, tab: str) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from muxwire import Tab
 from tests.deadline import DEADLINE
 from tests.far.proxied import Proxied, place_of, proxied
+from tests.processes import server_pid
 
 
 @pytest.fixture
@@ -22,11 +22,6 @@ async def box(folder: Path, environ: dict[str, str]) -> AsyncIterator[Proxied]:
     with anyio.fail_after(DEADLINE):
         async with proxied(folder, environ) as opened:
             yield opened
-
-
-async def server_of(tab: Tab) -> int:
-    (pid,) = await tab.client.command("display-message", "-p", "#{pid}")
-    return int(pid)
 
 
 async def gone(path: Path) -> None:
@@ -47,20 +42,20 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, fold
     """As systemd-tmpfiles does, or a build's `rm -rf /tmp/*`."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("kept=yes")
-    pid, there = await server_of(tab), place_of(tab)
+    pid, there = await server_pid(tab), place_of(tab)
     remove(there / removed, folder)
     while not (there / "s").exists():  # the helper asks for it
         await anyio.sleep(0.05)
     await box.cut(tab, "kill")
     assert (await tab.execute("echo $kept", timeout=DEADLINE)).output == "yes\n"
-    assert await server_of(tab) == pid
+    assert await server_pid(tab) == pid
 
 
 async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
     there = place_of(tab)
-    os.kill(await server_of(tab), signal.SIGKILL)
+    os.kill(await server_pid(tab), signal.SIGKILL)
     await gone(there)
     while not tab.pane.session.dead:
         await tab.pane.stream.changed()

@@ -18,6 +18,7 @@ from muxwire.tabs.listing import LISTED_SECONDS
 from tests.deadline import DEADLINE
 from tests.far.proxied import Proxied, proxied
 from tests.library.opened import known_prompt
+from tests.processes import server_pid
 
 # Ten times as much as is kept.
 LINES = 100_000
@@ -95,7 +96,7 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
     await known_prompt(tab)
-    (server,) = await tab.client.command("display-message", "-p", "#{pid}")
+    server = await server_pid(tab)
     await box.outage(tab)
     with pytest.raises(TabUnavailable, match="never ran: its line was never sent: the connection to box is lost"):
         await tab.execute(f"touch {ran}", timeout=0.3)
@@ -108,7 +109,7 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
         tasks.start_soon(call)
         while tab.pane.session.running is None:
             await anyio.sleep(0.01)
-        os.kill(int(server), signal.SIGKILL)
+        os.kill(server, signal.SIGKILL)
         box.over()
     assert not ran.exists()
 

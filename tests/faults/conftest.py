@@ -25,13 +25,11 @@ most of them happen at random.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import muxwire
-from muxwire.library.opening import own_terminals
 from tests.users import environ_of, short_folder
 
 
@@ -46,9 +44,3 @@ def folder() -> Iterator[Path]:
 def environ(folder: Path) -> dict[str, str]:
     (folder / ".bashrc").write_text("PS1='b$ '\n")
     return environ_of(folder, runtime=folder / "run") | {"MUXWIRE_STATE_DIR": str(folder / "state")}
-
-
-@pytest.fixture
-async def alone(environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
-    async with own_terminals(environ=environ) as opened:
-        yield opened

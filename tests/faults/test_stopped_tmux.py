@@ -13,10 +13,10 @@ from muxwire.client import client as patience
 from muxwire.errors import TabUnavailable, TmuxSilent
 from muxwire.shell import stop
 from tests.library.opened import known_prompt
-from tests.processes import stopped
+from tests.processes import server_pid, stopped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable
+    from collections.abc import Awaitable
     from pathlib import Path
 
 # In place of ten seconds; longer than a busy machine takes to answer.
@@ -28,9 +28,8 @@ ENDS = 60
 
 
 @pytest.fixture
-async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
-    async with muxwire.open_terminals(state_dir=folder / "stopped", environ=environ) as opened:
-        yield opened
+def terminals(alone: muxwire.Terminals) -> muxwire.Terminals:
+    return alone
 
 
 @pytest.fixture
@@ -40,11 +39,6 @@ async def tab(terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch) -> 
         await known_prompt(tab)
     monkeypatch.setattr(patience, "ANSWER_SECONDS", SOON)
     return tab
-
-
-async def server_pid(terminals: muxwire.Terminals) -> int:
-    (answer,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
-    return int(answer)
 
 
 async def refused(call: Awaitable[object], pid: int) -> None:

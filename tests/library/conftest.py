@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 import signal
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
 from muxwire import Tab, Terminals
-from tests.library.opened import processes, tab_for
+from tests.library.opened import SHELLS, processes, tab_for
 
 _SECONDS = itertools.count(86_400 + os.getpid() * 1000)
 
@@ -25,6 +26,15 @@ def shell() -> str:
 async def tab(terminals: Terminals, shell: str) -> AsyncIterator[Tab]:
     async with tab_for(terminals, shell) as made:
         yield made
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+async def any_tab(request: pytest.FixtureRequest, terminals: Terminals) -> AsyncIterator[Tab]:
+    """A tab of each shell, for all tests of a file."""
+    made = await terminals.create_tab(shell=shutil.which(request.param), cwd="/")
+    await made.execute("true")
+    yield made
+    await made.close(force=True)
 
 
 @pytest.fixture

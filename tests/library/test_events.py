@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 import anyio
 import pytest
@@ -16,13 +15,6 @@ from muxwire.shell.authors import TYPED_AHEAD
 from muxwire.tabs.event_log import KINDS, EventFilter, EventLog, TabEvent
 from tests.deadline import DEADLINE
 from tests.library.attached import person
-
-
-@pytest.fixture
-async def alone(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
-    """An instance of its own: cursors from 0, nobody attached."""
-    async with muxwire.open_terminals(state_dir=folder / "state", environ=environ) as opened:
-        yield opened
 
 
 async def until(

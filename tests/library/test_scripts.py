@@ -4,35 +4,26 @@ from __future__ import annotations
 
 import shutil
 import stat
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from muxwire import InvalidArgument, Tab, Terminals
-from tests.library.opened import SHELLS
 
 
-@pytest.fixture(scope="module", params=SHELLS)
-async def tab(request: pytest.FixtureRequest, terminals: Terminals) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which(request.param), cwd="/")
-    yield made
-    await made.close(force=True)
-
-
-async def test_python_gets_code_and_arguments_as_they_are(tab: Tab) -> None:
+async def test_python_gets_code_and_arguments_as_they_are(any_tab: Tab) -> None:
     code = "import sys\nfor a in sys.argv[1:]: print(repr(a))\nprint('ü', \"it's\")\nsys.exit(3)\n"
     args = ["a b", "it's", "\\", "$x", "*", "", "ü\n", "-c"]
-    result = await tab.execute_script("python", code, args=args)
+    result = await any_tab.execute_script("python", code, args=args)
     assert result.output == "".join(f"{a!r}\n" for a in args) + "ü it's\n", result
     assert (result.exit_code, result.state) == (3, "prompt")
     assert Path(result.script_path).read_text() == code
 
 
-async def test_a_shell_script_runs_in_the_tab_s_kind_of_shell(tab: Tab) -> None:
-    fish = tab.pane.shell is not None and tab.pane.shell.name == "fish"
+async def test_a_shell_script_runs_in_the_tab_s_kind_of_shell(any_tab: Tab) -> None:
+    fish = any_tab.pane.shell is not None and any_tab.pane.shell.name == "fish"
     code = "for i in 1 2; echo $i; end; echo $argv" if fish else 'for i in 1 2; do echo $i; done; echo "$@"'
-    result = await tab.execute_script("shell", code, args=["x y"])
+    result = await any_tab.execute_script("shell", code, args=["x y"])
     assert (result.output, result.exit_code) == ("1\n2\nx y\n", 0), result
 
 
@@ -53,10 +44,9 @@ async def test_a_script_s_file_is_private_and_stays_while_it_runs(terminals: Ter
 
 async def test_a_script_that_was_refused_leaves_no_file(terminals: Terminals) -> None:
     made = await terminals.create_tab(shell=shutil.which("bash"))
-    with pytest.raises(InvalidArgument):
-        await made.execute_script("python", "1", args=["\0"])
-    with pytest.raises(InvalidArgument):
-        await made.execute_script("python", "1", cwd="/nowhere")
+    for wrong in ({"args": ["\0"]}, {"cwd": "/nowhere"}):
+        with pytest.raises(InvalidArgument):
+            await made.execute_script("python", "1", **wrong)
     assert not list(made.log_path.parent.glob(f"{made.log_path.stem}.script*"))
 
 

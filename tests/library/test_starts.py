@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,18 +9,14 @@ import pytest
 from muxwire import ExecutionResult, ProcessStart, Tab, TabUnavailable, Terminals
 from muxwire.tabs import processes
 from tests.deadline import DEADLINE
-from tests.library.opened import SHELLS
 
 # Seconds, of which the first are over before a shell can have taken the line.
 HARDLY_ANY = (0.0001, 0.001, 0.002, 0.005, 0.01, 0.03)
 
 
-@pytest.fixture(scope="module", params=SHELLS)
-async def tab(request: pytest.FixtureRequest, terminals: Terminals) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which(request.param), cwd="/")
-    await made.execute("true")
-    yield made
-    await made.close(force=True)
+@pytest.fixture(scope="module")
+def tab(any_tab: Tab) -> Tab:
+    return any_tab
 
 
 def said(begun: ProcessStart) -> tuple[bool, bool | None, int | None, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -14,16 +13,8 @@ from muxwire import Tab, Terminals
 from muxwire.pane.state import end_of
 from muxwire.pane.stream import PaneStream
 from tests.deadline import DEADLINE
-from tests.library.opened import SHELLS, known_prompt
+from tests.library.opened import known_prompt
 from tests.processes import stopped
-
-
-@pytest.fixture(scope="module", params=SHELLS)
-async def any_tab(request: pytest.FixtureRequest, terminals: Terminals) -> AsyncIterator[Tab]:
-    made = await terminals.create_tab(shell=shutil.which(request.param), cwd="/")
-    await made.execute("true")
-    yield made
-    await made.close(force=True)
 
 
 def once_behind_a_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[None]]) -> None:

@@ -6,12 +6,20 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 
 from mcp.server.lowlevel import Server
+from mcp.types import CallToolResult, TextContent
 
 from muxwire.library.terminals import Terminals
 from muxwire.mcp.handlers import built, connected
 from muxwire.mcp.lifespan import LazyTerminals
 from muxwire.mcp.offer import Connection
 from muxwire.mcp.server import offered
+
+
+def text_of(result: CallToolResult) -> str:
+    """The only block of a result."""
+    [block] = result.content
+    assert isinstance(block, TextContent)
+    return block.text
 
 
 def build_server(

@@ -17,7 +17,7 @@ from muxwire.library import pictures
 from muxwire.mcp.registry import select
 from muxwire.mcp.tools import TOOLS
 from tests.mcp.fake_terminals import FakeTerminals, Opener
-from tests.mcp.in_memory import build_server
+from tests.mcp.in_memory import build_server, text_of
 
 
 class Session:
@@ -35,12 +35,6 @@ class Session:
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
         return await self.client.call_tool(tool, arguments)
-
-
-def text_of(result: CallToolResult) -> str:
-    [block] = result.content
-    assert isinstance(block, TextContent)
-    return block.text
 
 
 @pytest.fixture(params=["auto", "legacy"])

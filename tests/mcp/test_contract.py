@@ -12,9 +12,9 @@ from typing import Any
 
 import anyio
 from mcp import Client
-from mcp.types import TextContent
 
 from tests.mcp.child_client import served_in
+from tests.mcp.in_memory import text_of
 from tests.users import short_folder
 
 DEADLINE = 120
@@ -87,9 +87,9 @@ async def test_every_tool_with_every_parameter() -> None:
                 words = {key: last if value is LAST else value for key, value in arguments.items()}
                 result = await client.call_tool(name, words)
                 assert not result.is_error, (name, result.content)
-                [block] = result.content
-                assert isinstance(block, TextContent)
-                assert block.text == json.dumps(result.structured_content, ensure_ascii=False, separators=(",", ":"))
+                assert text_of(result) == json.dumps(
+                    result.structured_content, ensure_ascii=False, separators=(",", ":")
+                )
                 last = (result.structured_content or {}).get("command_id", last)
                 given[name] |= arguments.keys()
     assert given == listed

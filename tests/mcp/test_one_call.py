@@ -10,10 +10,9 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client
-from mcp.types import TextContent
 
 import muxwire
-from tests.mcp.in_memory import build_server
+from tests.mcp.in_memory import build_server, text_of
 from tests.users import environ_of, short_folder
 
 DEADLINE = 60
@@ -31,10 +30,9 @@ class Agent:
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         result = await self.client.call_tool(tool, arguments)
         assert not result.is_error, result.content
-        [block] = result.content
-        assert isinstance(block, TextContent)
-        self.characters = len(block.text)
-        told: dict[str, Any] = json.loads(block.text)
+        text = text_of(result)
+        self.characters = len(text)
+        told: dict[str, Any] = json.loads(text)
         return told
 
 

@@ -11,8 +11,7 @@ import pytest
 from mcp import Client
 
 from tests.mcp.fake_terminals import Opener
-from tests.mcp.in_memory import build_server
-from tests.mcp.test_calls import text_of
+from tests.mcp.in_memory import build_server, text_of
 
 
 async def test_nothing_is_opened_before_a_call_and_all_is_closed_after() -> None:

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
-from mcp.types import TextContent
 
 import muxwire
 from muxwire.mcp.tools import run_tmux_operations
 from muxwire.operations import KINDS, NewWindow, Ref, SendKeys
 from muxwire.operations.lists import read_operation
 from muxwire.verbs.describe import json_names
+from tests.mcp.in_memory import text_of
 from tests.mcp.test_one_call import agent_at_a_server
 
 SCHEMA = run_tmux_operations.definition()["inputSchema"]
@@ -57,9 +57,9 @@ async def test_a_failure_is_a_result_and_a_wrong_list_an_error() -> None:
         assert failed["steps"][0]["status"] == "failed"
         wrong = await agent.client.call_tool("run_tmux_operations", {"operations": [{"kind": "kill_server"}]})
         assert wrong.is_error
-        [block] = wrong.content
-        assert isinstance(block, TextContent)
-        assert block.text.startswith("invalid_argument: operations[0]: no operation of kind 'kill_server'\nuse one of ")
+        assert text_of(wrong).startswith(
+            "invalid_argument: operations[0]: no operation of kind 'kill_server'\nuse one of "
+        )
 
 
 @pytest.mark.parametrize("kind", KINDS)

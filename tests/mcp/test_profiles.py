@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from mcp.types import TextContent
 
 from muxwire.mcp.profiles import PROFILES
 from muxwire.mcp.registry import Catalogue
 from tests.mcp.child_client import served_in
+from tests.mcp.in_memory import text_of
 
 # Of names, descriptions and input schemas: a few hundred tokens of every conversation.
 MAX_SHOWN_BYTES = 2_560
@@ -24,10 +24,8 @@ MAX_SHOWN_BYTES = 2_560
 async def said(client: Client, name: str, arguments: Mapping[str, Any], *, fails: bool = False) -> str:
     result = await client.call_tool(name, dict(arguments))
     assert result.structured_content is None
-    [block] = result.content
-    assert isinstance(block, TextContent)
-    assert bool(result.is_error) is fails, block.text
-    return block.text
+    assert bool(result.is_error) is fails, text_of(result)
+    return text_of(result)
 
 
 @pytest.mark.parametrize(

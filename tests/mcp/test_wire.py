@@ -80,6 +80,14 @@ async def serving(*, one_socket: bool = False) -> AsyncIterator[Served]:
     client.stop_reading()
 
 
+@asynccontextmanager
+async def greeted() -> AsyncIterator[Served]:
+    """The same, once the client has said hello."""
+    async with serving() as client:
+        await client.initialize()
+        yield client
+
+
 @pytest.mark.parametrize("version", HANDSHAKES)
 async def test_every_handshake_revision_is_echoed(version: str) -> None:
     async with serving() as client:
@@ -165,8 +173,7 @@ async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
     ids=lambda value: repr(value)[:30],
 )
 async def test_what_is_no_message_is_answered(line: bytes, code: int, request_id: object) -> None:
-    async with serving() as client:
-        await client.initialize()
+    async with greeted() as client:
         await client.write(line + b"\n")
         answer = await client.receive()
         assert (answer["error"]["code"], answer["id"]) == (code, request_id)
@@ -175,8 +182,7 @@ async def test_what_is_no_message_is_answered(line: bytes, code: int, request_id
 
 async def test_a_line_over_the_limit_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "MAX_LINE_BYTES", 100_000)
-    async with serving() as client:
-        await client.initialize()
+    async with greeted() as client:
         for line in (b"x" * 1_000_000, b"x" * 100_001):  # read in many pieces, and in few
             await client.write(line + b"\n")
             answer = await client.receive()
@@ -203,16 +209,14 @@ async def test_pipelined_calls_are_all_answered_after_stdin_ended(
 
 
 async def test_a_last_line_without_its_end_is_a_line() -> None:
-    async with serving() as client:
-        await client.initialize()
+    async with greeted() as client:
         await client.write(b'{"jsonrpc":"2.0","id":9,"method":"ping"}')
         client.hang_up()
         assert (await client.receive())["id"] == 9
 
 
 async def test_a_running_call_does_not_keep_a_server_whose_stdin_ended() -> None:
-    async with serving() as client:
-        await client.initialize()
+    async with greeted() as client:
         await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
         await client.until("began")
         client.hang_up()
@@ -227,8 +231,7 @@ async def test_a_full_pipe_makes_calls_wait_and_nothing_else(
     monkeypatch: pytest.MonkeyPatch, count: int, size: int
 ) -> None:
     monkeypatch.setattr(wire, "MAX_READ_AHEAD_BYTES", 10_000)
-    async with serving() as client:
-        await client.initialize()
+    async with greeted() as client:
         arguments = {"window_id": "@1", "command": "x" * size}  # and twice that in each answer
         asked = anyio.Event()
 
@@ -254,8 +257,7 @@ async def test_a_client_that_never_reads_cannot_hold_up_the_end(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 0.05)
-    async with serving() as client:
-        await client.initialize()
+    async with greeted() as client:
         await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
         await client.until("began")
         for _ in range(30):
@@ -269,8 +271,7 @@ async def test_a_client_that_never_reads_cannot_hold_up_the_end(
 
 async def test_cancelling_interrupts_the_command_and_is_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "EOF_GRACE_SECONDS", 3600)
-    async with serving() as client:
-        await client.initialize()
+    async with greeted() as client:
         cancelled = await client.start("tools/call", {"name": "execute_command", "arguments": FOREVER})
         await client.until("began")
         await client.notify("notifications/cancelled", {"requestId": cancelled, "reason": "enough"})

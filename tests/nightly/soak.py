@@ -22,11 +22,9 @@ import os
 import random
 import re
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from contextlib import asynccontextmanager, suppress
@@ -38,8 +36,11 @@ import anyio
 
 import muxwire
 from muxwire.host.processes import session_processes
+from tests.library.opened import closed
 from tests.nightly.prompts import Prompt, available, home_of
 from tests.nightly.truth import Truth, Verdict, expected, judge, printing
+from tests.processes import server_pid
+from tests.users import environ_of, short_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -194,7 +195,7 @@ class Soak:
                 if pid != tab.pane.leader_pid:
                     with suppress(ProcessLookupError):  # it came to its end by itself
                         os.kill(pid, signal.SIGKILL)
-        await self._closed(tab)
+        await closed(tab)
         whole = end == "wait" and self._unharmed(harm)
         if whole and tab.pane.session.exit_status != status:
             self.figures.wrong.append(f"{name}: status {tab.pane.session.exit_status}, not {status}")
@@ -284,10 +285,6 @@ class Soak:
 
     # -- looking
 
-    async def _closed(self, tab: muxwire.Tab) -> None:
-        while not tab.pane.session.closed:
-            await tab.pane.stream.changed()
-
     async def _judge(self, tab: muxwire.Tab, truth: Truth) -> None:
         for _ in range(END_SECONDS):
             if await tab.pane.stream.log.flushed():
@@ -334,7 +331,7 @@ class Soak:
         os.kill(os.getpid(), signal.SIGSTOP)
 
     async def _fault_tmux(self, seconds: float) -> None:
-        pid = await self._server_pid()
+        pid = await server_pid(self.terminals)
         os.kill(pid, signal.SIGSTOP)
         try:
             await anyio.sleep(seconds)
@@ -345,11 +342,7 @@ class Soak:
         await self._kill((await self.terminals.server()).process.pid)
 
     async def _fault_server(self, _seconds: float) -> None:
-        await self._kill(await self._server_pid())
-
-    async def _server_pid(self) -> int:
-        (answer,) = await (await self.terminals.server()).client.command("display-message", "-p", "#{pid}")
-        return int(answer)
+        await self._kill(await server_pid(self.terminals))
 
     async def _kill(self, pid: int) -> None:
         before = await self.terminals.server()
@@ -382,22 +375,10 @@ class Soak:
 @asynccontextmanager
 async def opened(seed: int) -> AsyncIterator[Soak]:
     """An instance of its own in a folder of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="mws"))
-    (folder / "run").mkdir(mode=0o700)
-    environ = {
-        "HOME": str(folder),
-        "PATH": os.environ.get("PATH", os.defpath),
-        "XDG_RUNTIME_DIR": str(folder / "run"),
-        "MUXWIRE_STATE_DIR": str(folder / "state"),
-        "MUXWIRE_LOG_SEGMENT_BYTES": str(SEGMENT_BYTES),
-        "SHELL": shutil.which("bash") or "/bin/sh",
-        "LANG": "C.UTF-8",
-    }
-    try:
-        async with muxwire.open_terminals(environ=environ) as terminals:
+    with short_folder() as folder:
+        environ = environ_of(folder, runtime=folder / "run") | {"MUXWIRE_LOG_SEGMENT_BYTES": str(SEGMENT_BYTES)}
+        async with muxwire.open_terminals(environ=environ, state_dir=folder / "state") as terminals:
             yield Soak(terminals, folder, seed)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def soak(seconds: float, seed: int) -> Figures:

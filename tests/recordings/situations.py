@@ -42,26 +42,16 @@ def start(command: str) -> Step:
 
 
 def keys(*typed: str) -> Step:
-    async def step(tab: Tab, shell: str) -> None:
-        await tab.send_keys([one.replace("{shell}", shell) for one in typed])
-
-    return step
+    return lambda tab, shell: tab.send_keys([one.replace("{shell}", shell) for one in typed])
 
 
 def person(typed: str) -> Step:
     """Keys that are typed without a look at what reads them."""
-
-    async def step(tab: Tab, _: str) -> None:
-        await tab.runner.keyboard.type(typed.encode())
-
-    return step
+    return lambda tab, _: tab.runner.keyboard.type(typed.encode())
 
 
 def stop(name: str = "SIGINT", grace: float = 2.0) -> Step:
-    async def step(tab: Tab, _: str) -> None:
-        await tab.stop_process(name, grace=grace)
-
-    return step
+    return lambda tab, _: tab.stop_process(name, grace=grace)
 
 
 def shows(text: str) -> Step:
@@ -103,10 +93,6 @@ def signals(name: str) -> Step:
         os.kill(tab.pane.session.shell_pid, signal.Signals[name])
 
     return step
-
-
-async def closes(tab: Tab, _: str) -> None:
-    await tab.close(force=True)
 
 
 OK = run("echo ok")
@@ -272,7 +258,7 @@ SITUATIONS: tuple[Situation, ...] = (
     of("an unfinished line of output", run("printf abc"), OK, run("printf abc"), keys("echo half"), OK),
     of("a text that is pasted", OK, keys("echo a\necho b\n"), OK, OK),
     of("text for a program", run("cat", 0.5, on_timeout="leave"), keys("hello", "Enter"), keys("C-d"), result(), OK),
-    of("closed while it runs", start("sleep 30"), idle(0.2), closes),
+    of("closed while it runs", start("sleep 30"), idle(0.2), lambda tab, _: tab.close(force=True)),
     of("C-z", start("sleep 30"), idle(0.3), keys("C-z"), result(1.0), OK, run("kill %1"), OK),
     of("C-d at the prompt", OK, keys("C-d"), idle(0.5), run("echo no")),
     of("C-s, and C-q", OK, start("sleep 0.3; echo a"), keys("C-s"), idle(0.6), keys("C-q"), result(), OK),

@@ -107,23 +107,24 @@ def test_a_recording_of_a_real_tmux_is_read_to_its_end(name: str) -> None:
 # -- filtering
 
 
-def test_filters_by_pane_kind_and_pattern() -> None:
+@pytest.mark.parametrize(
+    ("words", "passed"),
+    [
+        ("", [True, True, True]),
+        ("%1", [True, False, False]),
+        ("window-add", [False, False, True]),
+        ("%1 window-add", [True, False, True]),
+        ("-output", [False, False, True]),
+        ("-%2", [True, False, True]),
+        ("*ok", [True, False, False]),
+        ("output -*ok", [False, True, False]),
+        ("-output all", [True, True, True]),
+    ],
+)
+def test_filter__passes_by_pane_kind_and_pattern(words: str, passed: list[bool]) -> None:
+    wanted = Filter().changed(words.split())
     events = events_of(b"%output %1 x ok", b"%output %2 x", b"%window-add @1")
-    lines = [plain(lines_of(event, 0.0)[-1]) for event in events]
-
-    def passed(*words: str) -> list[bool]:
-        wanted = Filter().changed(words)
-        return [wanted.shows(event, line) for event, line in zip(events, lines, strict=True)]
-
-    assert passed() == [True, True, True]
-    assert passed("%1") == [True, False, False]
-    assert passed("window-add") == [False, False, True]
-    assert passed("%1", "window-add") == [True, False, True]
-    assert passed("-output") == [False, False, True]
-    assert passed("-%2") == [True, False, True]
-    assert passed("*ok") == [True, False, False]
-    assert passed("output", "-*ok") == [False, True, False]
-    assert passed("-output", "all") == [True, True, True]
+    assert [wanted.shows(event, plain(lines_of(event, 0.0)[-1])) for event in events] == passed
 
 
 def test_the_answers_to_the_librarys_own_commands_are_hidden_at_first() -> None:

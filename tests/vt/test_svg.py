@@ -23,13 +23,13 @@ def test_every_style_is_drawn() -> None:
     drawn = texts(picture)
     assert [text for _, text, _ in drawn] == ["a<", "b", "c&", "d", "終", "x"]
     assert [round(x / 8.4) for x, _, _ in drawn] == [0, 2, 3, 5, 9, 11]
-    assert drawn[1][2]["font-weight"] == "bold"
-    assert drawn[1][2]["fill"] == "#e06c75"
-    assert drawn[2][2]["font-style"] == "italic"
-    assert drawn[2][2]["text-decoration"] == "underline line-through"
-    assert drawn[3][2]["fill"] == "#16181d"
-    assert drawn[4][2]["fill-opacity"] == "0.6"
-    assert float(drawn[4][2]["textLength"]) == 16.8
+    for number, look in (
+        (1, {"font-weight": "bold", "fill": "#e06c75"}),
+        (2, {"font-style": "italic", "text-decoration": "underline line-through"}),
+        (3, {"fill": "#16181d"}),
+        (4, {"fill-opacity": "0.6", "textLength": "16.8"}),
+    ):
+        assert look.items() <= drawn[number][2].items()
     root = ET.fromstring(picture)
     assert [title.text for title in root.iter(f"{SPACE}title")] == ["<t>"]
     fills = [rect.attrib["fill"] for rect in root.iter(f"{SPACE}rect")]

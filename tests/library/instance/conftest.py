@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -63,10 +63,3 @@ def open_alone(folder: Path, environ: dict[str, str]) -> Open:
         return muxwire.open_terminals(**usual | given)
 
     return open_one
-
-
-@pytest.fixture
-async def alone(open_alone: Open) -> AsyncIterator[muxwire.Terminals]:
-    """An instance for one test."""
-    async with open_alone() as opened:
-        yield opened

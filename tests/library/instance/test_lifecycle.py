@@ -18,15 +18,10 @@ from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
-from tests.processes import gone
+from tests.processes import gone, server_pid
 from tests.users import SYSTEM_PATH
 
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
-
-
-async def server_pid(terminals: muxwire.Terminals) -> int:
-    (answer,) = await (await terminals.server()).client.command("display-message", "-p", "#{pid}")
-    return int(answer)
 
 
 # Everything that a shell can leave behind.
@@ -47,12 +42,9 @@ async def start_leftovers(tab: muxwire.Tab) -> set[int]:
 async def test_nothing_starts_before_it_is_needed(alone: muxwire.Terminals) -> None:
     before = process_table().keys()
     assert await alone.list_tabs() == muxwire.TabList((), ())
-    with pytest.raises(NoSuchTarget):
-        await alone.tab("@1")
-    with pytest.raises(NoSuchTarget):
-        await alone.read_logs("@1")
-    with pytest.raises(NoSuchTarget):
-        await alone.close_tab("@1")
+    for call in (alone.tab, alone.read_logs, alone.close_tab):
+        with pytest.raises(NoSuchTarget):
+            await call("@1")
     await alone.set_history_limit(5)
     with pytest.raises(muxwire.InvalidArgument):
         await alone.create_tab(shell="no-such-shell")

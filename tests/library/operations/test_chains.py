@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -116,16 +115,10 @@ async def test_a_dry_run_sends_nothing_and_shows_everything(
     assert await option(ask, "@dry") == []
 
 
-async def test_a_dry_run_starts_no_tmux(open_dry: muxwire.Terminals) -> None:
-    result = await open_dry.run_operations([NewWindow(ref="w"), SplitPane(target=Ref("w"))], dry_run=True)
+async def test_a_dry_run_starts_no_tmux(alone: muxwire.Terminals) -> None:
+    result = await alone.run_operations([NewWindow(ref="w"), SplitPane(target=Ref("w"))], dry_run=True)
     assert result.succeeded
-    assert not open_dry.folders.socket_path.exists()
-
-
-@pytest.fixture
-async def open_dry(folder: Path, environ: dict[str, str]) -> Any:
-    async with muxwire.open_terminals(state_dir=folder / "dry", environ=environ) as opened:
-        yield opened
+    assert not alone.folders.socket_path.exists()
 
 
 @pytest.mark.parametrize(

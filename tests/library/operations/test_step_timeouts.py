@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest
 
 import muxwire
 from tests.library.operations.steps import Ask, Json, setting, statuses
-from tests.processes import stopped
+from tests.processes import server_pid, stopped
 
 # Long enough that a step which was written is answered on a busy machine, short enough to wait for.
 SHORT = 0.3
 
 
 @pytest.fixture
-async def terminals(folder: Path, environ: dict[str, str]) -> AsyncIterator[muxwire.Terminals]:
+def terminals(alone: muxwire.Terminals) -> muxwire.Terminals:
     """An instance for one test: its tmux is stopped and continued."""
-    async with muxwire.open_terminals(state_dir=folder / "slow", environ=environ) as opened:
-        yield opened
+    return alone
 
 
 @pytest.fixture
-async def pid(terminals: muxwire.Terminals, ask: Ask) -> int:
-    return int((await ask("display-message", "-p", "#{pid}"))[0])
+async def pid(terminals: muxwire.Terminals) -> int:
+    return await server_pid(terminals)
 
 
 async def test_a_step_without_an_answer_is_unknown_and_happens_once(
