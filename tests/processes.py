@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from muxwire import Tab
+from muxwire import Terminals
 from muxwire.client.watchdog import process_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from muxwire import Terminals
+    from muxwire.client.client import ControlClient
 
 _LOOK_SECONDS = 0.02
 _OWNER_SECONDS = 50
@@ -59,9 +59,9 @@ async def gone(pids: Iterable[int], *paths: Path) -> None:
         await anyio.sleep(_LOOK_SECONDS)
 
 
-async def server_pid(opened: Terminals | Tab) -> int:
-    """The process of the tmux server that terminals, or a tab, have."""
-    client = opened.client if isinstance(opened, Tab) else (await opened.server()).client
+async def server_pid(of: Terminals | ControlClient) -> int:
+    """The process of the tmux server of an instance, or of a client."""
+    client = (await of.server()).client if isinstance(of, Terminals) else of
     (answer,) = await client.command("display-message", "-p", "#{pid}")
     return int(answer)
 

@@ -15,11 +15,7 @@ from muxwire.errors import ConnectionClosed, TmuxUnavailable
 from muxwire.protocol import events
 from tests.doubles.private import open_private_tmux, start_tmux
 from tests.doubles.transports import MemoryTransport
-
-
-async def server_pid(client: ControlClient) -> int:
-    (row,) = await client.command("display-message", "-p", "#{pid}")
-    return int(row)
+from tests.processes import server_pid
 
 
 async def test_sigkill_of_tmux_fails_all_callers() -> None:

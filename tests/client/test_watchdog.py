@@ -22,7 +22,7 @@ from muxwire.client.watchdog import (
 )
 from muxwire.ids import pane_id
 from tests.doubles.private import Observer, open_private_tmux, start_tmux
-from tests.processes import gone
+from tests.processes import gone, server_pid
 
 # Runs in a process of its own, to be killed: a server with a window for each line of standard input.
 DRIVER = '''
@@ -115,8 +115,7 @@ async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path
         await gone(children)
         observer = Observer()
         async with ControlClient(start_tmux(str(socket)), on_chunk=observer.wake) as client:
-            (pid,) = await client.command("display-message", "-p", "#{pid}")
-            assert int(pid) == server
+            assert await server_pid(client) == server
             (row,) = await client.command("list-panes", "-t", ":1", "-F", "#{pane_id}")
             written = observer.outputs[pane_id(row.decode())] = bytearray()
             client.attach_pane(pane_id(row.decode()), written.extend)
@@ -125,8 +124,7 @@ async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path
 
 async def test_the_end_of_the_watchdog_is_no_reason_to_fail() -> None:
     async with open_private_tmux() as tmux:
-        (row,) = await tmux.client.command("display-message", "-p", "#{pid}")
-        server = int(row)
+        server = await server_pid(tmux.client)
         for pid, entry in process_table().items():
             if entry.parent == os.getpid() and b"watchdog.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 os.kill(pid, signal.SIGKILL)

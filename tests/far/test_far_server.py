@@ -42,20 +42,20 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, fold
     """As systemd-tmpfiles does, or a build's `rm -rf /tmp/*`."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("kept=yes")
-    pid, there = await server_pid(tab), place_of(tab)
+    pid, there = await server_pid(tab.client), place_of(tab)
     remove(there / removed, folder)
     while not (there / "s").exists():  # the helper asks for it
         await anyio.sleep(0.05)
     await box.cut(tab, "kill")
     assert (await tab.execute("echo $kept", timeout=DEADLINE)).output == "yes\n"
-    assert await server_pid(tab) == pid
+    assert await server_pid(tab.client) == pid
 
 
 async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
     there = place_of(tab)
-    os.kill(await server_pid(tab), signal.SIGKILL)
+    os.kill(await server_pid(tab.client), signal.SIGKILL)
     await gone(there)
     while not tab.pane.session.dead:
         await tab.pane.stream.changed()

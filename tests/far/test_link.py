@@ -18,7 +18,7 @@ from muxwire import Terminals
 from muxwire.far.links import links
 from tests.deadline import DEADLINE
 from tests.far.proxied import place_of
-from tests.processes import children_of
+from tests.processes import children_of, server_pid
 
 
 @pytest.fixture
@@ -55,8 +55,7 @@ async def until(condition: object, seconds: float = DEADLINE) -> None:
 async def test_a_server_that_is_gone_ends_its_tabs_and_another_is_started(own: Terminals, folder: Path) -> None:
     tab = await own.create_tab(host="box")
     running = await tab.execute("sleep 100", async_=True)
-    tmux = int((await tab.client.command("display-message", "-p", "#{pid}"))[0])
-    os.kill(tmux, signal.SIGKILL)
+    os.kill(await server_pid(tab.client), signal.SIGKILL)
     ended = await own.command_result(running.command_id, wait=DEADLINE)
     assert (ended.running, ended.exit_code, ended.state) == (False, None, "dead"), ended
     assert ended.note

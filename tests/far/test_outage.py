@@ -96,7 +96,7 @@ async def test_a_command_that_was_never_sent_says_so(box: Proxied, folder: Path)
     tab = await box.opened.create_tab(host="box", shell="bash")
     await tab.execute("true")
     await known_prompt(tab)
-    server = await server_pid(tab)
+    server = await server_pid(tab.client)
     await box.outage(tab)
     with pytest.raises(TabUnavailable, match="never ran: its line was never sent: the connection to box is lost"):
         await tab.execute(f"touch {ran}", timeout=0.3)

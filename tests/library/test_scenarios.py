@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 
 import anyio
 import pytest
@@ -11,16 +10,6 @@ import pytest
 from muxwire import Tab, Terminals
 from muxwire.pane.runner import KEY_LOST
 from tests.library.opened import SHELLS, tab_for
-
-
-async def tmux(terminals: Terminals, *words: str) -> tuple[bytes, ...]:
-    return await (await terminals.server()).client.command(*words)
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_the_exit_of_a_shell_is_known_at_once(tab: Tab) -> None:
-    result = await tab.execute("exit 3")
-    assert (result.exit_code, result.state) == (3, "dead")
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -48,20 +37,6 @@ async def test_tabs_in_parallel_keep_apart(terminals: Terminals, shell: str) -> 
     async with anyio.create_task_group() as tasks:
         for number in range(4):
             tasks.start_soon(work, number)
-
-
-@pytest.mark.parametrize("shell", SHELLS)
-async def test_a_person_sees_the_command_as_if_it_was_typed(terminals: Terminals, shell: str) -> None:
-    async with tab_for(terminals, shell, PS1="> ") as tab:
-        await tab.execute("true")
-        lines = ["echo one", "echo two"]
-        await tab.execute("\n".join(lines))
-        await tab.execute("echo three")
-        screen = b"\n".join(await tmux(terminals, "capture-pane", "-p", "-t", tab.pane_id)).decode()
-        assert re.search(r"echo one\n> echo two\none\ntwo\n", screen), screen
-        assert re.search(r"echo three\nthree\n", screen), screen
-        for ours in ("muxwire", "7770", "/c'"):
-            assert ours not in screen, screen
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from muxwire.values import to_dict
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
 from tests.library.screens.agreeing import QUIET, agree
+from tests.processes import server_pid
 
 # All hundred thousand by MUXWIRE_LONG_TESTS=1; as many as CI has time for otherwise.
 LOOKS = 100_000 if os.environ.get("MUXWIRE_LONG_TESTS") else 1000
@@ -119,20 +120,19 @@ async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
     """Neither a buffer nor memory: up to tmux 3.5 `capture-pane -p` would lose 10 KB here for each of two captures."""
     tab = await terminals.create_tab(command=["sh", "-c", "yes 0123456789 | head -c 30000 | tr -d '\\n'; cat"])
     await terminals.wait_for([tab.window_id], idle=QUIET, timeout=DEADLINE)
-    server = await terminals.server()
-    client = server.client
+    client = (await terminals.server()).client
     await client.command("set-buffer", "-b", "named", "--", "a person's")
     await client.command("set-buffer", "--", "another")
     listing = ("list-buffers", "-F", "#{buffer_name} #{buffer_sample} #{buffer_size}")
     buffers = await client.command(*listing)
-    (pid,) = await client.command("display-message", "-p", "#{pid}")
+    pid = await server_pid(client)
 
     async def grown(looks: int) -> int:
-        begun = resident(int(pid))
+        begun = resident(pid)
         for _ in range(looks):
             tab.view.forget()
             await tab.snapshot()
-        return resident(int(pid)) - begun
+        return resident(pid) - begun
 
     await grown(LOOKS // 20)
     assert await grown(LOOKS) < LEAK

@@ -188,9 +188,7 @@ def test_whatever_happens_an_examination_ends(events: list[tuple[float, str]], l
     """And a command that it says has ended was not typed again."""
     world, ran = running(level)
     world.round_trip = 0.1 if remote else 0.0
-    storm = Storm(world)
-    for when, what in events:
-        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
+    Storm(world, events)
     begun = world.time
     for decides in (world.examiner.examined(ran), world.examiner.awaits_input(), world.examiner.for_result(ran)):
         with suppress(MuxwireError):

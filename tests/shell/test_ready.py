@@ -425,12 +425,14 @@ EVENTS = strategies.lists(strategies.tuples(strategies.floats(0, 3), EVENT), max
 
 
 class Storm:
-    """Events in any order."""
+    """Events in any order, each at its time from now on."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, events: list[tuple[float, str]]) -> None:
         self.world = world
         self.failure: type[MuxwireError] | None = None
         world.submitted = self._answer
+        for when, what in events:
+            world.later(when, functools.partial(self.happen, what))
 
     def _answer(self, _: tuple[str, ...]) -> tuple[bytes, ...]:
         if self.failure is TmuxSilent:
@@ -491,9 +493,7 @@ def test_whatever_happens_every_call_ends(
     world.machine, world.round_trip = ("box", 0.1) if remote else ("", 0.0)
     if running:
         world.typed()
-    storm = Storm(world)
-    for when, what in events:
-        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
+    Storm(world, events)
     begun = world.time
     with suppress(MuxwireError):
         assert reached(world, seconds).level in (1, 2)

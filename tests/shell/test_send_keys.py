@@ -12,7 +12,6 @@ from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import TtyModes, Waiting
 from muxwire.shell.prompt_line import EDITOR_GRACE
 from muxwire.shell.send_keys import BEGIN_SECONDS, ESCAPE_PAUSE, LINE_MAX, TAKEN_BY_SHELL, TAKEN_SECONDS
-from muxwire.shell.stop import BEGINS_WITHIN, Stop
 from tests.shell.test_ready import EVENTS, Storm, accept, reached
 from tests.shell.world import PROGRAM, World, at_prompt
 
@@ -250,39 +249,12 @@ def test_whatever_happens_keys_are_typed_or_refused_in_time(
     world.round_trip = 0.1 if remote else 0.0
     if running:
         world.typed()
-    storm = Storm(world)
-    for when, what in events:
-        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
+    Storm(world, events)
     begun = world.time
     with suppress(MuxwireError):
         send(world, *keys, within=within)
     each = PROMPT_GRACE + TAKEN_BY_SHELL + ESCAPE_PAUSE + BEGIN_SECONDS + 2 * within
     assert world.time - begun < 10.0 + each * len(keys)
-
-
-# -- ending what runs, carried out
-
-
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(EVENTS, strategies.booleans(), strategies.sampled_from(["SIGINT", "SIGTERM", "SIGKILL", "SIGUSR1"]))
-def test_whatever_happens_the_end_of_what_runs_is_found(
-    events: list[tuple[float, str]], answers: bool, first: str
-) -> None:
-    """Or given up, in time; and no key is typed into a tab that has ended."""
-    world = program()
-    world.reachable = answers
-    storm = Storm(world)
-    for when, what in events:
-        world.later(when, lambda what=what: storm.happen(what))  # type: ignore[misc]
-    begun = world.time
-
-    def over() -> bool:
-        return world.session.dead or world.session.at_prompt
-
-    stop = Stop(world.port, over, first=first, begun=begun)
-    world.run(stop.run())
-    assert world.time - begun < BEGINS_WITHIN + 10.0
-    assert over() or not answers or stop.sent
 
 
 def test_a_command_after_keys_still_finds_its_shell() -> None:
