@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _LOOK_SECONDS = 0.02
 _OWNER_SECONDS = 50
+# What the command line of a watchdog has in it.
+WATCHDOG = b"watchdog.py"
 
 
 @contextmanager
@@ -59,6 +61,12 @@ async def gone(pids: Iterable[int], *paths: Path) -> None:
         await anyio.sleep(_LOOK_SECONDS)
 
 
+async def appeared(path: Path) -> None:
+    """Return when a program has made that file."""
+    while not path.exists():
+        await anyio.sleep(_LOOK_SECONDS)
+
+
 async def server_pid(of: Terminals | ControlClient) -> int:
     """The process of the tmux server of an instance, or of a client."""
     client = (await of.server()).client if isinstance(of, Terminals) else of
@@ -66,6 +74,14 @@ async def server_pid(of: Terminals | ControlClient) -> int:
     return int(answer)
 
 
-def children_of(pid: int) -> set[int]:
-    """The processes that it started and that run."""
-    return {child for child, row in process_table().items() if row.parent == pid}
+def command_line(pid: int) -> bytes:
+    """The arguments of a process, each ended by NUL; none if it has ended since it was listed."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+def children_of(pid: int, word: bytes = b"") -> set[int]:
+    """The processes that it started and that run, with that in their command lines."""
+    return {child for child, row in process_table().items() if row.parent == pid and word in command_line(child)}

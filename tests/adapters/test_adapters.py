@@ -18,7 +18,7 @@ import muxwire.sync
 from muxwire import Carrier, ExecutionResult, InvalidArgument
 from muxwire.adapters import shown, why_it_waits
 from tests.adapters.conftest import STAND_INS
-from tests.far.proxied import environ_there
+from tests.far.hosts import words_there
 
 ADAPTERS = Path(muxwire.__file__).with_name("adapters")
 DEADLINE = 60.0
@@ -132,13 +132,16 @@ def test_mini_swe_agent_state_stays_and_a_tab_that_ended_is_replaced(folder: Pat
             told = env.execute({"command": command}, **given)
             return told["output"], told["returncode"], told["exception_info"]
 
-        assert run("cd /usr; echo $WORD") == ("here\n", 0, "")
-        assert run("pwd") == ("/usr\n", 0, "")
-        assert run("printf 'a  \\n'; (exit 2)") == ("a  \n", 2, "")
-        assert run("printf '\\033[31mred\\033[m\\n'") == ("red\n", 0, "")
+        for command, output, code in (
+            ("cd /usr; echo $WORD", "here\n", 0),
+            ("pwd", "/usr\n", 0),
+            ("printf 'a  \\n'; (exit 2)", "a  \n", 2),
+            ("printf '\\033[31mred\\033[m\\n'", "red\n", 0),
+            ("exit 7", "", 7),
+            ("pwd", f"{folder}\n", 0),
+        ):
+            assert run(command) == (output, code, "")
         assert run("pwd", cwd="/") == ("/\n", 0, "")
-        assert run("exit 7") == ("", 7, "")
-        assert run("pwd") == (f"{folder}\n", 0, "")
         assert "timed out" in run("echo some; sleep 1000", timeout=1)[2]
         assert run("read line")[2].endswith("it was stopped: the program waits for a line of input")
         assert run("echo again") == ("again\n", 0, "")
@@ -240,10 +243,9 @@ async def session(folder: Path, environ: dict[str, str]) -> AsyncIterator[Any]:
     from muxwire.adapters.harbor import MuxwireTmuxSession
 
     (folder / "container").mkdir(mode=0o700, exist_ok=True)
-    there = environ_there(environ, folder / "container")
 
     async def carrier(environment: Any, user: Any) -> Carrier:
-        return Carrier(["env", "-i", *(f"{name}={value}" for name, value in there.items())])
+        return Carrier(words_there(environ, folder / "container"))
 
     environment: Any = SimpleNamespace()
     made = MuxwireTmuxSession(

@@ -22,7 +22,7 @@ from muxwire.client.watchdog import (
 )
 from muxwire.ids import pane_id
 from tests.doubles.private import Observer, open_private_tmux, start_tmux
-from tests.processes import gone, server_pid
+from tests.processes import WATCHDOG, children_of, gone, server_pid
 
 # Runs in a process of its own, to be killed: a server with a window for each line of standard input.
 DRIVER = '''
@@ -110,7 +110,7 @@ async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path
     socket = tmp_path / "s"
     # With output held up: a client that goes without having read it is what freezes the panes.
     async with driver(socket, "stalled", FLOOD) as (process, server):
-        children = {pid for pid, row in process_table().items() if row.parent == process.pid}
+        children = children_of(process.pid)
         process.send_signal(signal.SIGKILL)
         await gone(children)
         observer = Observer()
@@ -125,9 +125,8 @@ async def test_sigkill_leaves_a_named_server_running_and_no_pane_frozen(tmp_path
 async def test_the_end_of_the_watchdog_is_no_reason_to_fail() -> None:
     async with open_private_tmux() as tmux:
         server = await server_pid(tmux.client)
-        for pid, entry in process_table().items():
-            if entry.parent == os.getpid() and b"watchdog.py" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(pid, signal.SIGKILL)
+        for pid in children_of(os.getpid(), WATCHDOG):
+            os.kill(pid, signal.SIGKILL)
         tmux.process.watchdog.watch_server(server)
         await tmux.client.command("kill-server")
         await gone({server})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.far.proxied import environ_there
+from tests.far.hosts import user_of, words_there
 
 
 @pytest.fixture(scope="module")
@@ -17,12 +16,9 @@ def environ(folder: Path, environ: dict[str, str]) -> dict[str, str]:
     `brief` keeps programs for 4 s; the user's shell on `odd` is none that we know.
     """
     (folder / "there").mkdir(mode=0o700)
-    there = environ_there(environ, folder / "there")
-    words = ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
-    hosts = folder / "hosts.toml"
-    via = f"via = {json.dumps(words)}"
+    words = words_there(environ, folder / "there")
     (folder / "tcsh").write_text("#!/bin/sh\nexec cat\n")
     (folder / "tcsh").chmod(0o700)
-    odd = f"via = {json.dumps([*words, f'SHELL={folder}/tcsh'])}"
-    hosts.write_text(f'[hosts.box]\n{via}\n[hosts.odd]\n{odd}\n[hosts.brief]\n{via}\nkeep = "4s"\n')
-    return environ | {"MUXWIRE_HOSTS": str(hosts)}
+    odd = {"via": [*words, f"SHELL={folder}/tcsh"]}
+    brief = {"via": words, "keep": "4s"}
+    return user_of(environ, folder / "hosts.toml", box={"via": words}, odd=odd, brief=brief)

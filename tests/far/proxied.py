@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
@@ -18,6 +17,7 @@ import muxwire
 from muxwire import Tab, Terminals
 from muxwire.far import connection as remote, transport as carrier
 from muxwire.far.host import RemoteHost
+from tests.far.hosts import user_of, words_there
 
 # A connection that falls silent while it is opened; an open takes up to a second on a busy machine.
 OPEN_SECONDS = 8.0
@@ -33,10 +33,12 @@ def place_of(tab: Tab) -> Path:
     return Path(host.facts.folder)
 
 
-class Proxy:
-    """The proxy in front of a machine."""
+@final
+class Proxied:
+    """The instance, and the proxy in front of its machine."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, opened: Terminals, place: Path) -> None:
+        self.opened = opened
         self._pid, self._down = place / "pid", place / "pid.down"
 
     def lose(self, kind: str) -> bool:
@@ -63,15 +65,6 @@ class Proxy:
         """Let connections through again."""
         self._down.unlink()
 
-
-@final
-class Proxied(Proxy):
-    """The instance, and the proxy in front of its machine."""
-
-    def __init__(self, opened: Terminals, place: Path) -> None:
-        super().__init__(place)
-        self.opened = opened
-
     async def cut(self, tab: Tab, kind: str) -> None:
         """Lose the connection, and return when there is another one."""
         connections = tab.client.connections
@@ -96,26 +89,14 @@ class Proxied(Proxy):
             await anyio.sleep(0.01)
 
 
-def environ_there(environ: dict[str, str], temporary: Path) -> dict[str, str]:
-    """The environment of the other machine, which is this one: the same home, other temporary files."""
-    return {name: environ[name] for name in ("HOME", "PATH", "SHELL")} | {"TMPDIR": str(temporary)}
-
-
-def behind_proxy(folder: Path, environ: dict[str, str], more: str = "") -> tuple[Path, dict[str, str]]:
-    """The place of a proxy, and the environment of a user of `box`, with `more` lines in the table of that host."""
+@asynccontextmanager
+async def proxied(folder: Path, environ: dict[str, str], **table: str) -> AsyncIterator[Proxied]:
+    """Open it, with more in the table of that host; beats and backoff are quick."""
     place = folder / "proxy"
     place.mkdir(exist_ok=True)
-    there = environ_there(environ, folder / "there")
     words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "cut", str(place / "pid")]
-    words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
-    (place / "hosts.toml").write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n{more}")
-    return place, environ | {"MUXWIRE_HOSTS": str(place / "hosts.toml")}
-
-
-@asynccontextmanager
-async def proxied(folder: Path, environ: dict[str, str], more: str = "") -> AsyncIterator[Proxied]:
-    """Open it; beats and backoff are quick."""
-    place, user = behind_proxy(folder, environ, more)
+    words += words_there(environ, folder / "there")
+    user = user_of(environ, place / "hosts.toml", box={"via": words, **table})
     with patch.multiple(remote, **QUICK), patch.object(carrier, "OPEN_SECONDS", OPEN_SECONDS):
         async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
             yield Proxied(opened, place)

@@ -12,7 +12,7 @@ import pytest
 import muxwire
 from muxwire import Carrier, HostUnavailable, NoSuchTarget, Terminals
 from tests.deadline import DEADLINE
-from tests.far.proxied import environ_there
+from tests.far.hosts import words_there
 
 # What joins its words for a login shell, as ssh does.
 SSH = '#!/bin/sh\nshift\nexec sh -c "$*"\n'
@@ -22,7 +22,7 @@ SSH = '#!/bin/sh\nshift\nexec sh -c "$*"\n'
 def there(folder: Path, environ: dict[str, str]) -> list[str]:
     """The words that reach a machine which is this one, with other temporary files."""
     (folder / "given").mkdir(mode=0o700)
-    return ["env", "-i", *(f"{name}={value}" for name, value in environ_there(environ, folder / "given").items())]
+    return words_there(environ, folder / "given")
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 import muxwire
 from muxwire import HostUnavailable
 from tests.deadline import DEADLINE
+from tests.far.hosts import user_of
 from tests.far.test_link import children
 from tests.stages import Unavailable
 from tests.stages.containers import container
@@ -36,10 +37,9 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
 async def test_a_tab_in_a_container_is_exact_and_outlives_its_carrier(
     engine: str, environ: dict[str, str], folder: Path
 ) -> None:
-    hosts = folder / "engines.toml"
-    hosts.write_text(f'allow = ["{engine}:*"]\n')
     # The engine finds its containers by the person's own variables.
-    user = {**os.environ, "MUXWIRE_HOSTS": str(hosts), "XDG_RUNTIME_DIR": environ["XDG_RUNTIME_DIR"]}
+    user = user_of(dict(os.environ), folder / "engines.toml", allow=[f"{engine}:*"])
+    user["XDG_RUNTIME_DIR"] = environ["XDG_RUNTIME_DIR"]
     async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
         tab = await opened.create_tab(host=f"{engine}:{NAME}")
         assert tab.key == f"{engine}:{NAME}/@1"

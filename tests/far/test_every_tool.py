@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +15,7 @@ import muxwire
 from muxwire.mcp.tools import TOOLS
 from tests.deadline import DEADLINE
 from tests.every_tool import EVERY_TOOL
+from tests.far.hosts import user_of
 from tests.sshd import ssh_server
 from tests.tools import Tools, named_after_tools
 
@@ -29,9 +29,7 @@ async def tools(
         if request.param == "ssh":
             options = servers.enter_context(ssh_server(tmp_path_factory.mktemp("ssh")))
             words = ["ssh", "-o", "BatchMode=yes", *options, f"{getpass.getuser()}@127.0.0.1"]
-            hosts = folder / "ssh.toml"
-            hosts.write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n")
-            environ = environ | {"MUXWIRE_HOSTS": str(hosts)}
+            environ = user_of(environ, folder / "ssh.toml", box={"via": words})
         async with muxwire.open_terminals(state_dir=folder / request.param, environ=environ) as opened:
             for name in ("here", "here too"):
                 await opened.create_tab(name=name)

@@ -13,7 +13,7 @@ import pytest
 
 from tests.deadline import DEADLINE
 from tests.far.proxied import Proxied, place_of, proxied
-from tests.processes import server_pid
+from tests.processes import appeared, gone, server_pid
 
 
 @pytest.fixture
@@ -22,11 +22,6 @@ async def box(folder: Path, environ: dict[str, str]) -> AsyncIterator[Proxied]:
     with anyio.fail_after(DEADLINE):
         async with proxied(folder, environ) as opened:
             yield opened
-
-
-async def gone(path: Path) -> None:
-    while path.exists():
-        await anyio.sleep(0.05)
 
 
 def remove(place: Path, folder: Path) -> None:
@@ -44,8 +39,7 @@ async def test_a_far_server_whose_socket_was_removed_lives_on(box: Proxied, fold
     await tab.execute("kept=yes")
     pid, there = await server_pid(tab.client), place_of(tab)
     remove(there / removed, folder)
-    while not (there / "s").exists():  # the helper asks for it
-        await anyio.sleep(0.05)
+    await appeared(there / "s")  # the helper asks for it
     await box.cut(tab, "kill")
     assert (await tab.execute("echo $kept", timeout=DEADLINE)).output == "yes\n"
     assert await server_pid(tab.client) == pid
@@ -56,7 +50,7 @@ async def test_the_reason_of_an_end_there_is_told(box: Proxied) -> None:
     await tab.execute("true")
     there = place_of(tab)
     os.kill(await server_pid(tab.client), signal.SIGKILL)
-    await gone(there)
+    await gone([], there)
     while not tab.pane.session.dead:
         await tab.pane.stream.changed()
     assert "the tmux server there has ended: something has killed it" in tab.end_reason

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from muxwire.far import connection as remote
 from muxwire.library import lifetime
 from muxwire.library.opening import own_terminals
 from tests.deadline import DEADLINE
-from tests.far.proxied import environ_there
+from tests.far.hosts import user_of, words_there
 
 
 @pytest.fixture
@@ -27,10 +26,7 @@ def there(folder: Path) -> Path:
 
 @pytest.fixture
 def user(environ: dict[str, str], there: Path) -> dict[str, str]:
-    words = ["env", "-i", *(f"{name}={value}" for name, value in environ_there(environ, there).items())]
-    hosts = there.with_suffix(".toml")
-    hosts.write_text(f"[hosts.box]\nvia = {json.dumps(words)}\n")
-    return environ | {"MUXWIRE_HOSTS": str(hosts)}
+    return user_of(environ, there.with_suffix(".toml"), box={"via": words_there(environ, there)})
 
 
 def servers(place: Path) -> list[Path]:

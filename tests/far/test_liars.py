@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -19,7 +18,7 @@ from muxwire.far import connection as remote, host as questions
 from muxwire.far.host import Helper, Question
 from muxwire.tmux.rows import PaneRow
 from muxwire.tmux.start import KEEPER_NAME
-from tests.far.proxied import environ_there
+from tests.far.hosts import user_of, words_there
 
 # Of the machine that lies; it is asked for so long.
 SECONDS = 5
@@ -33,13 +32,9 @@ async def test_tabs_of_this_machine_are_as_before(
         monkeypatch.setattr(module, name, 1.0)
     place = folder / f"liar-{seed}"
     place.mkdir(mode=0o700)
-    there = environ_there(environ, place)
     words = [sys.executable, str(Path(__file__).with_name("disturbed.py")), "lie", str(place / str(seed))]
-    words += ["env", "-i", *(f"{name}={value}" for name, value in there.items())]
-    (place / "hosts.toml").write_text(f'[hosts.liar]\nvia = {json.dumps(words)}\nkeep = "2s"\n')
-    async with muxwire.open_terminals(
-        state_dir=place / "state", environ=environ | {"MUXWIRE_HOSTS": str(place / "hosts.toml")}
-    ) as opened:
+    user = user_of(environ, place / "hosts.toml", liar={"via": words + words_there(environ, place), "keep": "2s"})
+    async with muxwire.open_terminals(state_dir=place / "state", environ=user) as opened:
         here = await opened.create_tab(shell="bash")
         await opened.create_tab(host="liar", shell="bash")
         (place / f"{seed}.begin").touch()

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
@@ -15,10 +14,11 @@ import pytest
 
 import muxwire
 from muxwire import Terminals
+from muxwire.client.watchdog import process_table
 from muxwire.far.links import links
 from tests.deadline import DEADLINE
 from tests.far.proxied import place_of
-from tests.processes import children_of, server_pid
+from tests.processes import children_of, command_line, server_pid
 
 
 @pytest.fixture
@@ -31,17 +31,12 @@ async def own(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]
 
 def children(word: bytes) -> list[int]:
     """The children of this process with that in their command lines: what carries connections has `printf %b`."""
-    return [pid for pid in children_of(os.getpid()) if pid in theirs(word)]
+    return sorted(children_of(os.getpid(), word))
 
 
 def theirs(word: bytes) -> list[int]:
     """The processes with that in their command lines."""
-    found = list[int]()
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):  # it has ended
-            if entry.name.isdigit() and word in (entry / "cmdline").read_bytes():
-                found.append(int(entry.name))
-    return found
+    return [pid for pid in process_table() if word in command_line(pid)]
 
 
 async def until(condition: object, seconds: float = DEADLINE) -> None:

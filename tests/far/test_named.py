@@ -18,6 +18,7 @@ from muxwire import Tab, Terminals
 from muxwire.far.links import links
 from muxwire.library.opening import own_terminals
 from tests.deadline import DEADLINE
+from tests.far.hosts import user_of
 from tests.forked import muxwire_beside, run_muxwire
 from tests.processes import end_owner
 from tests.sshd import ssh_server
@@ -49,9 +50,7 @@ def user(request: pytest.FixtureRequest, environ: dict[str, str], folder: Path) 
     place = folder / "sshd"
     place.mkdir()
     with ssh_server(place) as options:
-        hosts = folder / "ssh-hosts.toml"
-        hosts.write_text(f"[hosts.box]\nvia = {json.dumps(['ssh', *options, '127.0.0.1'])}\n")
-        yield environ | {"MUXWIRE_HOSTS": str(hosts)}
+        yield user_of(environ, folder / "ssh-hosts.toml", box={"via": ["ssh", *options, "127.0.0.1"]})
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from muxwire.tabs.listing import LISTED_SECONDS
 from tests.deadline import DEADLINE
 from tests.far.proxied import Proxied, proxied
 from tests.library.opened import known_prompt
-from tests.processes import server_pid
+from tests.processes import appeared, server_pid
 
 # Ten times as much as is kept.
 LINES = 100_000
@@ -29,14 +29,8 @@ LEFT = 60_000
 @pytest.fixture
 async def box(folder: Path, environ: dict[str, str]) -> AsyncIterator[Proxied]:
     with anyio.fail_after(DEADLINE):
-        async with proxied(folder, environ, 'spool = "64K"\n') as opened:
+        async with proxied(folder, environ, spool="64K") as opened:
             yield opened
-
-
-async def there(path: Path) -> None:
-    """Wait for a file of a program there."""
-    while not path.exists():
-        await anyio.sleep(0.02)
 
 
 async def link_of(box: Proxied, tab: Tab) -> str:
@@ -143,7 +137,7 @@ async def test_more_than_is_kept_is_a_gap_of_exactly_that_size(box: Proxied, fol
     await box.opened.wait_for([tab.key], idle=0.3, timeout=DEADLINE)
     await box.outage(tab)
     go.touch()
-    await there(done)
+    await appeared(done)
     box.over()
     ended = await box.opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)
     assert (ended.exit_code, ended.running) == (0, False), ended

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import json
 import shutil
 import stat
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ import pytest
 
 import muxwire
 from muxwire import HostUnavailable
+from tests.far.hosts import user_of
 from tests.sshd import ssh_server
 
 
@@ -24,13 +24,13 @@ def over_ssh(
     place = tmp_path_factory.mktemp("ssh")
     user = getpass.getuser()
     with ssh_server(place) as options:
-        hosts, config, path = folder / "ssh.toml", place / "client", folder / "ssh-bin"
+        config, path = place / "client", folder / "ssh-bin"
+        ssh = ["ssh", "-o", "BatchMode=yes"]
         tables = {
-            "strict": ["ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=yes", *options, f"{user}@127.0.0.1"],
-            "nobody": ["ssh", "-o", "BatchMode=yes", *options, "nobody-of-that-name@127.0.0.1"],
+            "strict": {"via": [*ssh, "-o", "StrictHostKeyChecking=yes", *options, f"{user}@127.0.0.1"]},
+            "nobody": {"via": [*ssh, *options, "nobody-of-that-name@127.0.0.1"]},
         }
-        text = "".join(f"[hosts.{name}]\nvia = {json.dumps(words)}\n" for name, words in tables.items())
-        hosts.write_text('allow = ["listed"]\n' + text)
+        listing = user_of(environ, folder / "ssh.toml", allow=["listed"], **tables)
         # An ssh that reads a file of ours where a person's reads ~/.ssh/config.
         config.write_text(
             f"Host listed\n HostName 127.0.0.1\n User {user}\n Port {options[-1]}\n IdentityFile {place / 'user'}\n"
@@ -39,7 +39,7 @@ def over_ssh(
         path.mkdir(exist_ok=True)
         (path / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
         (path / "ssh").chmod(stat.S_IRWXU)
-        yield environ | {"MUXWIRE_HOSTS": str(hosts), "PATH": f"{path}:{environ['PATH']}"}
+        yield listing | {"PATH": f"{path}:{environ['PATH']}"}
 
 
 async def test_a_name_of_the_ssh_configuration_is_enough(over_ssh: dict[str, str], folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Sequence
@@ -13,27 +12,20 @@ import pytest
 
 import muxwire
 from muxwire import HostUnavailable
-from muxwire.client.watchdog import process_table
 from tests.deadline import DEADLINE
-
-
-def children() -> set[int]:
-    """The processes that this one has started and not buried."""
-    return {pid for pid, row in process_table().items() if row.parent == os.getpid()}
+from tests.far.hosts import user_of
+from tests.processes import children_of
 
 
 async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str]) -> HostUnavailable:
     """What `create_tab` raises for a host that is reached so."""
-    hosts = folder / "stages.toml"
-    hosts.write_text(f"[hosts.there]\nvia = {json.dumps(list(via))}\n")
+    user = user_of(environ, folder / "stages.toml", there={"via": list(via)})
     with anyio.fail_after(DEADLINE):
-        async with muxwire.open_terminals(
-            state_dir=folder / "state", environ=environ | {"MUXWIRE_HOSTS": str(hosts)}
-        ) as opened:
-            before = children()
+        async with muxwire.open_terminals(state_dir=folder / "state", environ=user) as opened:
+            before = children_of(os.getpid())
             with pytest.raises(HostUnavailable) as caught:
                 await opened.create_tab(host="there")
-            assert children() <= before  # what started the server may have ended meanwhile
+            assert children_of(os.getpid()) <= before  # what started the server may have ended meanwhile
     assert caught.value.host == "there"
     assert caught.value.remedy or caught.value.stage == "not_allowed"
     return caught.value

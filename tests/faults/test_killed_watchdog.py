@@ -12,9 +12,8 @@ from pathlib import Path
 import anyio
 
 import muxwire
-from muxwire.client.watchdog import process_table
 from muxwire.library.opening import own_terminals
-from tests.processes import gone
+from tests.processes import WATCHDOG, children_of, gone
 
 # More than one, since another may be killed while it comes up.
 KILLS = 3
@@ -37,26 +36,12 @@ anyio.run(main)
 """
 
 
-def watchdogs(parent: int) -> set[int]:
-    """The watchdogs that a process has started."""
-    found = {pid for pid, row in process_table().items() if row.parent == parent}
-    return {pid for pid in found if b"watchdog.py" in command_line(pid)}
-
-
-def command_line(pid: int) -> bytes:
-    """The arguments of a process; none if it has ended since it was listed."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
-
-
 async def kill_watchdog(parent: int) -> set[int]:
     """Kill the watchdog of a process, and return the next one as soon as it is there."""
-    killed = watchdogs(parent)
+    killed = children_of(parent, WATCHDOG)
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    while not (found := watchdogs(parent) - killed):
+    while not (found := children_of(parent, WATCHDOG) - killed):
         await anyio.sleep(0.01)
     return found
 
@@ -69,7 +54,7 @@ async def test_another_one_does_its_work_when_we_are_killed(environ: dict[str, s
             told = json.loads(await anyio.to_thread.run_sync(victim.stdout.readline))
             for _ in range(KILLS):
                 await kill_watchdog(victim.pid)
-            children = {pid for pid, row in process_table().items() if row.parent == victim.pid}
+            children = children_of(victim.pid)
         finally:
             victim.kill()
         await gone({*told["pids"], *children}, *map(Path, told["paths"]))
@@ -85,7 +70,7 @@ async def test_the_next_start_ends_what_was_killed_with_its_watchdog(environ: di
             try:
                 assert victim.stdout is not None
                 told = json.loads(await anyio.to_thread.run_sync(victim.stdout.readline))
-                both = {victim.pid, *watchdogs(victim.pid)}
+                both = {victim.pid, *children_of(victim.pid, WATCHDOG)}
                 for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped, neither sees the other's end
                     for pid in both:
                         os.kill(pid, number)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from contextlib import asynccontextmanager
 
 import anyio
 
 from muxwire import Tab, Terminals
+from muxwire.client.watchdog import process_table
 from muxwire.vt.text import strip_ansi
 from tests.deadline import DEADLINE
+from tests.processes import command_line
 from tests.users import needs
 
 SHELLS = ("bash", "zsh", "fish", "dash", "busybox", "ksh")
@@ -74,9 +75,5 @@ async def tab_for(terminals: Terminals, shell: str = "bash", *, login: bool = Fa
 
 def processes(command: str) -> list[int]:
     """Those that run exactly that, in whatever session."""
-    wanted, found = command.replace(" ", "\0").encode() + b"\0", list[int]()
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):  # it has ended
-            if entry.name.isdigit() and (entry / "cmdline").read_bytes() == wanted:
-                found.append(int(entry.name))
-    return found
+    wanted = command.replace(" ", "\0").encode() + b"\0"
+    return [pid for pid in process_table() if command_line(pid) == wanted]

@@ -15,6 +15,7 @@ from muxwire import Tab, Terminals
 from muxwire.results import ProcessStop
 from tests.deadline import DEADLINE
 from tests.library.opened import SHELLS, processes
+from tests.processes import gone
 
 
 @pytest.fixture
@@ -72,8 +73,7 @@ async def test_what_reads_the_terminal_from_another_session_ends_too(tab: Tab, t
     pid = int(left.output.split()[0])
     await tab.stop_process()
     assert (await tab.execute("echo ok", timeout=DEADLINE)).output == "ok\n"
-    while await anyio.Path(f"/proc/{pid}").exists():
-        await anyio.sleep(0.01)
+    await gone([pid])
 
 
 # In which shell, what ran there before, and what leaves a program running.

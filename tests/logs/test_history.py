@@ -21,6 +21,7 @@ from muxwire.logs import history
 from muxwire.logs.history import HISTORY_FILE, History, JournalEntry, read_history
 from muxwire.logs.limits import LogLimits, keep_within
 from tests.deadline import DEADLINE
+from tests.processes import appeared
 
 
 async def test_what_a_journal_says(tmp_path: Path, environ: dict[str, str]) -> None:
@@ -68,8 +69,7 @@ async def test_a_command_that_was_left_running_has_its_true_end(tmp_path: Path, 
     async with own_terminals("left", state_dir=tmp_path / "runs", environ=environ) as terminals:
         assert await terminals.history() == ()
     gate.touch()
-    while not left.exists():
-        await anyio.sleep(0.01)
+    await appeared(left)
     await anyio.to_thread.run_sync(
         _spooled, tmp_path / "runs", re.compile(rb"\x1b\]7770;[EQ];")
     )  # its end mark: nobody is there to read it

@@ -19,7 +19,7 @@ from muxwire.client.watchdog import process_table
 from tests.forked import start_muxwire
 from tests.mcp import child_client
 from tests.mcp.child_client import ENDINGS, ChildClient, alone, closing, environ_in
-from tests.processes import gone
+from tests.processes import appeared, gone
 
 SERVE = (sys.executable, "-m", "muxwire", "serve")
 
@@ -66,8 +66,7 @@ async def test_what_a_named_instance_runs_outlives_the_server(folder: Path, endi
         window = (await client.done("create_tab"))["window_id"]
         arguments = {"window_id": window, "command": command}
         await client.start("tools/call", {"name": "execute_command", "arguments": arguments})
-        while not mark.exists():
-            await anyio.sleep(0.01)
+        await appeared(mark)
         ENDINGS[ending](client)
         await client.ended()
     async with serving(folder, "--name", "kept") as client:

@@ -52,12 +52,13 @@ async def shell_session(client: ControlClient, observer: Observer) -> None:
     """A person's shell: a prompt, commands, their output, the end."""
     pane = await new_window(client, observer, _SHELL)
     await observer.until_output(pane, b"ready> ")
-    await type_line(client, pane, "echo one$((1 + 1))three")
-    await observer.until_output(pane, b"one2three\r\n")
-    await type_line(client, pane, r"printf 'tab\tbell\aescape\033[1m\\ \377 \001end\n'")
-    await observer.until_output(pane, b"tab\tbell\aescape\x1b[1m\\ \xff \x01end\r\n")
-    await type_line(client, pane, "seq 1 300; echo counted''")
-    await observer.until_output(pane, b"300\r\ncounted\r\n")
+    for line, written in (
+        ("echo one$((1 + 1))three", b"one2three\r\n"),
+        (r"printf 'tab\tbell\aescape\033[1m\\ \377 \001end\n'", b"tab\tbell\aescape\x1b[1m\\ \xff \x01end\r\n"),
+        ("seq 1 300; echo counted''", b"300\r\ncounted\r\n"),
+    ):
+        await type_line(client, pane, line)
+        await observer.until_output(pane, written)
     assert b"\r\n299\r\n300\r\n" in observer.outputs[pane]
     await type_line(client, pane, "exit 3")
     await observer.until(lambda: any(map(_is_closed, observer.notifications)))

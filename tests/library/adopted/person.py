@@ -84,15 +84,18 @@ class Person:
         self.environ = environ | {"TERM": "xterm-256color", "TMUX_TMPDIR": str(folder)}
         (folder / "conf").write_text(config)
         self.tmux("-f", str(folder / "conf"), "new-session", "-d", "-s", "work", "-n", "one", "-x", "90", "-y", "25")
-        self.tmux("new-window", "-d", "-t", "work:", "-n", "two")
-        self.tmux("split-window", "-d", "-t", "work:two")
-        self.tmux("new-session", "-d", "-s", "other", "-n", "three", shutil.which("dash") or "/bin/sh")
-        self.tmux("set-environment", "-t", "work", "OF_WORK", "kept")
-        self.tmux("set-option", "-t", "other", "@of-other", "kept")
-        self.tmux("set-option", "-w", "-t", "work:two", "@of-two", "kept")
-        for name, text in (("mine", "a named one"), ("muxwire", "by accident of that name")):
-            self.tmux("set-buffer", "-b", name, text)
-        self.tmux("set-buffer", "an automatic one")
+        for command in (
+            ("new-window", "-d", "-t", "work:", "-n", "two"),
+            ("split-window", "-d", "-t", "work:two"),
+            ("new-session", "-d", "-s", "other", "-n", "three", shutil.which("dash") or "/bin/sh"),
+            ("set-environment", "-t", "work", "OF_WORK", "kept"),
+            ("set-option", "-t", "other", "@of-other", "kept"),
+            ("set-option", "-w", "-t", "work:two", "@of-two", "kept"),
+            ("set-buffer", "-b", "mine", "a named one"),
+            ("set-buffer", "-b", "muxwire", "by accident of that name"),
+            ("set-buffer", "an automatic one"),
+        ):
+            self.tmux(*command)
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
             os.execvpe("tmux", ["tmux", "-S", str(self.socket), "attach", "-t", "work"], self.environ)

@@ -18,7 +18,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
-from tests.processes import gone, server_pid
+from tests.processes import children_of, gone, server_pid
 from tests.users import SYSTEM_PATH
 
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
@@ -48,8 +48,7 @@ async def test_nothing_starts_before_it_is_needed(alone: muxwire.Terminals) -> N
     await alone.set_history_limit(5)
     with pytest.raises(muxwire.InvalidArgument):
         await alone.create_tab(shell="no-such-shell")
-    children = {pid for pid, row in process_table().items() if row.parent == os.getpid()}
-    assert not children - before
+    assert not children_of(os.getpid()) - before
     assert not alone.folders.socket_path.exists()
     assert not (alone.folders.state / alone.folders.instance).exists()
 
@@ -96,7 +95,7 @@ async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, env
         paths, log, *numbers = (await anyio.to_thread.run_sync(victim.stdout.readline)).split()
         pids = {int(number) for number in numbers}
         assert pids <= process_table().keys()
-        pids |= {pid for pid, row in process_table().items() if row.parent == victim.pid}
+        pids |= children_of(victim.pid)
         victim.kill()
         for path in paths.split(":"):
             await gone(pids, Path(path))

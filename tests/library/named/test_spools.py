@@ -8,17 +8,16 @@ import re
 import signal
 import sys
 import termios
-from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
-from muxwire.client.watchdog import process_table
 from muxwire.logs import read as log_read, store
 from muxwire.logs.segments import PRUNE_BYTES
 from muxwire.tabs.tab import Tab
 from tests.deadline import DEADLINE
+from tests.processes import WATCHDOG, children_of
 
 from .conftest import Instance
 
@@ -96,16 +95,6 @@ async def kill_owners(
                 assert await assert_no_line_is_missing(await terminals.tab(window)) > 10
 
 
-def watchdogs(parent: int) -> set[int]:
-    found = set()
-    for pid, row in process_table().items():
-        with suppress(OSError):  # it has ended meanwhile
-            found |= (
-                {pid} if row.parent == parent and b"watchdog" in Path(f"/proc/{pid}/cmdline").read_bytes() else set()
-            )
-    return found
-
-
 async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
     """A client that nobody drives holds tmux up: the next owner frees the panes."""
     stop = instance.socket.parent.parent / "stop"
@@ -113,7 +102,7 @@ async def test_the_watchdog_is_killed_too(instance: Instance) -> None:
     (window, command) = started[0]
     owner.send_signal(signal.SIGSTOP)  # it would start another one
     os.waitpid(owner.pid, os.WUNTRACED)
-    for pid in watchdogs(owner.pid):
+    for pid in children_of(owner.pid, WATCHDOG):
         os.kill(pid, signal.SIGKILL)
     owner.kill()
     owner.wait()
