@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _PIECE = 1 << 16
 # Nothing more is read from the owner while so much waits to be read by the client.
 _WAITING_MAX = 1 << 20
-_PATIENCE_SECONDS = 15.0
-_RETRY_SECONDS = 0.1
+# 15 seconds, and what the tries take.
+_TRIES, _RETRY_SECONDS = 150, 0.1
 _GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL
 _LOST = (
     b'{"jsonrpc":"2.0","id":%b,"error":{"code":-32000,"message":"muxwire was restarted while this call waited. Tabs '
@@ -130,15 +130,14 @@ class _Pump:
     def _reach_again(self) -> bool:
         self._owner.close()
         self._to_client += self._agreed.lost()
-        deadline = time.monotonic() + _PATIENCE_SECONDS
-        while True:
+        for _ in range(_TRIES):
             try:
                 self._owner = self._reach()
                 break
             except Exception:  # noqa: BLE001 - whatever it is, it may be over in a moment
-                if time.monotonic() > deadline:
-                    return False
                 time.sleep(_RETRY_SECONDS)
+        else:
+            return False
         self._owner.setblocking(False)
         self._to_owner = self._agreed.again() + self._new
         return True

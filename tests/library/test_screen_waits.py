@@ -90,7 +90,7 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     assert (still.outcome, still.match) == ("met", "stable")
     for wrong in (Wait(gone=True), Wait(gone=True, idle=1.0)):
         with pytest.raises(InvalidArgument):
-            Wanted.of(wrong)
+            await Wanted.of(wrong)
     await tab.close(force=True)
 
 

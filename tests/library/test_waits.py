@@ -82,7 +82,7 @@ async def printer(terminals: Terminals) -> AsyncIterator[Printer]:
 )  # fmt: skip
 async def test_what_can_never_be_waited_for_is_refused(wanted: Wait) -> None:
     with pytest.raises(InvalidArgument):
-        await Wanted.of(wanted).checked()
+        await Wanted.of(wanted)
 
 
 async def test_a_wait_without_a_condition_is_for_silence(printer: Printer) -> None:

@@ -114,7 +114,7 @@ async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn
             assert (await shown_text(stream, first, stream.end, (80, 24))).text == "one\ntwo\n"
         await stream.log.flushed()
         view = View()
-        assert read_readable(tmp_path / "pane.log", begin, 1000, view)[0].data == b"one\ntwo\n"
+        assert read_readable(tmp_path / "pane.log", begin, 1000, view).data == b"one\ntwo\n"
         with LogFileReader(tmp_path / "pane.log") as log:
             inside = begin - len(b"\x1b[?1049l") - 3 * len(ID)
             assert [is_alternate(log, offset, view) for offset in (6, inside, begin)] == [False, False, False]

@@ -9,7 +9,6 @@ reaches. What differs from other sandboxes: the working directory and variables 
 from __future__ import annotations
 
 import base64
-import binascii
 import shlex
 from typing import TYPE_CHECKING, final
 
@@ -113,10 +112,7 @@ class MuxwireSandbox(OneTab, BaseSandbox):
         if done.exit_code != 0:
             why = {_IS_DIRECTORY: "is_directory", 4: "file_not_found"}.get(done.exit_code or 0, "permission_denied")
             return FileDownloadResponse(path=path, content=None, error=why)
-        try:
-            return FileDownloadResponse(path=path, content=base64.b64decode(done.output), error=None)
-        except binascii.Error:
-            return FileDownloadResponse(path=path, content=None, error="permission_denied")
+        return FileDownloadResponse(path=path, content=base64.b64decode(done.output), error=None)
 
 
 def _text(output: str) -> str:

@@ -90,7 +90,9 @@ class MuxwireSession(Session):
         try:
             result = await self.tab.execute(action.command, timeout=limit, on_timeout="leave")
         except TabUnavailable as error:
-            left = f": {self._left!r} was left running; interrupt it first" if await self._left_runs() else ""
+            # It may have ended by itself since.
+            left_runs = self._left != "" and (await self.tab.command_result(self._left_id)).running
+            left = f": {self._left!r} was left running; interrupt it first" if left_runs else ""
             raise CommandTimeoutError(f"{error}{left}") from error
         if result.running and not result.timed_out:
             await self.tab.stop_process()
@@ -108,10 +110,6 @@ class MuxwireSession(Session):
             raise NonZeroExitCodeError(f"{message}{shown(result.output)!r}")
         status = None if action.check == "ignore" else result.exit_code
         return BashObservation(output=shown(result.output), exit_code=status, expect_string=_PROMPT)
-
-    async def _left_runs(self) -> bool:
-        """Whether the command that was left running has not ended by itself since."""
-        return self._left != "" and (await self.tab.command_result(self._left_id)).running
 
     async def _interactive(self, action: BashAction) -> BashObservation:
         """Type a line into whatever runs, and wait for one of the patterns, or for the shell's prompt."""

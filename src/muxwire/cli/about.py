@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
-    from muxwire.library.doctor.finding import Finding
 
 _COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
 _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
@@ -85,9 +84,10 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
         findings = tuple([await examine_host(dict(console.environ), name) for name in arguments.host])
     else:
         findings = await examine()
-    healthy = all(finding.level != "broken" for finding in findings)
+    broken = sum(finding.level == "broken" for finding in findings)
+    warnings = sum(finding.level == "warning" for finding in findings)
     if arguments.json:
-        console.document({"healthy": healthy, "findings": findings})
+        console.document({"healthy": not broken, "findings": findings})
     else:
         colours = console.colours(plain=arguments.no_colours)
         for finding in findings:
@@ -95,14 +95,8 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
             console.say(f"{level}  {finding.check}: {shown(finding.message)}")
             if finding.remedy:
                 console.say(f"         -> {shown(spoken(finding.remedy))}")
-        console.say(_summary(findings))
-    return 0 if healthy else FAILED
-
-
-def _summary(findings: tuple[Finding, ...]) -> str:
-    broken = sum(finding.level == "broken" for finding in findings)
-    warnings = sum(finding.level == "warning" for finding in findings)
-    return f"broken: {broken}, warnings: {warnings}" if broken or warnings else "all is well"
+        console.say(f"broken: {broken}, warnings: {warnings}" if broken or warnings else "all is well")
+    return FAILED if broken else 0
 
 
 def _help(console: Console, arguments: argparse.Namespace) -> int:

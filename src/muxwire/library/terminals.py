@@ -314,7 +314,7 @@ class Terminals:
             return target
         if not isinstance(target, Tab):
             raise InvalidArgument(f"a tab is named by a string or a Tab, not {target!r}", remedy="give one of them")
-        if not any(target.belongs_to(machine.book) for machine in self._hosts.machines):
+        if not any(target.book is machine.book for machine in self._hosts.machines):
             raise InvalidArgument(f"{target!r} is of another instance", remedy="use a tab of this one, or a name")
         return target.address if target.pane.session.closed else target.key
 
@@ -469,7 +469,7 @@ class Terminals:
         screen that has not changed for so long. Without a condition it waits for half a second without output.
         NoSuchTarget, InvalidArgument.
         """
-        wanted = await Wanted.of(asked).checked()
+        wanted = await Wanted.of(asked)
         names = self._names_of(targets)
         tabs = [await self.known_tab(name, within=asked.timeout) for name in names]
         with self._book.awaiting(asked.until or asked.regex or ("silence" if wanted.idle else "an end or a prompt")):

@@ -83,7 +83,7 @@ class LogPiece:
 
     `end` is where the log ended when it was read. `eof`: nothing more can be shown now; the bytes before `end` that
     are left, if any, may be half a mark, typed line, character or line end. `dropped`: raw bytes before `data` that are
-    not kept. `first`: the offset of the oldest byte that is kept.
+    not kept. `first`: the offset of the oldest byte that is kept. `note`: what there is to say of how it was read.
     """
 
     data: bytes
@@ -92,6 +92,7 @@ class LogPiece:
     eof: bool
     dropped: int
     first: int = 0
+    note: str = ""
 
 
 @final
@@ -153,7 +154,8 @@ def last_lines(path: Path, lines: int, view: View, *, as_read: bool = False) -> 
         pieces: list[bytes] = []
         found = size = tried = 0
         text, start = None, log.first
-        for start, piece in log.backwards(view, _first_block(lines)):
+        # What probably holds so many lines.
+        for start, piece in log.backwards(view, min(max(lines * _LINE_BYTES, _BLOCK_MIN), _BLOCK_FIRST)):
             pieces.append(piece)
             found += piece.count(b"\n")
             size += len(piece)
@@ -170,12 +172,8 @@ def last_lines(path: Path, lines: int, view: View, *, as_read: bool = False) -> 
             pieces.reverse()
             return cut_to_lines(pieces, lines, log, whole=found < 0)
         parts = [text.text.encode("utf-8", "replace")]
-        return replace(cut_to_lines(parts, lines, log, whole=found < 0, as_text=_joined), note=text.note)
-
-
-def _first_block(lines: int) -> int:
-    """How many bytes probably hold so many lines."""
-    return min(max(lines * _LINE_BYTES, _BLOCK_MIN), _BLOCK_FIRST)
+        tail = cut_to_lines(parts, lines, log, whole=found < 0, as_text=lambda cut: _decoded(b"".join(cut)))
+        return replace(tail, note=text.note)
 
 
 def cut_to_lines(
@@ -238,7 +236,7 @@ class LogFileReader(AbstractContextManager["LogFileReader"]):
         if begin >= end:
             return b""
         return b"".join(
-            _pread(descriptor, max(begin, first) - first, min(end, last) - first)
+            os.pread(descriptor, min(end, last) - max(begin, first), max(begin, first) - first)
             for descriptor, first, last in self._files
             if first < end and last > begin
         )
@@ -277,16 +275,6 @@ class LogFileReader(AbstractContextManager["LogFileReader"]):
         return visible_parts(data, base, start, stop, grows=grows, typed_from=view.typed_from)
 
 
-def _pread(descriptor: int, begin: int, end: int) -> bytes:
-    data = os.pread(descriptor, end - begin, begin)
-    while data and len(data) < end - begin:  # Linux reads at most 2 GiB at once
-        more = os.pread(descriptor, end - begin - len(data), begin + len(data))
-        if not more:
-            break
-        data += more
-    return data
-
-
 def _ranges(gaps: Sequence[tuple[int, int]], first: int, end: int) -> list[tuple[int, int]]:
     ranges = []
     for gap_begin, gap_end in [*gaps, (end, end)]:
@@ -296,8 +284,8 @@ def _ranges(gaps: Sequence[tuple[int, int]], first: int, end: int) -> list[tuple
     return ranges
 
 
-def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[LogPiece, str]:
-    """Return what can be read from a raw offset on, of about `max_bytes` raw bytes, and what there is to say of it."""
+def read_readable(path: Path, start: int, max_bytes: int, view: View) -> LogPiece:
+    """As `read_range`, but what a person would have read of it."""
     piece = read_range(path, start, min(max_bytes, PLAYED_MAX), view)
     first = start + piece.dropped
     with LogFileReader(path) as log:
@@ -308,11 +296,7 @@ def read_readable(path: Path, start: int, max_bytes: int, view: View) -> tuple[L
         size = log.size_at(piece.next_offset)
         before, alternate = (b"", False) if piece.dropped else _before(log, first, size[1], view)
     text = continued(_decoded(before), _decoded(piece.data), size, alternate=alternate)
-    return replace(piece, data=text.text.encode("utf-8", "replace")), text.note
-
-
-def _joined(parts: list[bytes]) -> str:
-    return _decoded(b"".join(parts))
+    return replace(piece, data=text.text.encode("utf-8", "replace"), note=text.note)
 
 
 def _played(log: LogFileReader, start: int, pieces: list[bytes], view: View, *, as_read: bool) -> Readable | None:

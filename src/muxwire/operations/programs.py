@@ -107,12 +107,12 @@ class WaitFor(Looking, catalogue.Wait):
     target: Target
 
     async def check_pattern(self) -> None:
-        await Wanted.of(self).checked()
+        await Wanted.of(self)
 
     async def do(self, run: OperationsRun, step: Step, places: Sequence[Place]) -> None:
         tab, (limit, said) = places[0].tab, run.time_for(self.timeout)
         begin = run.typed_at.get(tab.pane_id) if self.from_byte is None else self.from_byte
-        outcome = await waits.wait_for([tab], Wanted.of(self), from_byte=begin, timeout=limit)
+        outcome = await waits.wait_for([tab], await Wanted.of(self), from_byte=begin, timeout=limit)
         if outcome.outcome == "met":
             step.say(stdout=outcome.match)
             return

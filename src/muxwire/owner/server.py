@@ -191,17 +191,16 @@ class Owner:
             self._end()
             return
         here = self.terminals.folders
-        if folders_for(here.instance, hello.environ).state != here.state:
-            connection.send(REFUSED)  # the client means another instance of that name, whose logs are elsewhere
+        # A client may mean another instance of that name, whose logs are elsewhere; and classes may have other fields.
+        is_other = folders_for(here.instance, hello.environ).state != here.state
+        if is_other or (hello.kind == "library" and hello.version != __version__):
+            connection.send(REFUSED)
             return
         if hello.kind == "verb":
             connection.send(ACCEPTED)
             await serve_verb(self.terminals, hello, connection)
             return
         if hello.kind == "library":
-            if hello.version != __version__:  # its classes may have other fields
-                connection.send(REFUSED)
-                return
             seat = Seat(idle=float(hello.words[0]))
             with self.terminals.seated(seat, hello.directory, hello.environ) as seated:
                 connection.send(ACCEPTED)

@@ -147,7 +147,7 @@ class TabBook:
                 split.name, split.session, split.sized = first.name, first.session, first.sized
         self.generation = tab.generation
         if tab.events is None:
-            tab.events = self._events_of(tab)
+            tab.events = TabEvents(tab, self.history)
         if not tab.events.reports:
             tab.events.report_to(self.events)
             self.events.record("tab_opened", tab.key, name=tab.name, session=tab.session)
@@ -155,12 +155,9 @@ class TabBook:
                 self.spawn(partial(close_when_unused, tab, seconds, partial(self._window_of, tab)))
         tab.pane.stream.listener, tab.pane.stream.later = tab.events, tab.client.later
 
-    def _events_of(self, tab: Tab) -> TabEvents:
-        return TabEvents(tab, self.history)
-
     def reads_again(self, tab: Tab) -> None:
         """Marks come from the log, then what tmux kept, until the tab is added: no events, they would have no time."""
-        tab.events = tab.pane.stream.listener = self._events_of(tab)
+        tab.events = tab.pane.stream.listener = TabEvents(tab, self.history)
 
     def _examine_output(self) -> None:
         for tab in self.open.values():

@@ -170,7 +170,7 @@ async def read_chunk(source: LogSource, asked: Piece) -> LogChunk:
                 f"from_byte {from_byte} lies beyond the log's end {source.end}",
                 remedy="use next_byte of an earlier result",
             )
-        piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+        piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
         if wait > 0 and source.tab is not None and piece.next_offset == from_byte and not view.final:
             async with attached(source.tab):
                 with anyio.move_on_after(wait):
@@ -180,7 +180,7 @@ async def read_chunk(source: LogSource, asked: Piece) -> LogChunk:
                         # Otherwise more came while this piece was read, or what was held back can be shown now.
                         elif source.end == piece.end and not source.closed and source.typed_from == view.typed_from:
                             await source.tab.pane.stream.changed()
-                        piece, note, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
+                        piece, view, flushed = await _piece(source, from_byte, max_bytes, strip=strip_ansi)
     return LogChunk(
         chunk=piece.data.decode("utf-8", "replace"),
         next_byte=piece.next_offset,
@@ -188,28 +188,25 @@ async def read_chunk(source: LogSource, asked: Piece) -> LogChunk:
         closed=view.final,
         dropped=piece.dropped,
         first_byte=piece.first,
-        note=note,
+        note=piece.note,
     )
 
 
-async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, str, View, bool]:
-    """A piece, a note on it, how it is shown, and whether the file had all that was received before."""
+async def _piece(source: LogSource, start: int, limit: int, *, strip: bool) -> tuple[LogPiece, View, bool]:
+    """A piece, how it is shown, and whether the file had all that was received before."""
     end = source.end
     view, flushed = await _settled_view(source, strip=strip)
-    find = partial(read_readable if strip else _read_range, source.path, start, limit, view)
-    piece, note = await anyio.to_thread.run_sync(find)
+    find = partial(read_readable if strip else read_range, source.path, start, limit, view)
+    piece = await anyio.to_thread.run_sync(find)
     if not view.final and (trouble := await source.trouble(piece.end, end)):
-        piece, note = await anyio.to_thread.run_sync(find)  # as in `read_tail`
-        note = "; ".join(filter(None, (trouble, note)))
+        piece = await anyio.to_thread.run_sync(find)  # as in `read_tail`
+        piece = replace(piece, note="; ".join(filter(None, (trouble, piece.note))))
     if view.final and flushed and piece.next_offset >= piece.end < source.end:
         # The whole log was removed: it was too old, or there were too many logs.
         lost = source.end - piece.next_offset
-        piece = LogPiece(piece.data, source.end, source.end, True, piece.dropped + lost, source.end)
-    return piece, note, view, flushed
-
-
-def _read_range(path: Path, start: int, limit: int, view: View) -> tuple[LogPiece, str]:
-    return read_range(path, start, limit, view), ""
+        at = source.end
+        piece = replace(piece, next_offset=at, end=at, eof=True, dropped=piece.dropped + lost, first=at)
+    return piece, view, flushed
 
 
 async def _settled_view(source: LogSource, *, strip: bool) -> tuple[View, bool]:

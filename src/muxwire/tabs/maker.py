@@ -118,8 +118,10 @@ class TabMaker:
                     remedy="run `tmux set-option -gw window-size latest`, or use tmux 3.7",
                 )
         spec = self.prepare(request, label)
+        hub, name = f"{self.server.sessions.hub}:", window_name(request.name) or Path(spec.argv[0]).name
+        new_window = ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name)
         try:
-            made = _Made(self, spec, self._window_command(spec))
+            made = _Made(self, spec, (*new_window, *self._what_runs(spec)))
             # A window that is in no book would live for ever: from here on it is made whole or not at all.
             with anyio.CancelScope(shield=True):
                 if not patient:
@@ -222,10 +224,6 @@ class TabMaker:
                 else f"{ours} panes are open and {count} more would exceed MUXWIRE_TABS={self._tabs_max}",
                 remedy="close one with `close_tab`, or start muxwire with a larger MUXWIRE_TABS",
             )
-
-    def _window_command(self, spec: PaneSpec) -> tuple[str, ...]:
-        hub, name = f"{self.server.sessions.hub}:", window_name(spec.record.name) or Path(spec.argv[0]).name
-        return ("new-window", "-d", "-P", "-F", PANE_FORMAT, "-t", hub, "-n", name, *self._what_runs(spec))
 
     async def split(self, request: TabRequest, label: str, beside: Tab, flags: Sequence[str]) -> Tab:
         """A further pane of a window, split off `beside` as these flags of split-window say; CommandError.

@@ -87,7 +87,10 @@ class People:
                 self._joined.add(session)
                 self._book.spawn(self.refresh)
             case ClientDetached(client):
-                self._left(client.decode("utf-8", "replace"))
+                name = client.decode("utf-8", "replace")
+                self._attached.discard(name)
+                self._gone.add(name)
+                self._subscribe_as_needed(b"")
             case SessionChanged():  # a new connection to the same server: it subscribed to nothing
                 self._subscribed = self._sizes_are_ours = False
                 self._book.spawn(self.refresh)
@@ -147,11 +150,6 @@ class People:
                     await self._book.events.wait(end, _WORK, 1)
         finally:
             self._shows = False
-
-    def _left(self, client: str) -> None:
-        self._attached.discard(client)
-        self._gone.add(client)
-        self._subscribe_as_needed(b"")
 
     def _subscribe_as_needed(self, fronts: bytes) -> None:
         needed = bool(self._attached)

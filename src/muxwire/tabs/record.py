@@ -194,12 +194,9 @@ class CommandBook:
                 elif row["id"] in found:
                     _ended(found[row["id"]], row)
         if len(text) > _COMMANDS_BYTES:
-            self._shorten(text)
+            with suppress(OSError):
+                write_private(self._path, text[text.index(b"\n", len(text) - _COMMANDS_BYTES // 2) + 1 :])
         return list(found.values())[-REMEMBERED:]
-
-    def _shorten(self, text: bytes) -> None:
-        with suppress(OSError):
-            write_private(self._path, text[text.index(b"\n", len(text) - _COMMANDS_BYTES // 2) + 1 :])
 
 
 def _typed(row: Mapping[str, Any]) -> Execution:

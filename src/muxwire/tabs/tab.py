@@ -144,7 +144,7 @@ class Tab:
         self.events: TabEvents | None = None  # from its registration to its end
         self.record: CommandBook | None = None  # of an instance that outlives us: what was run, for a later process
         self.client, self.server = server.client, server
-        self._book = book
+        self.book = book
         self._ending = anyio.Lock()
         self._persons = 0  # how many blocks of `person_types` last
 
@@ -266,7 +266,7 @@ class Tab:
         if command == SUPERVISOR and pane.supervised:
             command = _beneath(pane) or command
         return TabInfo(
-            window_id=self._book.address(self),
+            window_id=self.book.address(self),
             name=self.name,
             active=self.key == latest and not pane.session.dead,
             pane_id=self.prefix + self.pane_id,
@@ -376,7 +376,7 @@ class Tab:
                 error.remedy = with_note(error.remedy, secret_note(self.pane, self.server, self.key))
             raise
         execution.script_path = script_path
-        self._book.remember(self, execution)
+        self.book.remember(self, execution)
         return execution
 
     async def result(
@@ -432,8 +432,8 @@ class Tab:
                     await self.runner.interrupt_overdue(execution)
                     await note_left(self.pane, execution)
         except anyio.get_cancelled_exc_class():
-            if not self._book.leaves_running:
-                self._book.spawn(lambda: self.runner.interrupt(execution))
+            if not self.book.leaves_running:
+                self.book.spawn(lambda: self.runner.interrupt(execution))
             raise
         return outcome
 
@@ -445,7 +445,7 @@ class Tab:
         With `append_newline=False` the text is only typed. Raises as `execute`, and InvalidArgument for a bad regex.
         """
         until, regex = ("", asked.ready) if asked.ready_regex else (asked.ready, "")
-        wanted = await Wanted.of(Wait(until=until, regex=regex)).checked() if asked.ready else None
+        wanted = await Wanted.of(Wait(until=until, regex=regex)) if asked.ready else None
         from_byte, execution = self.next_byte, None
         if asked.append_newline:
             command = asked.command.encode("utf-8", "surrogateescape")
@@ -477,7 +477,7 @@ class Tab:
         InvalidArgument, TabUnavailable (dead), ConnectionClosed.
         """
         named = asked.until or asked.regex or asked.gone or asked.stable or asked.idle
-        wanted = await Wanted.of(asked).checked() if named else None
+        wanted = await Wanted.of(asked) if named else None
         wait = asked.wait or (DEFAULT_WAIT if wanted or asked.answers else 0.0)
         command = self.pane.session.running
         keys = [asked.keys] if isinstance(asked.keys, str) else list(asked.keys)
@@ -550,7 +550,7 @@ class Tab:
 
         As `Terminals.wait_for` with this tab alone. InvalidArgument.
         """
-        wanted = await Wanted.of(asked).checked()
+        wanted = await Wanted.of(asked)
         return await wait_for([self], wanted, from_byte=asked.from_byte, timeout=asked.timeout, names=[self.key])
 
     @takes(ResultOf)
@@ -588,7 +588,7 @@ class Tab:
             if (newest := self.pane.session.current) is not None:
                 return newest
             raise NoSuchTarget(f"no command was run in {self.key}", remedy="`execute_command` runs one")
-        tab, execution = self._book.command(command_id)
+        tab, execution = self.book.command(command_id)
         if tab is not self:
             raise NoSuchTarget(f"the command {command_id} ran in {tab.key}", remedy="call the method of that tab")
         return execution
@@ -634,10 +634,6 @@ class Tab:
                     remedy="leave it open, or open another window there first",
                 )
 
-    def belongs_to(self, book: object) -> bool:
-        """Whether it is a tab of the instance, or of a machine of one, that keeps its tabs in `book`."""
-        return self._book is book
-
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
         try:
@@ -674,9 +670,9 @@ class Tab:
     def lost(self, reason: str) -> None:
         """Its window was closed, but not by muxwire: what waits for it ends at once, its processes soon."""
         if not self.end_reason:
-            self._book.retire(self, reason)
+            self.book.retire(self, reason)
             if not self.is_adopted:
-                self._book.spawn(lambda: end_rest(self.pane, self.server))
+                self.book.spawn(lambda: end_rest(self.pane, self.server))
 
     async def _end(self, reason: str = "") -> bool:
         """End it, once only and to the end: half a closed tab would keep its processes. False if it may not end."""
@@ -689,7 +685,7 @@ class Tab:
                 before, self.end_reason = self.end_reason, self.end_reason or reason
                 try:
                     if ended := await end_pane(self.pane, self.server, self.pane_id):
-                        self._book.retire(self, reason)
+                        self.book.retire(self, reason)
                 finally:
                     if not self.pane.session.closed:
                         self.end_reason = before

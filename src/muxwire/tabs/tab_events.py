@@ -134,10 +134,10 @@ class TabEvents:
             case OutputBegan():
                 self._on_start(fact)
             case CommandEnded():
-                if not fact.execution.recalled:
-                    self._ended(fact.execution)
+                self._ended(fact.execution)
             case PromptBegan():
-                self._on_prompt(fact)
+                self._finish_line(fact.status)
+                self._log.record("prompt", self._tab.key, cwd=self._tab.pane.session.cwd, next_byte=fact.end)
             case LineTaken():
                 if not fact.ours:  # else its start mark comes next
                     self._on_accepted()
@@ -156,7 +156,7 @@ class TabEvents:
             )  # fmt: skip
 
     def _ended(self, execution: Execution) -> None:
-        if execution.ran:
+        if execution.ran and not execution.recalled:
             self._log.record(
                 "command_finished", self._tab.key, by="execute", command_id=execution.command_id,
                 exit_code=execution.exit_code, ending=execution.ending, next_byte=execution.end,
@@ -178,10 +178,7 @@ class TabEvents:
                 last=self._last,
                 last_time=self._last_time,
             )
-        self._accept("keys" if is_ours else "person")
-
-    def _accept(self, author: Author) -> None:
-        """The last line was that author's; the event has the line as it stood on the screen."""
+        author: Author = "keys" if is_ours else "person"
         self._line, self._last, self._last_time = author, author, time.monotonic()
         if author == "person":
             self._log.record("human_input", self._tab.key, how="line")
@@ -199,21 +196,14 @@ class TabEvents:
             return ""
         return text.rpartition("\n")[2].strip()[:COMMAND_SHOWN]
 
-    def _on_prompt(self, prompt: PromptBegan) -> None:
-        self._finish_line(prompt.status)
-        self._log.record("prompt", self._tab.key, cwd=self._tab.pane.session.cwd, next_byte=prompt.end)
-
     def _finish_line(self, status: int | None) -> None:
-        if self._line is not None:
-            self._log.record("command_finished", self._tab.key, by=self._line, exit_code=status)
-            self._note_line(status)
-        self._line = None
-
-    def _note_line(self, status: int | None) -> None:
-        if self._history is None or self._line_read:  # it is not known when that began
+        author, self._line = self._line, None
+        if author is None:
             return
-        tab, (began, begin, cwd) = self._tab, self._line_began
-        self._history.note(JournalEntry(
-            began, None if self._reads else time.monotonic(), tab.key, tab.generation, tab.name, self._line or "", cwd,
-            status, begin, max(begin, self._reached),
-        ))  # fmt: skip
+        self._log.record("command_finished", self._tab.key, by=author, exit_code=status)
+        if self._history is not None and not self._line_read:  # else it is not known when it began
+            tab, (began, begin, cwd) = self._tab, self._line_began
+            self._history.note(JournalEntry(
+                began, None if self._reads else time.monotonic(), tab.key, tab.generation, tab.name, author, cwd,
+                status, begin, max(begin, self._reached),
+            ))  # fmt: skip

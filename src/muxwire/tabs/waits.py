@@ -56,23 +56,19 @@ class Wanted:
     stable: float | None = None
 
     @classmethod
-    def of(cls, asked: Conditions) -> Wanted:
-        """Return what is wanted, silence if nothing is named; its regex is still to be `checked`. InvalidArgument."""
+    async def of(cls, asked: Conditions) -> Wanted:
+        """What is wanted, silence if nothing is named. InvalidArgument, as for a regex that matches the empty text."""
         if asked.until and asked.regex:
             raise InvalidArgument("until and regex are both given", remedy="put both into one regex: a|b")
         if asked.gone and not (asked.until or asked.regex):
             raise InvalidArgument("gone needs a text or a regex", remedy="name it with until or regex")
         pattern = Pattern(asked.regex, re.MULTILINE) if asked.regex else None
         pattern = Pattern(re.escape(asked.until)) if asked.until else pattern
+        if pattern is not None:
+            await checked(pattern)
         ends = (asked.exit, asked.prompt, asked.bell) if isinstance(asked, Wait) else (False, False, False)
         idle = asked.idle or (None if pattern or asked.stable or any(ends) else SILENCE_SECONDS)
         return cls(pattern, idle, *ends, asked.gone, asked.stable or None)
-
-    async def checked(self) -> Wanted:
-        """Return this; InvalidArgument if its regex is not valid, or matches the empty text."""
-        if self.pattern is not None:
-            await checked(self.pattern)
-        return self
 
 
 @final
@@ -212,11 +208,13 @@ class Watch:
         return {}
 
     async def outcome(self, outcome: Literal["timed_out", "closed"], which: str = "") -> WaitOutcome:
+        end = self._stream.end
+        seen = await shown_text(self._stream, max(self._start, end - _TAIL_BYTES), end, self.tab.size)
         return WaitOutcome(
             outcome=outcome,
             which=which,
             next_byte=self._stream.end,
-            tail=await tail(self._stream, self._start, self.tab.size),
+            tail=seen.text[-TAIL_CHARACTERS:],
             matched_at_entry=self._screen is not None and self._screen.stood_there,
             **(await self._on_screen_now() if which else {}),
         )
@@ -242,12 +240,6 @@ async def around(stream: PaneStream, start: int, offset: int, size: Size) -> str
     behind = await shown_text(stream, offset, min(stream.end, offset + _TAIL_BYTES), size)
     rest = behind.text[: TAIL_CHARACTERS // 2]
     return before.text[-(TAIL_CHARACTERS - len(rest)) :] + rest
-
-
-async def tail(stream: PaneStream, start: int, size: Size) -> str:
-    """The last text since `start` that a person would have read, in a pane of that size."""
-    seen = await shown_text(stream, max(start, stream.end - _TAIL_BYTES), stream.end, size)
-    return seen.text[-TAIL_CHARACTERS:]
 
 
 async def wait_for(

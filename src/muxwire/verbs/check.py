@@ -52,10 +52,6 @@ def _are_texts(value: object) -> bool:
     return all(isinstance(one, str) for one in value)
 
 
-def _is_text_or_texts(value: object) -> bool:
-    return isinstance(value, str) or _are_texts(value)
-
-
 _FUNCTION: _Kind = ("a function", "give a callable", callable)
 # By a parameter's kind. Sizes and lists of steps are checked where more is known of them.
 _KINDS: Mapping[Any, _Kind] = {
@@ -66,7 +62,11 @@ _KINDS: Mapping[Any, _Kind] = {
     float: ("a number of seconds", "for example 2.5", _is_number),  # every float is a time
     int: ("a whole number", "give an int", lambda value: isinstance(value, int) and not isinstance(value, bool)),
     Strings: ("a list of strings", 'for example ["-v", "all"]', _are_texts),
-    Texts: ("a string or a list of strings", 'for example "ls"', _is_text_or_texts),
+    Texts: (
+        "a string or a list of strings",
+        'for example "ls"',
+        lambda value: isinstance(value, str) or _are_texts(value),
+    ),
     Mapping[str, str]: ("a mapping", 'for example {"NAME": "VALUE"}', lambda value: isinstance(value, Mapping)),
     tuple[int, int]: ("columns and rows", "as (120, 40)", lambda _: True),
     Objects: ("a list", 'as [{"kind": "new_window"}]', lambda _: True),

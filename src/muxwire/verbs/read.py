@@ -37,7 +37,6 @@ class _Mismatch(Exception):
 
     def __init__(self, must: str, where: str = "") -> None:
         super().__init__(must)
-        self.must = must
         self.where = where
 
 
@@ -58,7 +57,7 @@ def read_json(
             try:
                 values[one.name] = _read(one, value, special or {})
             except _Mismatch as error:
-                complaints.append(f"{name}{error.where}: must be {error.must}")
+                complaints.append(f"{name}{error.where}: must be {error}")
     missing = [name for name, one in known.items() if one.required and given.get(name) is None]
     complaints = [f"{name} is missing" for name in missing] + [
         text for text in complaints if text.partition(":")[0] not in missing
@@ -162,7 +161,7 @@ def _part(read: Callable[[object], V], value: object, where: object) -> V:
         return read(value)
     except _Mismatch as error:
         part = f"[{where}]" if isinstance(where, int) else f".{where}"
-        raise _Mismatch(error.must, part + error.where) from None
+        raise _Mismatch(str(error), part + error.where) from None
 
 
 # By a parameter's kind; numbers have limits, and literals choices.

@@ -89,9 +89,6 @@ def _folders_left(places: Folders, ended: Collection[int] = ()) -> list[Path]:
         for home in dict.fromkeys((places.runtime, places.memory))
         if home.is_dir()
         for entry in sorted(home.iterdir())
-        if entry.is_dir() and not entry.is_symlink() and not _in_use(places, entry.name, words)
+        if entry.is_dir() and not entry.is_symlink()
+        if not (_is_owned(places, entry.name) or is_served(replace(places, instance=entry.name), words))
     ]
-
-
-def _in_use(places: Folders, instance: str, words: Collection[bytes]) -> bool:
-    return _is_owned(places, instance) or is_served(replace(places, instance=instance), words)
