@@ -9,19 +9,20 @@ import pytest
 
 from muxwire.cli.command_line import command_line
 from muxwire.cli.options import WrongUsage, words_after
+from muxwire.cli.printing import WORDS
 from muxwire.cli.run import read_options_after
 from muxwire.verbs.catalogue import (
     VERBS,
     CommandResult,
     ExecuteCommand,
     ExecuteScript,
+    RunTmuxOperations,
     SendKeys,
     SetHistoryLimit,
     ShowTerminal,
     StartProcess,
     StopProcess,
     StreamLogs,
-    TakeSnapshot,
     WatchEvents,
 )
 from muxwire.verbs.describe import Verb, parameters
@@ -29,16 +30,16 @@ from muxwire.verbs.describe import Verb, parameters
 # -t and words name tabs in all verbs.
 TABS = {"window_id", "window_ids"}
 LEFT_OUT: dict[type[Verb], set[str]] = {
-    # The output is printed as it comes, and whole; C-c and a shell's & are there already. --leave is on_timeout.
-    ExecuteCommand: {"async_", "idle", "max_chars", "on_timeout"},
+    # The output is printed as it comes, and whole; C-c and a shell's & are there already.
+    ExecuteCommand: {"async_", "idle", "max_chars"},
     # `muxwire paste`.
     SendKeys: {"paste"},
-    # `--ago 10s` and `--image FILE` are not what they are over MCP, a number and a flag.
-    TakeSnapshot: {"ago", "image"},
-    # `logs --follow` waits and reads on; --plain is described once for both.
-    StreamLogs: {"max_bytes", "wait", "strip_ansi"},
+    # `logs --follow` waits and reads on.
+    StreamLogs: {"max_bytes", "wait"},
     # `watch` begins now, and shows all.
     WatchEvents: {"since", "max_events"},
+    # FILE holds them.
+    RunTmuxOperations: {"operations"},
 }
 # Verbs for agents: a person has `run`, files, tmux, and `attach`.
 NOT_THERE = {CommandResult, ExecuteScript, StartProcess, StopProcess, SetHistoryLimit, ShowTerminal}
@@ -46,7 +47,8 @@ NOT_THERE = {CommandResult, ExecuteScript, StartProcess, StopProcess, SetHistory
 
 @pytest.mark.parametrize("verb", [verb for verb in VERBS if verb not in NOT_THERE], ids=lambda verb: verb.verb)
 def test_every_parameter_is_an_option_or_left_out_for_a_reason(verb: type[Verb]) -> None:
-    taken = {name for parser in command_line().verbs.values() for name in parser.described.get(verb, ())}
+    word = WORDS[verb.verb].split()[1]
+    taken = {action.dest for action in command_line(word).verbs[word].taken}
     left_out = LEFT_OUT.get(verb, set())
     assert taken | left_out | TABS >= {one.name for one in parameters(verb)}
     assert not taken & left_out

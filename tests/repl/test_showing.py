@@ -72,14 +72,9 @@ def test_output_is_decoded_and_harmless() -> None:
     ]
 
 
-def test_a_mark_is_told_from_what_the_program_wrote() -> None:
-    mark = rb"\033]7770;E;0123456789abcdef;3;/tmp;0123456789abcdef" + b"\\007"
-    assert shown(b"%output %1 out" + mark + b"$ ") == ["+0.000 %output %1 out<mark E 0123456789abcdef 3 /tmp>$ "]
-
-
 def test_much_output_is_shortened_and_counted() -> None:
     (line,) = shown(b"%output %1 " + b"x" * 5000)
-    assert line.endswith("xxx … 4000 bytes more")
+    assert line.endswith("xxx … 4000 characters more")
 
 
 @pytest.mark.parametrize(

@@ -97,12 +97,11 @@ def _persons_server(console: Console, arguments: argparse.Namespace) -> list[str
         raise InvalidArgument(
             "--prefix, --mouse and --clipboard set nothing at a tmux server of yours", remedy="your tmux.conf does"
         )
-    server = ("-S", arguments.socket) if arguments.socket is not None else ("-L", arguments.socket_name)
     flags = "ignore-size,read-only" if arguments.read_only else "ignore-size"
     socket = (
         Path(arguments.socket) if arguments.socket is not None else socket_of(arguments.socket_name, console.environ)
     )
-    host = LocalHost(console.environ)
+    host, server = LocalHost(console.environ), ("-S", str(socket))
     tmux = program_for(host.listening_pid(socket), host)
     _refuse_itself(console, (tmux, *server))
     if arguments.target != ACTIVE:

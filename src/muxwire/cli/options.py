@@ -1,6 +1,6 @@
 """What verbs take: options made of the descriptions in `muxwire.verbs`, and what is common to most verbs.
 
-`Parser` keeps what was added to it, so that completion, the reference and tests read it from there.
+Completion, the reference and tests read from a `Parser` what was added to it.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         def add_parser(self, *names: Any, **options: Any) -> Parser:  # noqa: ANN401 (as argparse)
             """Add such a word, and return the parser of what follows it."""
 
-    # What adds to a parser.
-    Takes = Callable[["Parser"], object]
+    # What adds to a parser, or to a group of its options.
+    Takes = Callable[[Any], object]
     # What a parser has as `run`. A verb that needs an event loop is a coroutine function.
     Verb = Callable[[Console, argparse.Namespace], "int | Coroutine[Any, Any, int]"]
 
@@ -54,23 +54,18 @@ _ALIKE_VERB = 0.65
 class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong as every other error is said, with `--json` too.
 
-    `taken` lists every argument that the parser takes, in order. `described` has the verbs' parameters from which they
-    were made. `verbs` are the parsers of the verbs below it, `summary` its line in the list of verbs.
+    `verbs` are the parsers of the verbs below it, `summary` its line in the list of verbs.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 (argparse's)
-        self.taken: list[argparse.Action] = []
-        self.described: dict[type[Described], set[str]] = {}
         self.verbs: dict[str, Parser] = {}
         self.summary = ""
-        self.group: Any = None  # where arguments are added now, if not here
         super().__init__(*args, **options)
 
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action:  # noqa: ANN401
-        here: Any = super()
-        action: argparse.Action = (self.group or here).add_argument(*names, **options)
-        self.taken.append(action)
-        return action
+    @property
+    def taken(self) -> list[argparse.Action]:
+        """Every argument that the parser takes, in order."""
+        return self._actions
 
     def parse_known_args(  # type: ignore[override]  # typeshed's overloads for namespaces of one's own
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -78,7 +73,7 @@ class Parser(argparse.ArgumentParser):
         """Refuse unknown arguments here, in the parser of the verb, so that the usage of that verb is printed."""
         parsed, left = super().parse_known_args(args, namespace)
         if left:
-            known = [name for action in self._actions for name in action.option_strings]
+            known = [name for action in self.taken for name in action.option_strings]
             meant = _nearest(left[0].partition("=")[0], known) if left[0].startswith("-") else ""
             self.refuse(f"unrecognized arguments: {' '.join(left)}", f"did you mean {meant}?" if meant else "")
         return parsed, left
@@ -161,7 +156,7 @@ def add_parser(
 
 def option(*names: str, **options: Any) -> Takes:  # noqa: ANN401 (argparse's)
     """An option, or a word, as argparse's `add_argument` has it."""
-    return lambda parser: parser.add_argument(*names, **options)
+    return lambda where: where.add_argument(*names, **options)
 
 
 def flag(*names: str, help: str, **options: Any) -> Takes:  # noqa: A002, ANN401 (as argparse)
@@ -176,14 +171,13 @@ def of(verb: type[Described], *only: str, without: Sequence[str] = (), **spelled
     argparse's options, and `flags`, which is one word without a dash for a word of the command line.
     """
 
-    def add(parser: Parser) -> None:
+    def add(where: Any) -> None:  # noqa: ANN401 - argparse has no public name for both
         for one in parameters(verb):
             if one.name in (only or {one.name} - _TABS) and one.name not in without:
                 given = {"flags": (f"--{one.name.strip('_').replace('_', '-')}",), **spelled.get(one.name, {})}
                 flags = given.pop("flags")
                 dest = {"dest": one.name} if flags[0].startswith("-") else {}
-                parser.described.setdefault(verb, set()).add(one.name)
-                parser.add_argument(*flags, **{"help": one.help.replace("%", "%%"), **_reading(one), **dest, **given})
+                where.add_argument(*flags, **{"help": one.help.replace("%", "%%"), **_reading(one), **dest, **given})
 
     return add
 
@@ -192,10 +186,9 @@ def one_of(*takes: Takes, title: str = "") -> Takes:
     """Options of which one may be given; with a title they are a part of the help."""
 
     def add(parser: Parser) -> None:
-        parser.group = (parser.add_argument_group(title) if title else parser).add_mutually_exclusive_group()
+        group = (parser.add_argument_group(title) if title else parser).add_mutually_exclusive_group()
         for take in takes:
-            take(parser)
-        parser.group = None
+            take(group)
 
     return add
 

@@ -20,7 +20,6 @@ from muxwire.protocol.events import (
     UnknownNotification,
 )
 from muxwire.protocol.notifications import READERS
-from muxwire.shell.marks import INTRODUCER, CommandFinished, MarkScanner, PromptStart
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,11 +28,9 @@ if TYPE_CHECKING:
 
 Line: TypeAlias = tuple[tuple[str, str], ...]
 
-DIM, GOOD, BAD, NAME, TEXT, MARK, TARGET = (
-    "ansibrightblack", "ansigreen", "ansired", "ansicyan", "", "ansimagenta", "ansiyellow",
-)  # fmt: skip
+DIM, GOOD, BAD, NAME, TEXT, TARGET = "ansibrightblack", "ansigreen", "ansired", "ansicyan", "", "ansiyellow"
 # Of one notification: more than the widest line of a program, less than a screen.
-SHOWN_CHARS = SHOWN_BYTES = 1000
+SHOWN_CHARS = 1000
 # tmux's notifications, and four that muxwire adds: an answer, a block that no line asked for, a line outside of blocks,
 # and the end of the stream.
 KINDS = (*sorted(name.decode() for name in READERS), "block", "hook", "stray", "lost")
@@ -90,9 +87,9 @@ def lines_of(event: Event, seconds: float) -> list[Line]:
 def _fields(event: Event) -> Iterator[tuple[str, str]]:
     match event:
         case Output(pane, data):
-            yield from ((TARGET, f" {pane} "), *_output(data))
+            yield from ((TARGET, f" {pane} "), (TEXT, shortened(decoded(data))))
         case ExtendedOutput(pane, age, data):
-            yield from ((TARGET, f" {pane} "), (DIM, f"{age} ms late "), *_output(data))
+            yield from ((TARGET, f" {pane} "), (DIM, f"{age} ms late "), (TEXT, shortened(decoded(data))))
         case StrayLine(line) | UnknownNotification(_, line):
             yield (TEXT, " " + shortened(decoded(line)))
         case ConnectionLost():
@@ -102,21 +99,6 @@ def _fields(event: Event) -> Iterator[tuple[str, str]]:
                 if value is not None:
                     shown = shortened(decoded(value)) if isinstance(value, bytes) else str(value)
                     yield (TEXT if isinstance(value, bytes) else TARGET, f" {shown}")
-
-
-def _output(data: bytes) -> Iterator[tuple[str, str]]:
-    """What a pane wrote, with our marks distinguished from it."""
-    shown, at = data[:SHOWN_BYTES], 0
-    for mark in MarkScanner().feed(shown):
-        yield (TEXT, decoded(shown[at : mark.begin]))
-        words = shown[mark.begin + len(INTRODUCER) : mark.end - 1]
-        if isinstance(mark, PromptStart | CommandFinished):  # they end with the id that they began with
-            words = words.rpartition(b";")[0]
-        yield (MARK, f"<mark {decoded(words.replace(b';', b' '))}>")
-        at = mark.end
-    yield (TEXT, decoded(shown[at:]))
-    if len(data) > SHOWN_BYTES:
-        yield (DIM, f" … {len(data) - SHOWN_BYTES} bytes more")
 
 
 @final
