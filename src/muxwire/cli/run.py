@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, final
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
-from muxwire.cli.options import AS_JSON, PLAIN, add_verb, names_host, of, option, words_after, words_of
+from muxwire.cli.options import AS_JSON, PLAIN, add_verb, names_host, of, one_of, option, words_after, words_of
 from muxwire.cli.printing import spoken
-from muxwire.errors import InvalidArgument, MuxwireError
+from muxwire.errors import MuxwireError
 from muxwire.shell.quoting import fish_quote, os_bytes
 from muxwire.verbs.catalogue import ExecuteCommand, Execution
 from muxwire.verbs.types import ACTIVE
@@ -52,8 +52,10 @@ def add(verbs: Verbs) -> None:
         verbs,
         "run",
         on_terminals(_run),
-        option("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one"),
-        names_host("on another machine, in a tab of its own"),
+        one_of(
+            option("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one"),
+            names_host("on another machine, in a tab of its own"),
+        ),
         option(
             "--leave",
             dest="on_timeout",
@@ -106,8 +108,6 @@ def read_options_after(parser: Parser, arguments: argparse.Namespace) -> None:
 
 async def _run(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     words = words_after(arguments.command)
-    if arguments.host and arguments.target is not None:
-        raise InvalidArgument("--host and -t cannot be combined", remedy="leave one of them out")
     if not arguments.host:
         tab, _ = await terminals.tab_or_new(arguments.target or ACTIVE, within=arguments.timeout)
         return await _run_in(console, tab, words, arguments)

@@ -59,8 +59,10 @@ def add(verbs: Verbs) -> None:
             without=("at_byte", "command_id", "ago", "image"),  # --image has a file
             cells={"help": "with --json: colours and other styles too"},
         ),
-        option("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output"),
-        option("--image", metavar="FILE", help="the same as PNG; needs Pillow"),
+        one_of(
+            option("--svg", metavar="FILE", help="draw it into FILE in place of printing it; - for the output"),
+            option("--image", metavar="FILE", help="the same as PNG; needs Pillow"),
+        ),
         flag("--light", help="draw on a light background; else on a dark one"),
         AS_JSON,
         summary="print what a tab's screen shows, or has shown",
@@ -118,8 +120,6 @@ def add(verbs: Verbs) -> None:
 async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     drawn = arguments.image if arguments.svg is None else arguments.svg
     if arguments.image is not None:
-        if arguments.svg is not None:
-            raise InvalidArgument("--svg and --image cannot be combined", remedy="leave one of them out")
         from muxwire.library.pictures import check_can_draw, png  # late: only a picture needs them
 
         check_can_draw()

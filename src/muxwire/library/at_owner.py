@@ -26,6 +26,7 @@ from anyio.abc import UNIXSocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from muxwire.errors import ConnectionClosed, InvalidArgument, NotPermitted
+from muxwire.library.block import tasks_of_block
 from muxwire.library.sent import HEAD, SEEN, packed, unpacked
 from muxwire.library.terminals import INTERNAL, PUBLIC, Terminals
 from muxwire.tabs.tab import PUBLIC as TAB_PUBLIC, Tab
@@ -71,8 +72,7 @@ async def at_owner(
     folders: Folders, connection: socket.socket, again: Callable[[], socket.socket], hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """The instance for a program that has connected to its owner; `again` connects once more."""
-    failure: Exception | None = None
-    async with anyio.create_task_group() as tasks:
+    async with tasks_of_block() as tasks:
         link = Link(tasks, again)
         terminals = OwnersTerminals(folders, link)
         await link.begin(connection)
@@ -80,13 +80,8 @@ async def at_owner(
             if hosts:
                 await terminals.give_hosts(dict(hosts))
             yield terminals
-        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
-            failure = error
         finally:
             await link.close()
-            tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
 
 
 @final

@@ -24,6 +24,7 @@ from muxwire.instance.connect import open_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
 from muxwire.library.at_owner import at_owner, reach
+from muxwire.library.block import tasks_of_block
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.machine import check_hosts
 from muxwire.library.terminals import Terminals
@@ -239,9 +240,8 @@ async def _opened(
     folders: Folders, host: LocalHost, access: Access, idle: float, hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
     """Run the instance's tasks, and end it with the block."""
-    failure: Exception | None = None
     make_room()
-    async with anyio.create_task_group() as tasks:
+    async with tasks_of_block() as tasks:
         life = ServerLifetime(folders, host, tasks, access, partial(open_server, folders, host))
         life.book.idle_timeout = idle
         terminals = Terminals(life, hosts)
@@ -259,10 +259,5 @@ async def _opened(
                 async with LogStore() as store:
                     await complete_logs(folders, store)
             yield terminals
-        except Exception as error:  # noqa: BLE001 - raised again below, outside of the group that would wrap it
-            failure = error
         finally:
             await terminals.end()
-            tasks.cancel_scope.cancel()
-    if failure is not None:
-        raise failure
