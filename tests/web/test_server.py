@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from muxwire import Terminals
+from muxwire.tmux.start import COLUMNS
 from muxwire.web import server
 from muxwire.web.server import Web, page
 from tests.library.opened import tab_for
@@ -186,7 +187,7 @@ async def test_the_page_loads_nothing_and_runs_its_own_script_only(terminals: Te
 
 
 async def test_one_page_types_and_it_counts_as_a_persons(terminals: Terminals) -> None:
-    tab = await terminals.create_tab(size=(100, 25))
+    tab, fixed = await terminals.create_tab(), await terminals.create_tab(size=(100, 25))
     async with web_of(terminals) as web:
         await tab.execute("seq 50")
         key = await key_of(web)
@@ -209,7 +210,10 @@ async def test_one_page_types_and_it_counts_as_a_persons(terminals: Terminals) -
             assert (await two.post("/control", take=True)).status == 200
             await until(lambda: (one.control, two.control) == ("other", "you"))
             await two.post("/control", take=False)
-            await until(lambda: one.control == "" and one.shown["cols"] == 100)
+            await until(lambda: one.control == "" and one.shown["cols"] == COLUMNS)
+            async with watching(web, key, fixed.key) as there:
+                assert (await there.post("/control", take=True, size=[60, 20])).status == 200
+                assert fixed.size == (100, 25)
         assert tab.not_ours == f"a person has typed into {tab.key}"
         assert [one.by for one in await terminals.history(tab.key)] == ["execute", "person"]
         events = await terminals.watch_events(tab.key, kinds=["human_input"], since=0, timeout=0)

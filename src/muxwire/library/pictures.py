@@ -63,7 +63,7 @@ def png(taken: Snapshot, *, light: bool = False) -> bytes:
     theme, fonts = LIGHT if light else DARK, _Fonts()
     size = taken.cols * fonts.width + 2 * _MARGIN, taken.rows * fonts.height + 2 * _MARGIN
     image = Image.new("RGB", size, theme.background)
-    screen = _Canvas(ImageDraw.Draw(image), fonts, theme)
+    draw = ImageDraw.Draw(image)
     rows = placed(taken.lines, taken.cols, taken.rows)
     styles = [[PLAIN] * taken.cols for _ in rows]
     for run in taken.cells or ():
@@ -75,7 +75,7 @@ def png(taken: Snapshot, *, light: bool = False) -> bytes:
         for x, text in enumerate(row):
             wide = 2 if x + 1 < len(row) and not row[x + 1] else 1
             if text:
-                screen.cell(x, y, text, wide, styles[y][x])
+                _draw_cell(draw, fonts, theme, (x, y), text, wide, styles[y][x])
     written = io.BytesIO()
     # Few colours: a third of the bytes.
     image.quantize(_COLOURS, dither=Image.Dither.NONE).save(written, "PNG", optimize=True)
@@ -129,27 +129,24 @@ def _has(font: FreeTypeFont, character: str) -> bool:
     return bytes(font.getmask(character)) != bytes(font.getmask(_MISSING))
 
 
-@final
-class _Canvas:
-    def __init__(self, draw: ImageDraw, fonts: _Fonts, theme: Theme) -> None:
-        self._draw, self._fonts, self._theme = draw, fonts, theme
-
-    def cell(self, x: int, y: int, text: str, wide: int, style: Style) -> None:
-        """Draw what stands in a cell; `wide` is how many cells it takes, 1 or 2."""
-        fonts, fore, back = self._fonts, *colours(style, self._theme)
-        left, top = _MARGIN + x * fonts.width, _MARGIN + y * fonts.height
-        right, bottom = left + wide * fonts.width, top + fonts.height
-        if back:
-            self._draw.rectangle((left, top, right - 1, bottom - 1), fill=back)
-        if style.dim:
-            fore = _mixed(fore, back or self._theme.background, _DIM)
-        if text != " " and not style.hidden:
-            font = fonts.of(text, style)
-            middle = left + (wide * fonts.width - font.getlength(text)) / 2
-            self._draw.text((middle, top + fonts.ascent), text, fill=fore, font=font, anchor="ls")
-        for on, line in ((style.underline, top + fonts.ascent + 2), (style.strike, top + fonts.ascent * 2 // 3)):
-            if on:
-                self._draw.line((left, line, right - 1, line), fill=fore)
+def _draw_cell(
+    draw: ImageDraw, fonts: _Fonts, theme: Theme, at: tuple[int, int], text: str, wide: int, style: Style
+) -> None:
+    """Draw what stands in a cell; `wide` is how many cells it takes, 1 or 2."""
+    fore, back = colours(style, theme)
+    left, top = _MARGIN + at[0] * fonts.width, _MARGIN + at[1] * fonts.height
+    right, bottom = left + wide * fonts.width, top + fonts.height
+    if back:
+        draw.rectangle((left, top, right - 1, bottom - 1), fill=back)
+    if style.dim:
+        fore = _mixed(fore, back or theme.background, _DIM)
+    if text != " " and not style.hidden:
+        font = fonts.of(text, style)
+        middle = left + (wide * fonts.width - font.getlength(text)) / 2
+        draw.text((middle, top + fonts.ascent), text, fill=fore, font=font, anchor="ls")
+    for on, line in ((style.underline, top + fonts.ascent + 2), (style.strike, top + fonts.ascent * 2 // 3)):
+        if on:
+            draw.line((left, line, right - 1, line), fill=fore)
 
 
 def _mixed(fore: str, back: str, share: float) -> str:

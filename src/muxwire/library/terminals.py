@@ -142,12 +142,6 @@ class Terminals:
     def __dir__(self) -> list[str]:
         return list(PUBLIC)
 
-    def of(self, seat: Seat) -> Terminals:
-        """The same terminals for another client: all that they share is shared, what `Seat` names is not."""
-        other = copy(self)
-        other.seat = seat
-        return other
-
     @contextmanager
     def seated(self, seat: Seat, directory: str, environ: Mapping[str, str]) -> Iterator[Terminals]:
         """These terminals for a client that comes to a running process, for the time of the block.
@@ -155,7 +149,8 @@ class Terminals:
         `directory` and `environ` are the client's: it names programs and directories as it sees them, and its tabs find
         its agent of ssh and its display.
         """
-        here = self.of(seat)
+        here = copy(self)  # all that the clients share is shared, what `Seat` names is not
+        here.seat = seat
         if isinstance(self.host, LocalHost):
             here.host = self.host.seen_from(directory, environ)
         self._book.seats.append(seat)

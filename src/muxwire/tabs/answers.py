@@ -150,7 +150,9 @@ async def _outcome(
             if idle <= 0:
                 return await _over(tab, sent, command) or "met"
             # What is seen to wait may be the shell, at a prompt before a line that was typed ahead.
-            if watch is None and not _unread(tab, sent, command):
+            # Where the shell is in front at a prompt that is not the end, lines that were typed ahead are still to run.
+            is_between = _ended(tab, sent, command) and tab.pane.terminal.shell_in_front()
+            if watch is None and not is_between:
                 seq = tab.pane.session.prompt_seq
                 found_out = await _waits(tab, sent, begun)
                 if found_out and (over := await _over(tab, sent, command)):  # as that look shows of another machine
@@ -173,11 +175,6 @@ def _ended(tab: Tab, sent: KeysSent, command: Execution | None) -> bool:
     if command is not None:
         return not command.running and (pane.listens or time.monotonic() - command.end_time > _BEGINS_WITHIN)
     return pane.session.at_prompt and pane.session.prompt_end > sent.next_byte
-
-
-def _unread(tab: Tab, sent: KeysSent, command: Execution | None) -> bool:
-    """Whether the shell is in front, at a prompt that is not the end: lines that were typed ahead are still to run."""
-    return _ended(tab, sent, command) and tab.pane.terminal.shell_in_front()
 
 
 async def _over(tab: Tab, sent: KeysSent, command: Execution | None) -> Literal["ended", "unseen", ""]:

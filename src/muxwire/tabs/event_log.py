@@ -89,7 +89,6 @@ class EventFilter:
     @classmethod
     def checked(cls, windows: Collection[str], kinds: Collection[str]) -> EventFilter:
         """Return the filter; InvalidArgument for a kind that does not exist."""
-        kinds = (kinds,) if isinstance(kinds, str) else kinds
         if unknown := sorted(set(kinds).difference(KINDS)):
             raise InvalidArgument(
                 f"unknown kind of event: {', '.join(unknown)}", remedy=f"use some of {', '.join(KINDS)}"

@@ -31,8 +31,8 @@ def check(one: Parameter, value: object) -> None:
     if not fits:
         must = f"{must.replace(' or ', ', ')} or None" if one.optional else must
         shown = repr(value)
-        shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
-        raise InvalidArgument(f"{one.name} must be {must}, not {shown}", remedy=example)
+        more = "..." if len(shown) > _SHOWN else ""
+        raise InvalidArgument(f"{one.name} must be {must}, not {shown[:_SHOWN]}{more}", remedy=example)
     if isinstance(value, int | float) and not isinstance(value, bool):
         least, most = one.least or 0, math.inf if one.most is None else one.most
         if one.unit == "ms" and (value < 0 or (least and not value)):

@@ -8,7 +8,7 @@ An ASGI application without a framework; uvicorn speaks HTTP. It listens on the 
 | `POST /session` | takes the code of a link, good once, for a key, good until this process ends |
 | `GET /stream?tab=` | lines of JSON: `you`; `tabs` and `control` when they change; the frames of one tab |
 | `GET /past?tab=` | the rows above the screen |
-| `POST /control` | takes control of a tab, or gives it back; the size of the tab while it is held |
+| `POST /control` | takes control of a tab, or gives it back; its size while it is held, unless that is fixed |
 | `POST /keys` | types what the one in control has typed |
 | `POST /answer` | enters a line, for a program that waits for one, and only while it does |
 
@@ -38,6 +38,7 @@ import uvicorn
 
 from muxwire.errors import MuxwireError
 from muxwire.library.pages import page_of
+from muxwire.tabs.windows import restore_sizes
 from muxwire.web.asks import asked_of, follow
 from muxwire.web.frames import lines_of, packed, rows_of
 
@@ -127,7 +128,6 @@ class Web:
         self._keys: dict[bytes, bool] = {}  # by the SHA-256 of a browser's key: whether it may take control and answer
         self._viewers: dict[str, Viewer] = {}
         self._control: dict[str, Viewer] = {}  # by the tab
-        self._sizes: dict[str, tuple[int, int]] = {}  # of tabs that have a browser's size, what they had before
         self._tabs: list[dict[str, Any]] = []
         self._news = anyio.Event()
         tasks.start_soon(follow, terminals, self._look)
@@ -256,7 +256,7 @@ class Web:
                 del self._viewers[name]
                 if self._control.get(target) is viewer:
                     with anyio.move_on_after(1, shield=True), suppress(MuxwireError):
-                        await self._give_back(await self._terminals.known_tab(target), target)
+                        self._give_back(await self._terminals.known_tab(target), target)
 
     def _typist(self, key: bytes, given: dict[str, Any]) -> Viewer:
         """The page that sends this, if it may type."""
@@ -271,27 +271,25 @@ class Web:
         target, size = viewer.tab, given.get("size")
         if not given["take"]:
             if self._control.get(target) is viewer:
-                await self._give_back(tab, target)
+                self._give_back(tab, target)
             return {}
         if self._control.get(target) is not viewer:
             self._control[target] = viewer
             self._report(f"a browser has taken control of {target}")
-        if size and not tab.is_adopted:
-            self._sizes.setdefault(target, tab.size)
-            await _resize(
-                tab, *(max(least, min(most, int(n))) for n, least, most in zip(size, _LEAST, _MOST, strict=True))
+        if size and not (tab.is_adopted or tab.sized):
+            columns, rows = (
+                str(max(least, min(most, int(n)))) for n, least, most in zip(size, _LEAST, _MOST, strict=True)
             )
+            await tab.client.command("resize-window", "-t", tab.window_id, "-x", columns, "-y", rows)
         self._tell()
         return {}
 
-    async def _give_back(self, tab: Tab, target: str) -> None:
-        """Nobody is in control any more, and the tab has the size that it had."""
+    def _give_back(self, tab: Tab, target: str) -> None:
+        """Nobody is in control any more, and the tab has its own size again, or that of a terminal which shows it."""
         del self._control[target]
         self._tell()
-        if before := self._sizes.pop(target, None):
-            await _resize(tab, *before)
-            if not tab.sized:  # the next person's terminal shall set it again
-                await tab.client.command("set-option", "-w", "-u", "-t", tab.window_id, "window-size")
+        if not tab.is_adopted:
+            restore_sizes([tab])
 
     async def _type(self, viewer: Viewer, tab: Tab, given: dict[str, Any]) -> dict[str, Any]:
         if self._control.get(viewer.tab) is not viewer:
@@ -316,10 +314,6 @@ class Web:
 
 def _hashed(key: bytes) -> bytes:
     return hashlib.sha256(key).digest()
-
-
-async def _resize(tab: Tab, columns: int, rows: int) -> None:
-    await tab.client.command("resize-window", "-t", tab.window_id, "-x", str(columns), "-y", str(rows))
 
 
 async def _reply(send: Send, told: object, status: int = 200) -> None:

@@ -33,9 +33,8 @@ async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:
     assert (await alone.read_logs(command_id=waits.command_id)).content == "begun\n"
     with pytest.raises(muxwire.NoSuchTarget):
         await alone.read_logs(command_id="nosuch")
-    for around in (1, 3):
-        with pytest.raises(muxwire.InvalidArgument, match="grep is not given"):
-            await alone.read_logs(tab.key, before=around)
+    with pytest.raises(muxwire.InvalidArgument, match="grep is not given"):
+        await alone.read_logs(tab.key, before=3)
 
 
 async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Terminals) -> None:
