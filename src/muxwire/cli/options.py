@@ -85,9 +85,8 @@ class Parser(argparse.ArgumentParser):
         """As `error`; `remedy` says what to do, if that is more than to read the help."""
         raise WrongUsage(self, message, remedy or f"{self.prog} --help shows what it takes")
 
-    def print_help(self, file: object = None) -> NoReturn:
+    def print_help(self, _file: object = None) -> NoReturn:
         """What argparse calls for --help."""
-        del file
         raise HelpAsked(self)
 
     def fitted(self, columns: int) -> Parser:

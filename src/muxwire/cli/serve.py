@@ -114,8 +114,7 @@ def _serve(console: Console, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _demo(console: Console, arguments: argparse.Namespace) -> int:
-    del arguments
+def _demo(console: Console, _arguments: argparse.Namespace) -> int:
     console.claim_process()
     from muxwire.demo import main as demo
 

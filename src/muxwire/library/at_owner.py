@@ -104,34 +104,29 @@ class Link:
 
     async def close(self) -> None:
         self._over = True
-        await self._lose(self._connection)
-
-    async def _lose(self, connection: UNIXSocketStream | None) -> None:
-        """That connection has ended, and so have the calls that wait."""
-        if connection is None or connection is not self._connection:
-            return
-        self._connection = None
-        for call in self._calls.values():
-            call.send_nowait((b"", None))
-        await connection.aclose()
+        if self._connection is not None:
+            await self._connection.aclose()
 
     async def _receive(self, connection: UNIXSocketStream) -> None:
         stream = BufferedByteReceiveStream(connection)
-        with suppress(anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            while True:
-                kind, number, size = HEAD.unpack(await stream.receive_exactly(HEAD.size))
-                body = await stream.receive_exactly(size)
-                if number in self._calls:
-                    self._calls[number].send_nowait((kind, body))
-        await self._lose(connection)
+        try:
+            with suppress(anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                while True:
+                    kind, number, size = HEAD.unpack(await stream.receive_exactly(HEAD.size))
+                    body = await stream.receive_exactly(size)
+                    if number in self._calls:
+                        self._calls[number].send_nowait((kind, body))
+        finally:  # also where this task is cancelled: the calls that wait have ended with the connection
+            self._connection = None
+            for call in self._calls.values():
+                call.send_nowait((b"", None))
+            await connection.aclose()
 
     async def _send(self, kind: bytes, number: int, body: bytes = b"") -> None:
         async with self._sending:
-            if (connection := self._connection) is not None:
-                try:
-                    await connection.send(HEAD.pack(kind, number, len(body)) + body)
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    await self._lose(connection)
+            if self._connection is not None:
+                with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # `_receive` ends for it, too
+                    await self._connection.send(HEAD.pack(kind, number, len(body)) + body)
 
     async def call(self, tab: str, method: str, given: tuple[Any, ...], named: Mapping[str, Any]) -> Any:  # noqa: ANN401 - what it returns
         """Have a method called in the owner, and return what it returned or raise what it raised.

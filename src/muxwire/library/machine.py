@@ -101,25 +101,22 @@ class Machines:
     def give(self, hosts: Mapping[str, Way]) -> None:
         """Machines that the program allows itself, by their names, which `check_hosts` has checked."""
 
-    async def close(self, host: str | Way, seat: Seat) -> None:
+    async def close(self, host: str | Way, _seat: Seat) -> None:
         """End what runs on a machine, and the connection; the next call for it connects again. NoSuchTarget."""
-        del seat
         self.on(host)
 
     async def find_all(self) -> None:
         """Attach to every machine on which other processes left tabs; that may end after this has returned."""
 
-    def latest(self, seat: Seat) -> Machine:
+    def latest(self, _seat: Seat) -> Machine:
         """The machine of the tab that a client used last."""
-        del seat
         return self.here
 
-    async def place(self, target: str, seat: Seat) -> tuple[Machine, str]:
+    async def place(self, target: str, _seat: Seat) -> tuple[Machine, str]:
         """Whose tab a client means, and what it is called there.
 
         The machine may be one where an earlier process of the instance left tabs. HostUnavailable, NoSuchTarget.
         """
-        del seat
         return self.here, target
 
     def left_by(self, target: str) -> tuple[Folders, str]:

@@ -22,7 +22,6 @@ from muxwire.errors import (
     NoSuchTarget,
     NotPermitted,
     TabUnavailable,
-    TmuxSilent,
 )
 from muxwire.host.environment import check_text, checked_environment, variables_of
 from muxwire.logs.read import read_raw
@@ -636,13 +635,9 @@ class Tab:
 
     async def reap(self) -> None:
         """The tab's program has ended and every byte of it is here: dismiss the supervisor."""
-        try:
+        with suppress(ConnectionClosed):  # a person's session is gone, or tmux is silent, as calls say
             async with attached(self):
                 await self._end()
-        except TmuxSilent:
-            raise
-        except ConnectionClosed:  # at a person's server: the session is gone
-            pass
 
     def was_resized(self, columns: int, rows: int, *, reported: bool = True) -> None:
         """Its size has changed, and maybe what it shows, without a byte of output.
