@@ -45,8 +45,11 @@ def run(words: list[str]) -> int:
     """The exit code of one verb, negative for the signal that it ended by."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # C-c before anything has begun ends this as it ends any program
-    if sys.getfilesystemencoding() != "utf-8":
-        return whole()  # which starts Python anew in its UTF-8 mode
+    # Where the locale is not of UTF-8 (LC_ALL=de_DE.ISO-8859-1; LC_ALL=C, if PYTHONUTF8=0 or PYTHONCOERCECLOCALE=0 is
+    # set) Python reads names and arguments in another encoding. In its UTF-8 mode every byte that was given reaches
+    # tmux, shells and files as it is; a name in another encoding would differ from the same name in logs and in JSON.
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable and not getattr(sys, "frozen", False):
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - without one
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

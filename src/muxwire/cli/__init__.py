@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import gc
-import os
 import signal
-import sys
 import typing
 from contextlib import nullcontext
 
@@ -40,8 +38,6 @@ def main(
     returns the exit code; it is called when a verb has chosen such an instance. `answering`: a block in which verbs are
     answered by this process, which serves an agent.
     """
-    if argv is None:
-        _in_utf8()
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     from muxwire.cli.command_line import begin
     from muxwire.cli.console import RunsThere
@@ -65,14 +61,3 @@ def main(
     if argv is None or begun < 0 or console.successor:
         console.leave(begun)
     return begun
-
-
-def _in_utf8() -> None:
-    """Start Python anew in its UTF-8 mode, if it reads names and arguments in another encoding.
-
-    It does so in a locale that is not of UTF-8 (LC_ALL=de_DE.ISO-8859-1; LC_ALL=C, if PYTHONUTF8=0 or
-    PYTHONCOERCECLOCALE=0 is set). In UTF-8 mode every byte that was given reaches tmux, shells and files as it is; a
-    name in another encoding would differ from the same name in logs and in JSON, which are UTF-8.
-    """
-    if sys.getfilesystemencoding() != "utf-8" and sys.executable and not getattr(sys, "frozen", False):
-        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])  # noqa: S606 - without one
