@@ -216,18 +216,16 @@ class _Viewer:
             threads = os.listdir(f"/proc/{one.pid}/task")
         except OSError:
             return (), None
-        asked, files = False, None
+        places = [(thread, _wchan(one.pid, thread)) for thread in threads]
+        files = self._files(one.pid, device, controls) if any(may_read(where) for _, where in places) else None
         found = []
-        for thread in threads:
-            where = _wchan(one.pid, thread)
+        for thread, where in places:
             state = one.state if int(thread) == one.pid else _thread_state(one.pid, thread)
-            if not may_read(where):
+            if may_read(where):
+                found.append(_sleep(one.pid, thread, state, where, files))
+            else:
                 endless = int(thread) == one.pid and where.startswith(FUTEX) and _has_no_limit(one.pid)
                 found.append(Sleep(state, where, endless=endless))
-                continue
-            if not asked:
-                asked, files = True, self._files(one.pid, device, controls)
-            found.append(_sleep(one.pid, thread, state, where, files))
         return tuple(found), files
 
     def _files(self, pid: int, device: int, controls: bool) -> _Files | None:

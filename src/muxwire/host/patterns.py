@@ -77,7 +77,7 @@ _ESCAPED = re.compile(r"\\([^A-Za-z0-9])", re.DOTALL)
 
 async def checked(pattern: Pattern) -> Pattern:
     """Return the pattern; InvalidArgument if it is none, or matches the empty text."""
-    if pattern.plain is None and await _asked("check", pattern):
+    if pattern.plain is None and await _asked("search", pattern, "", 0, False) is not None:
         raise InvalidArgument(
             f"{_named(pattern)} matches an empty text", remedy="change it so that it needs one character at least"
         )

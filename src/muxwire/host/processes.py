@@ -23,7 +23,7 @@ from muxwire.shell.look import Foreground, TtyModes
 
 if TYPE_CHECKING:
     import signal
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 # How many fields of /proc/PID/stat are read after the closing bracket of the name, up to the time of the start.
 _STAT_FIELDS = 20
@@ -303,39 +303,41 @@ def shares_folder(pid: int, folder: Path) -> bool:
     return owner in (0, os.geteuid()) and os.path.samestat(theirs, ours)
 
 
+@contextlib.contextmanager
+def _opened(tty: str, access: int) -> Iterator[int]:
+    """A descriptor of the tty at that path; OSError if it is gone. It never becomes our controlling terminal, and one
+    that is stopped is not waited for.
+    """
+    descriptor = os.open(tty, access | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def tty_modes(tty: str) -> TtyModes | None:
-    """The modes of the tty at that path; None if it is gone. Opening it never makes it our controlling terminal."""
+    """The modes of the tty at that path; None if it is gone."""
     try:
-        fd = os.open(tty, os.O_RDONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        _, oflag, _, lflag, *_ = termios.tcgetattr(fd)
-        return TtyModes(
-            icanon=bool(lflag & termios.ICANON),
-            echo=bool(lflag & termios.ECHO),
-            isig=bool(lflag & termios.ISIG),
-            opost=bool(oflag & termios.OPOST),
-            unread=any(fcntl.ioctl(fd, termios.FIONREAD, bytes(4))),
-        )
+        with _opened(tty, os.O_RDONLY) as descriptor:
+            _, oflag, _, lflag, *_ = termios.tcgetattr(descriptor)
+            return TtyModes(
+                icanon=bool(lflag & termios.ICANON),
+                echo=bool(lflag & termios.ECHO),
+                isig=bool(lflag & termios.ISIG),
+                opost=bool(oflag & termios.OPOST),
+                unread=any(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))),
+            )
     except (OSError, termios.error):
         return None
-    finally:
-        os.close(fd)
 
 
 def write_tty(tty: str, data: bytes) -> bool:
     """Write as a program in the pane would, but never wait for a terminal that is stopped (C-s)."""
     try:
-        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with _opened(tty, os.O_WRONLY) as descriptor:
+            return os.write(descriptor, data) == len(data)
     except OSError:
         return False
-    try:
-        return os.write(descriptor, data) == len(data)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
 
 
 def device_of(tty_nr: int) -> int:
@@ -349,29 +351,20 @@ def print_mark(tty: str, mark: bytes, leader: int) -> None:
     Nothing is written once the pane has ended: the path may then be another terminal's, which the open descriptor rules
     out for what comes after the comparison.
     """
-    try:
-        descriptor = os.open(tty, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return  # the pane is gone
-    process = stat_of(leader)
-    if process is not None and device_of(process.tty) == os.fstat(descriptor).st_rdev:
-        with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError), _opened(tty, os.O_WRONLY) as descriptor:
+        process = stat_of(leader)
+        if process is not None and device_of(process.tty) == os.fstat(descriptor).st_rdev:
             os.write(descriptor, mark)
-    os.close(descriptor)
 
 
 def restore_line_modes(tty: str) -> None:
-    with contextlib.suppress(OSError, termios.error):
-        fd = os.open(tty, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            modes = termios.tcgetattr(fd)
-            modes[0] |= termios.ICRNL
-            modes[1] |= termios.OPOST | termios.ONLCR
-            modes[3] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
-            termios.tcsetattr(fd, termios.TCSANOW, modes)
-            termios.tcflush(fd, termios.TCIFLUSH)
-        finally:
-            os.close(fd)
+    with contextlib.suppress(OSError, termios.error), _opened(tty, os.O_RDWR) as descriptor:
+        modes = termios.tcgetattr(descriptor)
+        modes[0] |= termios.ICRNL
+        modes[1] |= termios.OPOST | termios.ONLCR
+        modes[3] |= termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN
+        termios.tcsetattr(descriptor, termios.TCSANOW, modes)
+        termios.tcflush(descriptor, termios.TCIFLUSH)
 
 
 def signal_group(pgrp: int, number: signal.Signals) -> bool:

@@ -18,7 +18,7 @@ a log can be shown without the rest, and pieces put together give exactly what t
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
@@ -101,8 +101,8 @@ def visible_slice(
     last = min(first + max(limit, 1), settled)
     if last <= first:
         return b"", start
-    if _inside(last - 1, cuts):  # stop after a cut rather than inside it
-        last = min(settled, cuts[bisect_left(cuts, last, key=_begin) - 1][1])
+    if begun := bisect_left(cuts, last, key=_begin):  # stop after a cut rather than inside it
+        last = min(settled, max(last, cuts[begun - 1][1]))
     last = _whole_characters(data, first, last, settled, final=final)
     return _without(data, cuts, first, last, joint), base + last
 
@@ -196,11 +196,6 @@ def _hidden(marks: Sequence[Mark], pending: int, size: int) -> tuple[list[tuple[
 
 def _begin(cut: tuple[int, int]) -> int:
     return cut[0]
-
-
-def _inside(index: int, cuts: list[tuple[int, int]]) -> bool:
-    before = bisect_right(cuts, index, key=_begin) - 1
-    return before >= 0 and index < cuts[before][1]
 
 
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -17,8 +17,6 @@ from muxwire.vt.cells import cell_rows, runs, styled_lines, text_of, text_rows, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.vt.cells import Run
-
 Version = tuple[int, int]
 # The first tmux whose `capture-pane -p` to a control client leaks no memory.
 _PRINTS = (3, 6)
@@ -94,19 +92,11 @@ class Look:
     above: tuple[bytes, ...]
     end: int
     styled: bool
-    lines: tuple[str, ...] | None = None
-    wraps: tuple[int, ...] = ()
-    cells: tuple[Run, ...] | None = None
     shown: Snapshot | None = None  # without anything that must be asked for
 
     def snapshot(self, pane: str, scrollback: int | None, *, cells: bool, unwrap: bool) -> Snapshot:
         columns, count, x, y, alternate, visible, history = self.said
-        if self.lines is None:
-            self.lines = _shown(text_rows(self.rows))
-            wraps = wrapped_rows(self.rows, self.joined).rows
-            self.wraps = tuple(row for row, wrapped in enumerate(wraps[:-1]) if wrapped)
-        if cells and self.cells is None:
-            self.cells = tuple(runs(cell_rows(self.rows, columns)))
+        wraps = wrapped_rows(self.rows, self.joined).rows
         # With nothing above, tmux prints the first row instead.
         above = None if scrollback is None else styled_lines(self.above if history else ())
         return Snapshot(
@@ -114,12 +104,12 @@ class Look:
             cols=columns,
             rows=count,
             cursor=Cursor(min(x, columns - 1), y, bool(visible)),
-            lines=_shown(text_rows(self.joined)) if unwrap else self.lines,
+            lines=_shown(text_rows(self.joined if unwrap else self.rows)),
             title=self.title,
             alternate_screen=bool(alternate),
-            soft_wrap=self.wraps,
+            soft_wrap=tuple(row for row, wrapped in enumerate(wraps[:-1]) if wrapped),
             scrollback=None if above is None else tuple(text_of(row) for row in above),
-            cells=self.cells if cells else None,
+            cells=tuple(runs(cell_rows(self.rows, columns))) if cells else None,
             next_byte=self.end,
             scrollback_cells=tuple(runs(above)) if cells and above is not None else None,
         )
