@@ -69,7 +69,11 @@ class MuxwireEnvironment(OneTab):
             output = self._ran(command, cwd, seconds) if command.strip() else _output("", 0)
         except MuxwireError as error:
             output = _failed("", f"{error}; {error.remedy}" if error.remedy else str(error), type(error).__name__)
-        self._check_finished(output)
+        lines = output["output"].lstrip().splitlines(keepends=True)
+        if lines and lines[0].strip() == _DONE and output["returncode"] == 0:
+            submission = "".join(lines[1:])
+            extra = {"exit_status": "Submitted", "submission": submission}
+            raise Submitted({"role": "exit", "content": submission, "extra": extra})
         return output
 
     def _ran(self, command: str, cwd: str, seconds: float) -> dict[str, Any]:
@@ -82,14 +86,6 @@ class MuxwireEnvironment(OneTab):
             late = subprocess.TimeoutExpired(command, seconds)
             return _failed(shown(result.output), str(late), type(late).__name__)
         return _output(_text(result), result.exit_code if result.exit_code is not None else _NO_STATUS)
-
-    @staticmethod
-    def _check_finished(output: dict[str, Any]) -> None:
-        lines = output["output"].lstrip().splitlines(keepends=True)
-        if lines and lines[0].strip() == _DONE and output["returncode"] == 0:
-            submission = "".join(lines[1:])
-            extra = {"exit_status": "Submitted", "submission": submission}
-            raise Submitted({"role": "exit", "content": submission, "extra": extra})
 
     def get_template_vars(self, **given: Any) -> dict[str, Any]:  # noqa: ANN401 - of any type in mini-swe-agent too
         """What templates of prompts may name."""

@@ -95,13 +95,9 @@ class History:
         data = self._torn + lines
         with suppress(OSError):
             self._torn = b"" if append(self.path, data) == len(data) else b"\n"
-            if self.path.stat().st_size >= FILE_BYTES:
-                self._rotate()
-
-    def _rotate(self) -> None:
-        """Give the file the name of one that is no longer written, as segments of logs have."""
-        number = 1 + max((int(path.name.split(".")[-2]) for path in _older(self.path)), default=0)
-        self.path.rename(segment_path(self.path, number))
+            if self.path.stat().st_size >= FILE_BYTES:  # it gets the name of one that is no longer written, as of a log
+                number = 1 + max((int(path.name.split(".")[-2]) for path in _older(self.path)), default=0)
+                self.path.rename(segment_path(self.path, number))
 
 
 def _line(entry: JournalEntry) -> bytes:

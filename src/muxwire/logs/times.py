@@ -60,7 +60,8 @@ class LogTimes:
         """
         with suppress(OSError, struct.error):
             if self._count < 0:
-                self._look()
+                known = read_times(self._path)
+                self._count, self._newest = len(known), known[-1][0] if known else 0.0
             records, place = b"", self._count
             if present and begin < end and abs(began - self._newest) >= STEP:
                 records = _RECORD.pack(began, begin)
@@ -81,10 +82,6 @@ class LogTimes:
             with suppress(OSError):
                 self._write(self._moved, self._count - 1)
             self._moved = b""
-
-    def _look(self) -> None:
-        records = read_times(self._path)
-        self._count, self._newest = len(records), records[-1][0] if records else 0.0
 
     def _write(self, records: bytes, place: int) -> None:
         # Not kept open: a descriptor for each log is what there is room for.

@@ -25,18 +25,8 @@ if TYPE_CHECKING:
 async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ...]:
     """Examine everything, and try every shell if nothing is broken that they need. Nothing is changed."""
     environ = dict(os.environ if environ is None else environ)
-    findings = [finding for name, check in _checks(environ).items() for finding in outcome(name, check)]
-    if any(finding.level == "broken" for finding in findings):
-        return (*findings, ok("shells", "not tried: mend what is broken above first"))
-    try:
-        return (*findings, *await shells.every_shell(environ))
-    except MuxwireError as error:
-        return (*findings, broken("trial", str(error), error.remedy or "mend what the message names"))
-
-
-def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
     places = folders_for("doctor", environ)  # any name does: nothing of that instance is examined
-    return {
+    checks: dict[str, Check] = {
         "tmux": lambda: machine.tmux(LocalHost(environ)),
         "state directory": lambda: machine.state_directory(places),
         "locale": lambda: machine.locale(environ),
@@ -44,6 +34,13 @@ def _checks(environ: Mapping[str, str]) -> dict[str, Check]:
         "owner": lambda: machine.owners(places),
         "leftovers": lambda: leftovers.leftovers(places),
     }
+    findings = [finding for name, check in checks.items() for finding in outcome(name, check)]
+    if any(finding.level == "broken" for finding in findings):
+        return (*findings, ok("shells", "not tried: mend what is broken above first"))
+    try:
+        return (*findings, *await shells.every_shell(environ))
+    except MuxwireError as error:
+        return (*findings, broken("trial", str(error), error.remedy or "mend what the message names"))
 
 
 def outcome(name: str, check: Check) -> list[Finding]:
