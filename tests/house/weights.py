@@ -13,19 +13,19 @@ TOP = "top level"  # the modules that are in no package
 # The most that a package may weigh. A number may fall at any time. It rises only with a line in docs/design.md, under
 # "Prices", that names the promise and who would miss it.
 MOST = {
-    "adapters": 484,
+    "adapters": 482,
     "cli": 1327,
     "client": 997,
     "host": 1063,
     "instance": 836,
-    "library": 1121,
-    "logs": 1179,
+    "library": 1120,
+    "logs": 1175,
     "mcp": 1254,
     "operations": 650,
     "owner": 813,
     "pane": 1330,
     "protocol": 447,
-    "repl": 405,
+    "repl": 403,
     "shell": 2913,
     "sync": 219,
     "tabs": 2370,

@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 _ENDS_SERVER = b"kill-ser"
 
 
-async def yes(_: str) -> bool:
-    """Agree without asking: a script is not asked."""
-    return True
-
-
 @final
 @dataclass(slots=True)
 class Session:
@@ -45,7 +40,7 @@ class Session:
     printer: Printer
     terminals: Terminals | None = None
     tasks: TaskGroup | None = None  # for what hears the connection
-    confirm: Callable[[str], Awaitable[bool]] = yes
+    confirm: Callable[[str], Awaitable[bool]] | None = None  # a script is not asked
     filter: Filter = field(default_factory=Filter)
     shows_raw: bool = False
     recording: BinaryIO | None = None  # the file that the stream is written to
@@ -162,7 +157,7 @@ class Session:
         ends = any(name.startswith(_ENDS_SERVER) for name, *_ in commands_in(line))
         if ends and not (terminals.role == "owner" and EPHEMERAL.match(terminals.folders.instance)):
             question = f"end the server at {terminals.folders.socket_path}, and every tab in it? [y/N] "
-            if not await self.confirm(question):
+            if self.confirm is not None and not await self.confirm(question):
                 self.say("nothing was sent")
                 return False
         blocks = await terminals.type_line(line)
