@@ -115,7 +115,7 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
         ),
         ("execute_command", {"command": None}, "command is missing"),
         ("create_tab", {"size": [80]}, "size: must be columns and rows"),
-        ("create_tab", {"size": [80, -24]}, "size[1]: must be 1 or more"),
+        ("create_tab", {"size": [80, -24]}, "size: must be columns and rows of 1 or more"),
         ("list_tabs", {"all": True}, "all is unknown"),
     ],
 )
