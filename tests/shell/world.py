@@ -67,7 +67,6 @@ class Told:
 class Stream:
     ring: RingBuffer = field(default_factory=lambda: RingBuffer(1 << 16))
     last_output: float = 0.0
-    live_from: int = -1
     rejoining: bool = False
 
     @property
@@ -77,9 +76,6 @@ class Stream:
     @property
     def shown_end(self) -> int:
         return self.ring.end
-
-    def holds(self, offset: int) -> bool:
-        return offset >= self.ring.start
 
     def written(self, begin: int) -> bytes:
         return self.ring.read(begin, self.ring.end)
@@ -107,7 +103,6 @@ class World:
         self.done: list[str] = []
         self.input, self.pasted = b"", b""  # all that was typed, and what of it was marked as a paste
         self.looks = 0
-        self.looking = 0.0  # seconds that it takes to find out who listens
         self.machine = ""
         self.round_trip = 0.0
         self.answer_seconds = 0.7
@@ -239,10 +234,10 @@ class World:
         own = self.front_group == self.session.shell_pid
         if self.session.shell_pid == 0 and not self.found.hidden and not self.found.waiting:
             return None
-        silent, self.time = self.time - self.stream.last_output, self.time + self.looking
         seen = InFront(
             Foreground(self.front_group, self.program), self.found, self.shell if own else shell_for(self.program),
-            raw=self.modes is not None and not self.modes.icanon, silent=silent, waited=waited,
+            raw=self.modes is not None and not self.modes.icanon,
+            silent=self.time - self.stream.last_output, waited=waited,
         )  # fmt: skip
         return find_listener(self.session, seen, self.now)
 
