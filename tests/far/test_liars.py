@@ -64,7 +64,7 @@ def test_no_answer_of_a_helper_raises(pieces: list[bytes]) -> None:
 @pytest.mark.parametrize("told", [b"@1/../../x %1", b"x %1", b"@1 ../x"])
 def test_an_id_that_is_none_names_no_file(told: bytes) -> None:
     with pytest.raises(ValueError, match="id"):
-        PaneRow.parse(told + b" 1 tty 80 24 $0 0 1 0 1 0   0 0 0 0 0|")
+        PaneRow.parse(told + b" 1 tty 80 24 $0 0 1 0 1 0 |||||")
 
 
 class _Answers:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -13,8 +15,8 @@ NAMES = st.text(st.characters(exclude_categories=("Cc", "Cs")))
 
 
 def line(*texts: str) -> bytes:
-    lengths = " ".join(str(len(text.encode())) for text in texts)
-    return f"{WORDS} {lengths}|{''.join(texts)}".encode()
+    """What tmux prints: `q:` puts a backslash before each of these."""
+    return (WORDS + "".join("|" + re.sub(r"""[|&;<>()$`\\"'*?\[# =%]""", r"\\\g<0>", text) for text in texts)).encode()
 
 
 @given(texts=st.tuples(NAMES, NAMES, NAMES, NAMES, NAMES))
@@ -27,12 +29,14 @@ def test_a_pane_is_read_whatever_the_names_are(texts: tuple[str, str, str, str, 
 
 
 def test_a_name_may_hold_line_ends() -> None:
-    several = line("sh", "one", "two", "/a\n@1\n\nb", "x\ny").split(b"\n") + line("sh", "", "", "/", "z").split(b"\n")
-    assert [(row.cwd, row.start_command) for row in panes_of(several)] == [("/a\n@1\n\nb", "x\ny"), ("/", "z")]
+    several = [line("sh", "one", "two", "/a\n@1 %2 3 /\n\nb", "x\ny"), line("sh", "", "", "/", "z")]
+    first, second = panes_of(b"\n".join(several).split(b"\n"))
+    assert (first.cwd, first.start_command) == ("/a\n@1 %2 3 /\n\nb", "x\ny")
+    assert (second.cwd, second.start_command) == ("/", "z")
 
 
 def test_options_that_are_not_set_are_empty() -> None:
-    row = PaneRow.parse(line("sh", "", "", "", "").replace(b" e30= ", b"  "))
+    row = PaneRow.parse(line("sh", "", "", "", "").replace(b" e30=|", b" |"))
     assert (row.record, row.command) == ("", "sh")
 
 

@@ -19,10 +19,13 @@ _WORDS = (
     "window_id", "pane_id", "pane_pid", "pane_tty", "pane_width", "pane_height", "session_id", "window_index",
     "window_active", "pane_index", "pane_active", "pane_dead", RECORD_OPTION,
 )  # fmt: skip
-# A name may hold any character. So each of these is preceded by how many bytes it has (`n:` of tmux(1), FORMATS).
+# Each of these may hold any character. So tmux quotes it for a shell (`q:` of tmux(1), FORMATS), and `|` is before it.
+# To say first how long it is (`n:`) would not do: tmux asks the system again for each time that a format names the
+# command or the directory, which may have changed in between.
 _TEXTS = ("pane_current_command", "window_name", "session_name", "pane_current_path", "pane_start_command")
-PANE_FORMAT = " ".join(f"#{{{one}}}" for one in (*_WORDS, *(f"n:{text}" for text in _TEXTS)))
-PANE_FORMAT += "|" + "".join(f"#{{{one}}}" for one in _TEXTS)
+PANE_FORMAT = " ".join(f"#{{{word}}}" for word in _WORDS) + "".join(f"|#{{q:{text}}}" for text in _TEXTS)
+_TEXT = re.compile(rb"\|((?:[^|\\]|\\.)*)", re.DOTALL)
+_QUOTED = re.compile(rb"\\(.)", re.DOTALL)
 _BEGINS = re.compile(rb"@[0-9]+ %[0-9]+ [0-9]+ /")
 # Every pane of the server; a window that is linked into several sessions is listed for each.
 PANES = ("list-panes", "-a", "-F", PANE_FORMAT)
@@ -59,16 +62,14 @@ class PaneRow:
     @classmethod
     def parse(cls, line: bytes) -> PaneRow:
         """Read what tmux makes of PANE_FORMAT; ValueError for anything else."""
-        head, _, texts = line.partition(b"|")
-        words = head.decode("utf-8", "replace").split(" ")
-        window, pane, pid, tty, columns, rows, session, index, active, pane_index, front, dead, record = words[:13]
-        named = []
-        for length in map(int, words[13:]):
-            named.append(texts[:length].decode("utf-8", "replace"))
-            texts = texts[length:]
+        words = line.partition(b"|")[0].decode("utf-8", "replace").split(" ")
+        window, pane, pid, tty, columns, rows, session, index, active, pane_index, front, dead, record = words
+        texts = (_QUOTED.sub(rb"\1", text).decode("utf-8", "replace") for text in _TEXT.findall(line))
+        command, window_name, session_name, cwd, start_command = texts
         return cls(
             window_id(window), pane_id(pane), int(pid), tty, (int(columns), int(rows)), session, int(index),
-            active == "1", int(pane_index), front == "1", dead == "1", record, *named,
+            active == "1", int(pane_index), front == "1", dead == "1", record, command, window_name, session_name, cwd,
+            start_command,
         )  # fmt: skip
 
 

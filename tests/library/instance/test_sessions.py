@@ -7,6 +7,7 @@ import pytest
 
 import muxwire
 from muxwire.errors import AmbiguousTarget, NoSuchTarget
+from muxwire.tmux.rows import PANES, panes_of
 from tests.library.attached import person
 
 
@@ -40,6 +41,15 @@ async def test_a_session_shows_its_tabs_and_who_is_attached(alone: muxwire.Termi
     await alone.close_tab("work:b")
     assert await sessions(alone) == {"hub": (1, 0)}
     assert [row.closed for row in (await alone.list_tabs()).tabs] == [False, True, True]
+
+
+async def test_rows__are_whole_while_what_runs_changes(alone: muxwire.Terminals) -> None:
+    """The system is asked by tmux for the command's name each time that a format has it."""
+    busy = await alone.create_tab(shell="bash", name="busy")
+    await busy.send_keys(["while :; do env true; done", "Enter"])
+    for _ in range(500):
+        named = {(row.window_name, row.session_name) for row in panes_of(await busy.client.command(*PANES))}
+        assert named == {("muxwire-keeper", "hub"), ("busy", "hub")}
 
 
 async def test_selectors(alone: muxwire.Terminals) -> None:
