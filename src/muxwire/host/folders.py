@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 # sockaddr_un.sun_path holds 108 bytes on Linux and 104 on macOS, the closing NUL included.
 SOCKET_PATH_LIMIT = 103
 PRIVATE_FOLDER = 0o700
-# What an instance without a name is called, and what muxwire has for a person's server (`a`): it ends with its owner,
-# the process of that number.
-EPHEMERAL = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
+# What an instance without a name is called: it ends with its owner, the process of that number.
+EPHEMERAL = re.compile(r"e([0-9]+)-[0-9a-f]{6}\Z")
 # Where instances are in $XDG_RUNTIME_DIR.
 _IN_RUNTIME_DIR = "muxwire"
 # What keeps the output of a pane while no process is attached.

@@ -6,6 +6,7 @@ person's server).
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from contextlib import suppress
@@ -17,7 +18,6 @@ import anyio.to_thread
 
 from muxwire.client.liveness import Watchdog
 from muxwire.client.watchdog import process_table
-from muxwire.host.folders import EPHEMERAL
 from muxwire.host.processes import listening_pid, read_proc, started
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from muxwire.host.folders import Folders
 
+# What ends with the process of that number: an instance without a name, and what muxwire has for a person's server.
+_OF_PROCESS = re.compile(r"[ea]([0-9]+)-[0-9a-f]{6}\Z")
 # What a tmux server calls itself (server_start, server.c).
 _SERVER = b"tmux: server\n"
 # A directory without a server that is younger may be that of an instance which another container is just starting.
@@ -57,7 +59,7 @@ def _undriven(places: Folders) -> list[str]:
     for home in {places.runtime, places.memory}:
         with suppress(OSError):
             left |= {entry.name.removesuffix(".sock") for entry in home.iterdir()}
-    owners = {name: owner for name in left if (owner := EPHEMERAL.match(name))}
+    owners = {name: owner for name in left if (owner := _OF_PROCESS.match(name))}
     return sorted(name for name, owner in owners.items() if not started(int(owner[1])))
 
 
