@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tests.stages import Unavailable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -67,13 +69,18 @@ def shown(rows: list[str]) -> tuple[str, ...]:
 
 
 def commands(clone: Path) -> dict[str, list[str]]:
-    """By task, harder and easier ones of a name as one: the commands of mini-swe-agent's longest trial, in turn."""
+    """By task, harder and easier ones of a name as one: the commands of mini-swe-agent's longest trial, in turn.
+
+    Unavailable if there are none.
+    """
     found: dict[str, list[str]] = {}
     for log in sorted(clone.glob("results/*/*mini*/**/sessions/agent.log")):
         task = log.parent.parent.parent.name.partition(".")[0]
         some = _typed(log.read_bytes().decode("utf-8", "replace"))
         if len(some) > len(found.get(task, ())):
             found[task] = some
+    if not found:
+        raise Unavailable(f"{clone} is no clone of the leaderboard repository: it has no results/*/*mini*")
     return found
 
 

@@ -300,19 +300,19 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     found: dict[str, Any] = {"machine": machine(), "short": False, "broken": [], "reports": []}
     chosen, notes = ways(given.peers)
-    screens = anyio.run(screens_again, recordings.screens(given.clone, LONGEST_LOG))
     try:
         report, found["scores"] = commands_again(recordings.commands(given.clone), chosen, given.limit)
     except Unavailable as error:
         parser.error(str(error))
+    screens = anyio.run(screens_again, recordings.screens(given.clone, LONGEST_LOG))
     found["reports"] = [one.document() for one in (screens, replace(report, notes=(*report.notes, *notes)))]
-    for one in found["reports"]:
-        print(as_text(one), flush=True)
+    print("\n".join(map(as_text, found["reports"])))
     if given.json:
         given.json.write_text(json.dumps(found, indent=1) + "\n")
     if given.docs:
         docs = ROOT / "docs"
         (docs / "pictures" / "trajectories.svg").write_text(picture(found["scores"], found["machine"]))
-        drawn = {"commands": "pictures/trajectories.svg"}
-        (docs / "trajectories.md").write_text(as_markdown(found, drawn, INTRODUCTION))
+        (docs / "trajectories.md").write_text(
+            as_markdown(found, {"commands": "pictures/trajectories.svg"}, INTRODUCTION)
+        )
     return 0

@@ -56,12 +56,11 @@ def test_it_says_what_to_do_without_tmux(tmp_path: Path) -> None:
         ("apt-get", "apt-get update && SUDOapt-get install -y tmux"),
         ("dnf", "dnf install -y tmux"),
         ("apk", "apk add tmux"),
-        ("brew", "brew install tmux"),
     ],
 )
 def test_it_says_the_one_line_that_gets_a_tmux(tmp_path: Path, manager: str, line: str) -> None:
     (tmp_path / manager).touch(mode=0o755)
-    sudo = "" if manager == "brew" or os.geteuid() == 0 else "sudo "
+    sudo = "" if os.geteuid() == 0 else "sudo "
     shown = f"  install tmux 3.3 or newer: {sudo}{line.replace('SUDO', sudo)}"
     assert demo(tmp_path, PATH=str(tmp_path)).stderr.splitlines()[1] == shown
     done = subprocess.run(
