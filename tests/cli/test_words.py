@@ -47,7 +47,11 @@ def all_of(terminal: int) -> bytes:
 
 
 def test_a_command_leaves_a_persons_terminal_as_it_was(place: Place) -> None:
-    script = rf"printf '\033[?1000h\033[6none\033[31m\n'; printf {SCREEN!r}; printf '\033[?1049h'; read -r x"
+    # The answer of tmux to `CSI 6 n` is input, and would be echoed into the output.
+    script = (
+        rf"stty -echo; printf '\033[?1000h\033[6none\033[31m\n'; printf {SCREEN!r}; "
+        r"printf '\033[?1049h'; stty echo; read -r x"
+    )
     ours, theirs = pty.openpty()
     try:
         with place.start("run", "--leave", script, stdout=theirs) as started:
