@@ -248,7 +248,8 @@ class Soak:
         right = right and (ENDED_BY_KEY.fullmatch(tail) is not None if kind == "timeout" else not tail)
         got = f"{len(result.output)} of {len(text)} characters, status {result.exit_code}, not {status}"
         got += f", ends in {result.output[-40:]!r}, {result.state} {result.note}"
-        self._hold(now, right, f"{kind} {command!r}: {got}")
+        # A time-out that comes while tmux is stopped is told as it is: the command ends when tmux continues.
+        self._hold(now, right or (kind == "timeout" and "is stopped" in result.note), f"{kind} {command!r}: {got}")
         await self._look(tab, now)
 
     async def _half_typed(self, tab: muxwire.Tab, now: Turn, chosen: random.Random) -> None:
