@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from muxwire.verbs.catalogue import TabRequest
 
 
-# What `create_tab` was asked for.
-
 # What shells are called that may open no file with a slash in its path: RESTRICTED SHELL in bash(1), zsh(1), ksh(1).
 _RESTRICTED = ("rbash", "rzsh", "rksh", "rksh93")
 
