@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import socket
 import struct
@@ -12,11 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
+import anyio.to_thread
 
 from muxwire import Terminals
 from muxwire.client.watchdog import process_table
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterable, Iterator
 
     from muxwire.client.client import ControlClient
@@ -35,6 +38,23 @@ def stopped(pid: int) -> Iterator[None]:
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+@contextmanager
+def limited(what: int, most: int) -> Iterator[None]:
+    """Have the kernel grant this process less of a resource (`resource.RLIMIT_*`) meanwhile."""
+    before = resource.getrlimit(what)
+    resource.setrlimit(what, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(what, before)
+
+
+async def line_of(process: subprocess.Popen[str]) -> str:
+    """The next line that a program prints, "" if it has ended."""
+    assert process.stdout is not None
+    return await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True)
 
 
 def end_owner(runtime: Path, name: str) -> None:

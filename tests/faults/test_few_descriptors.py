@@ -6,18 +6,14 @@ import errno
 import os
 import resource
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from muxwire.library.opening import own_terminals
 from muxwire.mcp.registry import explained
 from muxwire.mcp.tools import TOOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.processes import limited
 
 # What `ulimit -n 64` leaves beside a program's own files.
 FEW = 48
@@ -27,23 +23,13 @@ def in_use() -> int:
     return len(list(Path("/dev/fd").iterdir()))
 
 
-@contextmanager
-def few_descriptors() -> Iterator[None]:
-    """Have this process open FEW more files than it has."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    highest = max(number for one in Path("/dev/fd").iterdir() if (number := int(one.name)) < soft // 2)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (highest + FEW, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-
 # Our own limit is tmux's too, which needs two descriptors for a tab that outlives us: its terminal and its pipe.
 @pytest.mark.parametrize(("name", "many"), [(None, 30), ("few", 20)])
 async def test_more_tabs_than_descriptors(environ: dict[str, str], name: str | None, many: int) -> None:
     bash = shutil.which("bash")
-    with few_descriptors():
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = max(number for one in Path("/dev/fd").iterdir() if (number := int(one.name)) < soft // 2)
+    with limited(resource.RLIMIT_NOFILE, highest + FEW):
         async with own_terminals(name, environ=environ) as terminals:
             tabs = []
             for number in range(many):

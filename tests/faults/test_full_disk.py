@@ -5,27 +5,15 @@ from __future__ import annotations
 import logging
 import resource
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 import muxwire
 from muxwire.logs.read import read_raw
 from tests.library.opened import drawn
+from tests.processes import limited
 
 DEADLINE = 50
-
-
-@contextmanager
-def full_disk(size: int) -> Iterator[None]:
-    """Have the kernel refuse to let any file of this process grow over a size: as a full disk, for us alone."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
@@ -34,7 +22,7 @@ async def test_on_a_full_disk_logs_stop_and_execution_goes_on(
     size = 100_000
     tab, other = await alone.create_tab(shell="bash"), await alone.create_tab(shell="bash")
     with caplog.at_level(logging.WARNING, "muxwire"):
-        with full_disk(size):
+        with limited(resource.RLIMIT_FSIZE, size):  # as a full disk, for us alone
             expected = "".join(f"{number}\n" for number in range(1, 100_001))
             # The results come from memory; the second is larger than the file may grow, and the third is after it.
             for command, output in (("seq 1 10", None), ("seq 1 100000", expected), ("echo on", "on\n")):

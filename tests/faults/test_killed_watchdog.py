@@ -13,7 +13,7 @@ import anyio
 
 import muxwire
 from muxwire.library.opening import own_terminals
-from tests.processes import WATCHDOG, children_of, gone
+from tests.processes import WATCHDOG, children_of, gone, line_of
 
 # More than one, since another may be killed while it comes up.
 KILLS = 3
@@ -36,24 +36,17 @@ anyio.run(main)
 """
 
 
-async def kill_watchdog(parent: int) -> set[int]:
-    """Kill the watchdog of a process, and return the next one as soon as it is there."""
-    killed = children_of(parent, WATCHDOG)
-    for pid in killed:
-        os.kill(pid, signal.SIGKILL)
-    while not (found := children_of(parent, WATCHDOG) - killed):
-        await anyio.sleep(0.01)
-    return found
-
-
 async def test_another_one_does_its_work_when_we_are_killed(environ: dict[str, str]) -> None:
     argv = [sys.executable, "-c", VICTIM]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
         try:
-            assert victim.stdout is not None
-            told = json.loads(await anyio.to_thread.run_sync(victim.stdout.readline))
+            told = json.loads(await line_of(victim))
             for _ in range(KILLS):
-                await kill_watchdog(victim.pid)
+                killed = children_of(victim.pid, WATCHDOG)
+                for pid in killed:
+                    os.kill(pid, signal.SIGKILL)
+                while not children_of(victim.pid, WATCHDOG) - killed:
+                    await anyio.sleep(0.01)
             children = children_of(victim.pid)
         finally:
             victim.kill()
@@ -68,8 +61,7 @@ async def test_the_next_start_ends_what_was_killed_with_its_watchdog(environ: di
             subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim,
         ):
             try:
-                assert victim.stdout is not None
-                told = json.loads(await anyio.to_thread.run_sync(victim.stdout.readline))
+                told = json.loads(await line_of(victim))
                 both = {victim.pid, *children_of(victim.pid, WATCHDOG)}
                 for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped, neither sees the other's end
                     for pid in both:

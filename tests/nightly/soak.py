@@ -39,7 +39,7 @@ from muxwire.host.processes import session_processes
 from tests.library.opened import closed
 from tests.nightly.prompts import Prompt, available, home_of
 from tests.nightly.truth import Truth, Verdict, expected, judge, printing
-from tests.processes import server_pid
+from tests.processes import limited, server_pid, stopped
 from tests.users import environ_of, short_folder
 
 if TYPE_CHECKING:
@@ -270,10 +270,10 @@ class Soak:
         signal_name, delay = chosen.choice(STOP_SIGNALS), chosen.choice(STOP_DELAYS)
         await tab.execute(command, async_=True)
         await anyio.sleep(delay)
-        stopped = await tab.stop_process(signal_name, grace=END_SECONDS)
+        told = await tab.stop_process(signal_name, grace=END_SECONDS)
         found = await anyio.run_process(["pgrep", "-fx", command], check=False)
-        right = stopped.success and stopped.state == "prompt" and not found.stdout
-        self._hold(now, right, f"{signal_name} after {delay} s: {stopped}, left {found.stdout!r}")
+        right = told.success and told.state == "prompt" and not found.stdout
+        self._hold(now, right, f"{signal_name} after {delay} s: {told}, left {found.stdout!r}")
 
     async def _look(self, tab: muxwire.Tab, now: Turn) -> None:
         """Nothing of ours is on the screen, once the next prompt is drawn."""
@@ -334,12 +334,8 @@ class Soak:
         os.kill(os.getpid(), signal.SIGSTOP)
 
     async def _fault_tmux(self, seconds: float) -> None:
-        pid = await server_pid(self.terminals)
-        os.kill(pid, signal.SIGSTOP)
-        try:
+        with stopped(await server_pid(self.terminals)):
             await anyio.sleep(seconds)
-        finally:
-            os.kill(pid, signal.SIGCONT)
 
     async def _fault_client(self, _seconds: float) -> None:
         await self._kill((await self.terminals.server()).process.pid)
@@ -362,12 +358,8 @@ class Soak:
         self.harm += 1
 
     async def _fault_disk(self, _seconds: float) -> None:
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (DISK_BYTES, hard))
-        try:
+        with limited(resource.RLIMIT_FSIZE, DISK_BYTES):
             await anyio.sleep(DISK_SECONDS)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
     async def _fault_garbage(self, _seconds: float) -> None:
         heap: list[object] = []
