@@ -69,6 +69,20 @@ def environ_of(home: Path, *, runtime: Path) -> dict[str, str]:
     }
 
 
+def program(path: Path, text: str) -> Path:
+    """Write a script that everybody may run; its directory is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def with_tmux(folder: Path, script: str) -> dict[str, str]:
+    """Write a program in place of tmux; return the PATH on which it is first."""
+    made = program(folder / "tmux", f"#!/bin/sh\n{script}\n")
+    return {"PATH": f"{made.parent}:{SYSTEM_PATH}"}
+
+
 def write_rc_files(home: Path) -> None:
     for name, text in RC_FILES.items():
         path = home / name

@@ -1,14 +1,12 @@
-"""What a person does at the doctor's: ask it, read what it found, paste the remedy."""
+"""What a person does at the doctor's: ask it, and read what it found."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 
 from muxwire.library.doctor.finding import Finding
-from tests.users import SYSTEM_PATH
 
 # Every shell is tried, and a machine may be busy.
 SECONDS = 50
@@ -21,21 +19,7 @@ def doctor(environ: dict[str, str], *arguments: str, limit: str = "") -> subproc
     return subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=SECONDS, check=False)
 
 
-def do(remedy: str, environ: dict[str, str]) -> None:
-    """Paste the command."""
-    subprocess.run(["/bin/sh", "-c", remedy], env=environ, check=True, timeout=SECONDS)
-
-
 def only(findings: Iterable[Finding]) -> Finding:
     """The one finding that there is."""
     (found,) = findings
     return found
-
-
-def install_tmux(home: Path, script: str) -> dict[str, str]:
-    """Put a program of that name first on the path; return the variable."""
-    program = home / "bin" / "tmux"
-    program.parent.mkdir(exist_ok=True)
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    return {"PATH": f"{program.parent}:{SYSTEM_PATH}"}

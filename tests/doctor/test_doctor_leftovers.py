@@ -14,7 +14,8 @@ import pytest
 from muxwire.host.folders import Folders
 from muxwire.instance.orphans import end_orphans
 from muxwire.library.doctor import leftovers
-from tests.doctor.person import SECONDS, do, doctor
+from tests.doctor.person import SECONDS, doctor
+from tests.processes import line_of
 
 
 def dead_pid() -> int:
@@ -58,7 +59,7 @@ def test_what_instances_have_left_goes_by_the_command_that_is_named(where: Folde
     assert done.stdout.endswith("\n11 removed\n")
     assert sorted(entry.name for entry in where.runtime.iterdir()) == [living, f"{living}.sock"]
     assert doctor(environ, "--clean").stdout == "0 removed\n"
-    do(f"tmux -S {kept} kill-server", environ)
+    subprocess.run(["tmux", "-S", kept, "kill-server"], check=True, env=environ)
 
 
 async def test_a_start_removes_the_old_directories_of_processes_that_have_ended(where: Folders) -> None:
@@ -75,7 +76,7 @@ async def test_a_start_removes_the_old_directories_of_processes_that_have_ended(
     assert not folders[0].with_suffix(".sock").exists()
 
 
-def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
+async def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
     (where.runtime / "named").mkdir()
     (where.runtime / "named.sock").touch()
     lock = where.state / "named" / "lock"
@@ -90,11 +91,9 @@ sys.stdin.read()
 """
     argv = [sys.executable, "-c", script]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
-        assert owner.stdout is not None
-        assert owner.stdout.readline() == "held\n"
+        assert await line_of(owner) == "held\n"
         assert left(where) == ""
-        assert owner.stdin is not None
-        owner.stdin.close()
+        owner.communicate()
     assert left(where) == "2 of instances that have ended: named.sock, named"
 
 

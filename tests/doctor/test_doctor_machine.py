@@ -14,7 +14,8 @@ from muxwire.host.folders import Folders
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_process
 from muxwire.library.doctor import examine, machine, outcome
-from tests.doctor.person import doctor, install_tmux, only
+from tests.doctor.person import doctor, only
+from tests.users import with_tmux
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ from tests.doctor.person import doctor, install_tmux, only
     ],
 )
 def test_the_version_of_tmux_is_judged(home: Path, script: str, level: str, message: str) -> None:
-    host = LocalHost(install_tmux(home, script))
+    host = LocalHost(with_tmux(home / "bin", script))
     found = only(outcome("tmux", lambda: machine.tmux(host)))
     assert (found.level, message in found.message) == (level, True), found
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from muxwire.library.doctor import examine, shells as trials
-from tests.doctor.person import install_tmux, only
+from tests.doctor.person import only
+from tests.users import with_tmux
 
 BASH = shutil.which("bash") or "/bin/bash"
 
@@ -43,7 +44,7 @@ def test_a_shell_that_tabs_cannot_have(environ: dict[str, str], shell: str) -> N
 async def test_an_instance_that_cannot_be_opened_is_broken(
     environ: dict[str, str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fake = install_tmux(home, '[ "$1" = -V ] && echo tmux 3.4 && exit; echo no server today >&2; exit 1')
+    fake = with_tmux(home / "bin", '[ "$1" = -V ] && echo tmux 3.4 && exit; echo no server today >&2; exit 1')
     monkeypatch.setattr(trials, "SHELLS", ())
     found = (await examine(environ | fake))[-1]
     assert (found.check, found.level) == ("trial", "broken")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.far.hosts import user_of, words_there
+from tests.users import program
 
 
 @pytest.fixture(scope="module")
@@ -17,8 +18,7 @@ def environ(folder: Path, environ: dict[str, str]) -> dict[str, str]:
     """
     (folder / "there").mkdir(mode=0o700)
     words = words_there(environ, folder / "there")
-    (folder / "tcsh").write_text("#!/bin/sh\nexec cat\n")
-    (folder / "tcsh").chmod(0o700)
-    odd = {"via": [*words, f"SHELL={folder}/tcsh"]}
+    tcsh = program(folder / "tcsh", "#!/bin/sh\nexec cat\n")
+    odd = {"via": [*words, f"SHELL={tcsh}"]}
     brief = {"via": words, "keep": "4s"}
     return user_of(environ, folder / "hosts.toml", box={"via": words}, odd=odd, brief=brief)

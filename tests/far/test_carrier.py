@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from muxwire import Carrier, InvalidArgument
@@ -49,7 +51,6 @@ def test_each_program_is_quoted_for_the_shell_before_it(carrier: Carrier, words:
         lambda: Carrier(["srun"], cwd="a\nb"),
     ],
 )
-def test_what_can_never_work_is_refused(wrong: object) -> None:
-    assert callable(wrong)
+def test_what_can_never_work_is_refused(wrong: Callable[[], Carrier]) -> None:
     with pytest.raises(InvalidArgument):
         wrong()

@@ -13,6 +13,7 @@ import muxwire
 from muxwire import Carrier, HostUnavailable, NoSuchTarget, Terminals
 from tests.deadline import DEADLINE
 from tests.far.hosts import words_there
+from tests.users import program
 
 # What joins its words for a login shell, as ssh does.
 SSH = '#!/bin/sh\nshift\nexec sh -c "$*"\n'
@@ -60,10 +61,7 @@ async def test_a_machine_given_at_the_start_has_its_variables_and_its_directory(
 
 
 async def test_a_machine_is_opened_and_closed_while_running(opened: Terminals, there: list[str], folder: Path) -> None:
-    ssh = folder / "ssh"
-    ssh.write_text(SSH)
-    ssh.chmod(0o700)
-    carrier = Carrier([[str(ssh), "box"], [*there, "NAME=it's one"]])
+    carrier = Carrier([[str(program(folder / "ssh", SSH)), "box"], [*there, "NAME=it's one"]])
     tab = await opened.create_tab(host=carrier)
     again = await opened.create_tab(host=carrier)  # by the same connection
     assert tab.client is again.client

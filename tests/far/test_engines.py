@@ -15,7 +15,7 @@ import muxwire
 from muxwire import HostUnavailable
 from tests.deadline import DEADLINE
 from tests.far.hosts import user_of
-from tests.far.test_link import children
+from tests.processes import children_of
 from tests.stages import Unavailable
 from tests.stages.containers import container
 
@@ -46,7 +46,7 @@ async def test_a_tab_in_a_container_is_exact_and_outlives_its_carrier(
         one = await tab.execute("echo 'a  b'; cd /tmp; false")
         assert (one.output, one.exit_code, one.cwd) == ("a  b\n", 1, "/tmp"), one
         running = await tab.execute("sleep 0.5; seq 1 20000", async_=True)
-        for carrier in children(b"printf %b"):
+        for carrier in children_of(os.getpid(), b"printf %b"):  # it is in the words that carry connections
             with contextlib.suppress(ProcessLookupError):
                 os.kill(carrier, signal.SIGKILL)
         ended = await opened.command_result(running.command_id, wait=DEADLINE, max_chars=None)

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import anyio
@@ -18,7 +18,7 @@ from muxwire.client.watchdog import process_table
 from muxwire.far.links import links
 from tests.deadline import DEADLINE
 from tests.far.proxied import place_of
-from tests.processes import children_of, command_line, server_pid
+from tests.processes import command_line, line_of, server_pid
 
 
 @pytest.fixture
@@ -29,20 +29,14 @@ async def own(folder: Path, environ: dict[str, str]) -> AsyncIterator[Terminals]
             yield opened
 
 
-def children(word: bytes) -> list[int]:
-    """The children of this process with that in their command lines: what carries connections has `printf %b`."""
-    return sorted(children_of(os.getpid(), word))
-
-
 def theirs(word: bytes) -> list[int]:
     """The processes with that in their command lines."""
     return [pid for pid in process_table() if word in command_line(pid)]
 
 
-async def until(condition: object, seconds: float = DEADLINE) -> None:
+async def until(condition: Callable[[], bool]) -> None:
     """Nothing tells of another machine's processes: they are looked for."""
-    assert callable(condition)
-    with anyio.fail_after(seconds):
+    with anyio.fail_after(DEADLINE):
         while not condition():
             await anyio.sleep(0.05)
 
@@ -88,21 +82,14 @@ anyio.run(main)
 async def test_programs_there_outlive_us_for_as_long_as_is_said(folder: Path, environ: dict[str, str]) -> None:
     beats = folder / "beats"
     command = f"while :; do echo >> {beats}; sleep 0.1; done"
-    driver = subprocess.Popen(
-        [sys.executable, "-c", DRIVER, str(folder / "state"), command, "brief"], env=environ, stdout=subprocess.PIPE
-    )
-    try:
-        assert driver.stdout is not None
-        place = Path(driver.stdout.readline().decode().strip())
-        await until(beats.exists)
-        driver.kill()
-        driver.wait()
-        seen = beats.stat().st_size
-        await until(lambda: beats.stat().st_size > seen + 5)
-        await until(lambda: not place.exists())
-        await until(lambda: not theirs(str(place).encode()))
-    finally:
-        driver.kill()
-        driver.wait()
-        if driver.stdout is not None:
-            driver.stdout.close()
+    argv = [sys.executable, "-c", DRIVER, str(folder / "state"), command, "brief"]
+    with subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True) as driver:
+        try:
+            place = Path((await line_of(driver)).strip())
+            await until(beats.exists)
+        finally:
+            driver.kill()
+    seen = beats.stat().st_size
+    await until(lambda: beats.stat().st_size > seen + 5)
+    await until(lambda: not place.exists())
+    await until(lambda: not theirs(str(place).encode()))

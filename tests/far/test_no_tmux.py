@@ -14,6 +14,7 @@ import muxwire
 from muxwire import Carrier, HostUnavailable, Terminals
 from muxwire.far.bundle import own_bundle
 from tests.deadline import DEADLINE
+from tests.users import program
 
 pytestmark = [
     pytest.mark.skipif(
@@ -124,9 +125,7 @@ async def test_where_it_cannot_run_the_reason_is_given(
     opened: Terminals, roots: dict[str, Path], options: str, path: str, why: str
 ) -> None:
     root = roots["debian"]
-    (root / "strange").mkdir(exist_ok=True)
-    (root / "strange" / "uname").write_text("#!/bin/sh\necho other\n")
-    (root / "strange" / "uname").chmod(0o755)
+    program(root / "strange" / "uname", "#!/bin/sh\necho other\n")
     if not (root / "few").exists():
         shutil.copytree(root / "bin", root / "few", copy_function=os.link, ignore=shutil.ignore_patterns("wc"))
     carrier = into(root, f"mount -t tmpfs -o {options} none {root}/tmp", path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import shutil
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import muxwire
 from muxwire import HostUnavailable
 from tests.far.hosts import user_of
 from tests.sshd import ssh_server
+from tests.users import program
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +36,7 @@ def over_ssh(
             f"Host listed\n HostName 127.0.0.1\n User {user}\n Port {options[-1]}\n IdentityFile {place / 'user'}\n"
             " StrictHostKeyChecking no\n UserKnownHostsFile /dev/null\n"
         )
-        path.mkdir(exist_ok=True)
-        (path / "ssh").write_text(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
-        (path / "ssh").chmod(stat.S_IRWXU)
+        program(path / "ssh", f'#!/bin/sh\nexec {shutil.which("ssh")} -F {config} "$@"\n')
         yield listing | {"PATH": f"{path}:{environ['PATH']}"}
 
 

@@ -15,6 +15,7 @@ from muxwire import HostUnavailable
 from tests.deadline import DEADLINE
 from tests.far.hosts import user_of
 from tests.processes import children_of
+from tests.users import program
 
 
 async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str]) -> HostUnavailable:
@@ -31,13 +32,6 @@ async def unavailable(folder: Path, environ: dict[str, str], via: Sequence[str])
     return caught.value
 
 
-def program(folder: Path, name: str, text: str) -> str:
-    path = folder / name
-    path.write_text(text)
-    path.chmod(0o700)
-    return str(path)
-
-
 def with_tmux(folder: Path, script: str) -> list[str]:
     """A machine whose `tmux` is that script."""
     place = folder / "bin"
@@ -48,7 +42,7 @@ def with_tmux(folder: Path, script: str) -> list[str]:
         assert found is not None
         (place / name).symlink_to(found)
     if script:
-        program(place, "tmux", f"#!/bin/sh\n{script}\n")
+        program(place / "tmux", f"#!/bin/sh\n{script}\n")
     return ["env", "-i", f"PATH={place}:/usr/local/bin", "HOME=/", f"TMPDIR={folder}"]
 
 
@@ -113,7 +107,7 @@ SAID = {
 @pytest.mark.parametrize("kind", SAID)
 async def test_the_reason_is_one_short_line(folder: Path, environ: dict[str, str], kind: str) -> None:
     said, stage, reason, remedy = SAID[kind]
-    error = await unavailable(folder, environ, [program(folder, kind, f"#!/bin/sh\n{said}\n")])
+    error = await unavailable(folder, environ, [str(program(folder / kind, f"#!/bin/sh\n{said}\n"))])
     assert (error.stage, reason in error.reason, remedy in error.remedy) == (stage, True, True), error
     assert len(error.reason) <= 300
     assert "\n" not in error.reason

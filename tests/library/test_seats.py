@@ -11,6 +11,7 @@ import pytest
 from muxwire import NoSuchTarget, Tab, Terminals
 from muxwire.tabs.seat import Seat
 from tests.deadline import DEADLINE
+from tests.users import program
 
 
 class Clients:
@@ -97,9 +98,7 @@ async def test_a_tab_begins_where_its_client_is_and_finds_its_agent(clients: Cli
 
 
 async def test_a_program_is_found_as_its_client_finds_it(clients: Clients, tmp_path: Path) -> None:
-    program = tmp_path / "only-here"
-    program.write_text("#!/bin/sh\necho ran; sleep 600\n")
-    program.chmod(0o755)
+    program(tmp_path / "only-here", "#!/bin/sh\necho ran; sleep 600\n")
     by_path = clients.come(PATH=f"{tmp_path}:{clients.environ['PATH']}")
     beside = clients.come(str(tmp_path))
     for client, name in ((by_path, "only-here"), (beside, "./only-here")):

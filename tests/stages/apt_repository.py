@@ -12,6 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from tests.stages import Unavailable
+from tests.users import program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,9 +63,7 @@ def make_repository(folder: Path) -> Path:
         (tree / "DEBIAN").mkdir(parents=True)
         control = CONTROL.format(name=name, more=more)
         (tree / "DEBIAN/control").write_text(control)
-        script = tree / "DEBIAN/postinst"
-        script.write_text(f"#!/bin/sh\nset -e\n{configure}\n")
-        script.chmod(0o755)
+        program(tree / "DEBIAN/postinst", f"#!/bin/sh\nset -e\n{configure}\n")
         package = repository / f"{name}.deb"
         subprocess.run(["dpkg-deb", "--root-owner-group", "-b", tree, package], check=True, capture_output=True)
         content = package.read_bytes()

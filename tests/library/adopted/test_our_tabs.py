@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -11,14 +10,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import anyio
-import anyio.to_thread
 import pytest
 
 import muxwire
 from muxwire.client.watchdog import process_table
 from tests.library.adopted.person import Person, differences
 from tests.library.opened import closed
-from tests.processes import gone
+from tests.processes import gone, line_of
 
 # Starts what a hang-up does not end, and prints its number.
 BACKGROUND = "sh -c 'nohup sleep 1000 >/dev/null 2>&1 & echo $!'"
@@ -126,19 +124,16 @@ async def test_the_last_window_of_a_session_stays(person: Person, opened: Open) 
 async def test_nothing_stays_after_sigkill(person: Person, environ: dict[str, str], folder: Path) -> None:
     async with unchanged(person):
         argv = [sys.executable, "-c", VICTIM, str(person.socket), str(folder / "state")]
-        victim = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True)
-        assert victim.stdout is not None
-        try:
-            pids: list[int] = []
-            while (line := await anyio.to_thread.run_sync(victim.stdout.readline)) != "ready\n":
-                assert line, "it has died"
-                pids += map(int, line.split())
-            assert process_table().keys() >= set(pids)
-            assert len(person.ids("list-windows", "window_id")) == 5
-        finally:
-            victim.send_signal(signal.SIGKILL)
-            victim.wait()
-            victim.stdout.close()
+        with subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, text=True) as victim:
+            try:
+                pids: list[int] = []
+                while (line := await line_of(victim)) != "ready\n":
+                    assert line, "it has died"
+                    pids += map(int, line.split())
+                assert process_table().keys() >= set(pids)
+                assert len(person.ids("list-windows", "window_id")) == 5
+            finally:
+                victim.kill()
         await gone(pids)
         await person.alone()
         while len(person.ids("list-windows", "window_id")) > 3:

@@ -18,8 +18,8 @@ from muxwire.client.watchdog import process_table
 from muxwire.errors import InstanceUnavailable, MuxwireError, NoSuchTarget, TabUnavailable, TmuxUnavailable
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
-from tests.processes import children_of, gone, server_pid
-from tests.users import SYSTEM_PATH
+from tests.processes import children_of, gone, line_of, server_pid
+from tests.users import with_tmux
 
 Open = Callable[..., AbstractAsyncContextManager[muxwire.Terminals]]
 
@@ -91,8 +91,7 @@ anyio.run(main, sys.argv[1])
 async def test_our_death_by_sigkill_leaves_nothing_but_the_log(folder: Path, environ: dict[str, str]) -> None:
     argv = [sys.executable, "-c", VICTIM, str(folder / "state")]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, text=True) as victim:
-        assert victim.stdout is not None
-        paths, log, *numbers = (await anyio.to_thread.run_sync(victim.stdout.readline)).split()
+        paths, log, *numbers = (await line_of(victim)).split()
         pids = {int(number) for number in numbers}
         assert pids <= process_table().keys()
         pids |= children_of(victim.pid)
@@ -133,26 +132,20 @@ async def test_the_servers_death_is_told_at_once_and_the_next_call_starts_afresh
     assert (await second.execute("echo afresh")).output == "afresh\n"
     await gone(pids)
     assert (await alone.tab("@1")) is second
-    await check_old_logs(alone, tab, second, old)
-
-
-async def check_old_logs(
-    terminals: muxwire.Terminals, first: muxwire.Tab, second: muxwire.Tab, old: muxwire.LogTail
-) -> None:
-    """A window id that is used again means the newest tab; the older one is called by its server's number."""
-    rows = {row.window_id: row for row in (await terminals.list_tabs()).tabs}
-    assert {row.log_path for row in rows.values()} == {str(first.log_path), str(second.log_path)}
+    # A window id that is used again means the newest tab; the older one is called by its server's number.
+    rows = {row.window_id: row for row in (await alone.list_tabs()).tabs}
+    assert {row.log_path for row in rows.values()} == {str(tab.log_path), str(second.log_path)}
     assert rows["@1"].name == "second"
     assert rows["1/@1"].name == "first"
     assert rows["1/@1"].closed
-    assert await terminals.read_logs("1/@1", lines=1000) == old
-    assert "afresh\n" in (await terminals.read_logs("@1")).content
-    assert "afresh\n" in (await terminals.read_logs("2/@1")).content
-    assert (await terminals.stream_logs("1/@1", max_bytes=1 << 20)).closed
+    assert await alone.read_logs("1/@1", lines=1000) == old
+    assert "afresh\n" in (await alone.read_logs("@1")).content
+    assert "afresh\n" in (await alone.read_logs("2/@1")).content
+    assert (await alone.stream_logs("1/@1", max_bytes=1 << 20)).closed
     with pytest.raises(NoSuchTarget, match="closed: the tmux server ended"):
-        await terminals.tab("1/@1")
+        await alone.tab("1/@1")
     with pytest.raises(NoSuchTarget):
-        await terminals.read_logs("3/@1")
+        await alone.read_logs("3/@1")
 
 
 async def test_closing_a_tab_ends_its_processes_and_asks_before_it_ends_a_command(alone: muxwire.Terminals) -> None:
@@ -187,14 +180,6 @@ async def test_a_cancelled_call_leaves_no_window_behind(alone: muxwire.Terminals
 # -- what cannot work says so
 
 
-def fake_tmux(folder: Path, script: str) -> str:
-    folder.mkdir()
-    path = folder / "tmux"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o700)
-    return f"{folder}:{SYSTEM_PATH}"
-
-
 OLD = r"""
 printf '%%begin 1 0 0\n%%end 1 0 0\n'
 while read -r line; do
@@ -218,8 +203,8 @@ done
 async def test_a_tmux_that_cannot_serve(
     open_alone: Open, environ: dict[str, str], tmp_path: Path, script: str | None, message: str, remedy: str
 ) -> None:
-    path = fake_tmux(tmp_path / "bin", script) if script else str(tmp_path)
-    async with open_alone(environ=environ | {"PATH": path}) as terminals:
+    path = with_tmux(tmp_path, script) if script else {"PATH": str(tmp_path)}
+    async with open_alone(environ=environ | path) as terminals:
         for _ in range(2):  # a failed start is no obstacle to the next
             with pytest.raises(TmuxUnavailable) as caught:
                 await terminals.create_tab(shell="/bin/sh")

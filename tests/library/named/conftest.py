@@ -13,13 +13,12 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
-import anyio
-import anyio.to_thread
 import pytest
 
 import muxwire
 from muxwire.host.locks import named_server
 from muxwire.library.opening import own_terminals
+from tests.processes import line_of
 from tests.users import short_folder
 
 OWNER = Path(__file__).with_name("owner.py")
@@ -54,9 +53,8 @@ class Instance:
         process = subprocess.Popen(argv, env=self.environ, stdout=subprocess.PIPE, text=True)
         self.processes.append(process)
         started: list[tuple[str, str]] = []
-        assert process.stdout is not None
         while True:
-            words = (await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True)).split()
+            words = (await line_of(process)).split()
             assert words, "the owner has died"
             if words[0] == "ready":
                 return process, started
@@ -65,10 +63,8 @@ class Instance:
     def end(self) -> None:
         """Nothing of it may stay."""
         for process in self.processes:
-            process.kill()
-            process.wait()
-            assert process.stdout is not None
-            process.stdout.close()
+            with process:
+                process.kill()
         if pid := named_server(self.home / "server")[0]:  # also where a test has removed the socket
             os.kill(pid, signal.SIGKILL)
         for entry in Path("/dev/shm").glob(f"muxwire-*/{self.name}"):

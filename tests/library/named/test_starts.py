@@ -19,6 +19,8 @@ import muxwire
 from muxwire.errors import InstanceUnavailable
 from muxwire.library.opening import own_terminals
 from tests.forked import start_muxwire
+from tests.processes import line_of
+from tests.users import program
 
 from .conftest import Instance
 
@@ -67,11 +69,6 @@ def starter(instance: Instance) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
-async def said(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True)
-
-
 def go_on(process: subprocess.Popen[str]) -> None:
     assert process.stdin is not None
     with suppress(BrokenPipeError):  # it has failed, and said so
@@ -82,10 +79,10 @@ async def start_at_once(instance: Instance) -> list[Any]:
     with ExitStack() as stack:
         processes = [stack.enter_context(starter(instance)) for _ in range(PROCESSES)]
         for process in processes:
-            assert await said(process) == "up\n"
+            assert await line_of(process) == "up\n"
         for process in processes:
             go_on(process)
-        outcomes = [json.loads(await said(process)) for process in processes]
+        outcomes = [json.loads(await line_of(process)) for process in processes]
         for process in processes:
             go_on(process)
             await anyio.to_thread.run_sync(process.wait)
@@ -93,11 +90,9 @@ async def start_at_once(instance: Instance) -> list[Any]:
 
 
 async def test_every_one_of_them_has_the_one_server(instance: Instance) -> None:
-    folder = instance.socket.parent.parent / "bin"
-    folder.mkdir()
-    (folder / "tmux").write_text(TOGETHER.replace("TMUX", shutil.which("tmux") or ""))
-    (folder / "tmux").chmod(0o700)
-    instance.environ |= {"PATH": f"{folder}:{instance.environ['PATH']}"}
+    path = instance.socket.parent.parent / "bin" / "tmux"
+    program(path, TOGETHER.replace("TMUX", shutil.which("tmux") or ""))
+    instance.environ |= {"PATH": f"{path.parent}:{instance.environ['PATH']}"}
     for _ in range(ROUNDS):
         outcomes = await start_at_once(instance)
         assert sorted(outcomes) == [["client", "42\n"]] * PROCESSES

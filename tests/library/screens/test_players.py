@@ -10,19 +10,16 @@ import anyio
 
 from muxwire.tmux.past import played, scene
 from tests.deadline import DEADLINE
-from tests.processes import gone
+from tests.processes import gone, line_of
 
 # What a terminal answers: device attributes, the cursor's place, its version, a colour.
 QUESTIONS = b"\x1b[c\x1b[6n\x1b[>q\x1b]11;?\x07"
 
 
-async def lines_of(data: bytes, environ: dict[str, str]) -> tuple[str, ...]:
-    with anyio.fail_after(DEADLINE):
-        return (await played(scene(data, 0, []), environ)).lines
-
-
 async def test_what_is_asked_of_a_terminal_is_answered_to_nobody(environ: dict[str, str]) -> None:
-    assert await lines_of(b"before\r\n" + QUESTIONS * 10_000 + b"after", environ) == ("before", "after")
+    with anyio.fail_after(DEADLINE):
+        past = await played(scene(b"before\r\n" + QUESTIONS * 10_000 + b"after", 0, []), environ)
+    assert past.lines == ("before", "after")
 
 
 # Plays, and stands still in the middle.
@@ -40,9 +37,8 @@ anyio.run(past.played, past.scene(b"x" * 100_000, 0, []), os.environ)
 
 async def test_a_player_ends_with_us_however_we_end(environ: dict[str, str], tmp_path: Path) -> None:
     place = environ | {"TMPDIR": str(tmp_path)}
-    with subprocess.Popen([sys.executable, "-c", _PLAYS], env=place, stdout=subprocess.PIPE) as started:
-        assert started.stdout is not None
-        server = int(started.stdout.readline())
+    with subprocess.Popen([sys.executable, "-c", _PLAYS], env=place, stdout=subprocess.PIPE, text=True) as started:
+        server = int(await line_of(started))
         started.kill()
     await gone([server])
     assert list(tmp_path.iterdir()) == []
