@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from bench.contenders import bare_pty
+from bench.floors import BarePty
 from bench.homes import clean_environment, temporary_home
+from bench.peers.ways import SECONDS
 from bench.report import Report, Scale, Target
 from bench.server import BARE, MUXWIRE, McpServer
 
@@ -48,9 +49,11 @@ def first_tab(home: Path) -> float:
 async def shell_alone(home: Path) -> float:
     """Milliseconds from starting bash on a pty until a line that waits there has run."""
     begun = time.perf_counter()
-    async with bare_pty(home, "true", 1) as once:
-        await once()
-        return (time.perf_counter() - begun) * 1000
+    shell = BarePty(home)
+    await shell.run("true", SECONDS)
+    taken = time.perf_counter() - begun
+    await shell.close()
+    return taken * 1000
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from bench import recordings
 from bench.machine import ROOT, machine
 from bench.pages import SOURCE, as_markdown, as_text
 from bench.peers.cases import plain
-from bench.peers.compare import HARBOR, OPENHANDS
+from bench.peers.compare import HARBOR, OPENHANDS, Peer
 from bench.picture import shares
 from bench.report import Report
 from bench.throwaway import OWN, PATH, WORK, throwaway
@@ -32,12 +32,9 @@ from bench.timing import Contender
 from muxwire.logs.sizes import PaneSize
 from muxwire.tmux.past import Scene, played
 from tests.stages import Unavailable
-from tests.stages.packages import install
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tests.stages.packages import Package
 
 # What a command may take; those are tried that took less than half of it alone.
 SECONDS = 5.0
@@ -53,21 +50,16 @@ _CLOCK = re.compile(
 )
 
 
-class Way(NamedTuple):
-    """One of `peers/ways.py`; `screen`: what it gives is what a screen shows."""
-
-    title: str
-    name: str
-    python: Path = Path(sys.executable)
-    screen: bool = False
-
-
 class Room(NamedTuple):
-    """Where commands run: `work` is where each begins, `own` is the home; `shut`: in a throw-away root."""
+    """Where commands run: `work` is where each begins, `own` is the home; `shut`: in a throw-away root.
+
+    `installed`: where others' terminals are.
+    """
 
     work: Path = WORK
     own: Path = OWN
     shut: bool = True
+    installed: Path | None = None
 
     def back(self, way: Contender) -> bool:
         """Go back; whether that worked."""
@@ -75,17 +67,15 @@ class Room(NamedTuple):
         return BACK in found.get("output", "")
 
 
-THROWAWAY = Room()
-PTY = Way("", "pty")
+PTY = Peer("", "pty", "")
+# By the kind of what each gives. Those of a package are measured where it can be installed.
+OUTPUT, SCREEN = "what a program wrote", "what a screen shows"
 WAYS = (
-    Way("`bash -c`, a shell for each", "bash"),
-    Way("muxwire, one tab", "muxwire"),
-    Way("`CMD; tmux wait -S done` (imitation)", "wait-for", screen=True),
-)
-# Those that are measured where they can be installed.
-OTHERS: tuple[tuple[Way, Package], ...] = (
-    (Way("OpenHands' terminal", "openhands"), OPENHANDS),
-    (Way("Harbor's `TmuxSession`", "harbor", screen=True), HARBOR),
+    Peer("`bash -c`, a shell for each", "bash", OUTPUT),
+    Peer("muxwire, one tab", "muxwire", OUTPUT),
+    Peer("`CMD; tmux wait -S done` (imitation)", "wait-for", SCREEN),
+    Peer("OpenHands' terminal {}", "openhands", OUTPUT, OPENHANDS),
+    Peer("Harbor's `TmuxSession` {}", "harbor", SCREEN, HARBOR),
 )
 
 
@@ -136,16 +126,14 @@ def same(text: str) -> str:
 
 
 @contextmanager
-def driven(way: Way, room: Room) -> Iterator[Contender]:
+def driven(way: Peer, room: Room) -> Iterator[Contender]:
     """The way, in a room of its own. Unavailable."""
     environ = {"PATH": PATH, "TMPDIR": "/tmp", "PAGER": "cat", "GIT_PAGER": "cat"}
     # A shell that is new for each command begins in the right place; the others are sent there.
-    folder = room.work if way.name in ("bash", "pty") else room.own
-    walls: AbstractContextManager[list[str]] = throwaway(way.python) if room.shut else nullcontext([])
-    with walls as words:
-        argv = [*words, str(way.python), "-m", "bench.peers.ways", way.name, str(folder), ""]
-        with closing(Contender(way.title or way.name, argv, room.own, environ=environ)) as contender:
-            yield contender
+    argv = way.argv(room.installed, room.work if way.way in ("bash", "pty") else room.own)
+    walls: AbstractContextManager[list[str]] = throwaway(Path(argv[0])) if room.shut else nullcontext([])
+    with walls as words, closing(Contender(way.label, [*words, *argv], room.own, environ=environ)) as contender:
+        yield contender
 
 
 def asked(way: Contender, command: str, seconds: float) -> dict[str, Any]:
@@ -180,7 +168,7 @@ def references(commands: Sequence[str], room: Room) -> list[Known]:
     return kept
 
 
-def run_by(way: Way, known: Iterable[Known], score: Score, room: Room) -> None:
+def run_by(way: Peer, known: Iterable[Known], score: Score, room: Room) -> None:
     """Run the commands of one task, each followed by one that must work: as it is, or after an interrupt."""
     with driven(way, room) as contender:
         room.back(contender)
@@ -194,14 +182,14 @@ def run_by(way: Way, known: Iterable[Known], score: Score, room: Room) -> None:
                 contender.ask({"do": "fresh"})
                 room.back(contender)
             if one.outputs:
-                score.count(one, found, works, screen=way.screen)
+                score.count(one, found, works, screen=way.kind == SCREEN)
 
 
 def commands_again(
-    tasks: Mapping[str, Sequence[str]], ways: Sequence[Way], limit: int, room: Room = THROWAWAY
+    tasks: Mapping[str, Sequence[str]], ways: Sequence[Peer], limit: int, room: Room
 ) -> tuple[Report, list[Any]]:
     """Run recorded commands by each way, task after task, until so many were tried."""
-    scores, left = [Score(way.title) for way in ways], 0
+    scores, left = [Score(way.label) for way in ways], 0
     for number, (task, recorded) in enumerate(tasks.items(), 1):
         if scores[0].counts["tried"] >= limit:
             break
@@ -240,17 +228,15 @@ async def screens_again(screens: Iterable[recordings.Screen]) -> Report:
     return Report("screens", "Recorded screens", columns, tuple(rows))
 
 
-def ways(folder: Path | None) -> tuple[list[Way], list[str]]:
+def there(installed: Path | None) -> tuple[list[Peer], list[str]]:
     """Those that can be had here, and why the others cannot."""
-    found, notes = list(WAYS), []
-    for way, package in OTHERS:
+    found, notes = list[Peer](), list[str]()
+    for way in WAYS:
         try:
-            if folder is not None:
-                python = install(package, folder) / "bin" / "python"
-                version = package.label.rpartition(" ")[2]
-                found.append(way._replace(title=f"{way.title} {version}", python=python))
+            way.argv(installed, OWN)
+            found.append(way)
         except Unavailable as error:
-            notes.append(f"{way.title} was not run: {error}")
+            notes.append(str(error))
     return found, notes
 
 
@@ -299,9 +285,10 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--docs", action="store_true", help="make docs/trajectories.md and its picture anew")
     given = parser.parse_args(argv)
     found: dict[str, Any] = {"machine": machine(), "short": False, "broken": [], "reports": []}
-    chosen, notes = ways(given.peers)
+    room = Room(installed=given.peers)
+    chosen, notes = there(room.installed)
     try:
-        report, found["scores"] = commands_again(recordings.commands(given.clone), chosen, given.limit)
+        report, found["scores"] = commands_again(recordings.commands(given.clone), chosen, given.limit, room)
     except Unavailable as error:
         parser.error(str(error))
     screens = anyio.run(screens_again, recordings.screens(given.clone, LONGEST_LOG))
