@@ -10,7 +10,7 @@ from bench.homes import temporary_home
 from bench.peers.ways import IDLE_TABS
 from bench.processes import forked
 from bench.report import Report, Scale, Target
-from bench.timing import Contender, in_processes, may_be_exclusive
+from bench.timing import Contender, in_processes
 from tests.stages.computing import computing
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ async def run(scale: Scale) -> Report:
         (
             "each way, with its tmux and its shell, in processes of its own, in bursts, in turn",
             *(["before every other process of the machine (SCHED_FIFO), but next to what computes"]
-              if exclusive and may_be_exclusive() else []),
+              if exclusive else []),
         ),
     )  # fmt: skip
 

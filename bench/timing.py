@@ -4,13 +4,13 @@ Each contender has a process of its own (`peers/ways.py`), with a tmux and a she
 JSON: what to run, how often, and the pause between two runs. It answers each with a line, the milliseconds of every
 run, and does nothing else in between.
 
-With `exclusive` all that belongs to a contender runs before every ordinary process of the machine (SCHED_FIFO), in
-bursts that are short enough for the others. On a machine that does other things, ratios repeat only so.
+With `exclusive`, which needs root, all that belongs to a contender runs before every ordinary process of the machine
+(SCHED_FIFO), in bursts that are short enough for the others. On a machine that does other things, ratios repeat only
+so.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import select
 import statistics
@@ -36,15 +36,6 @@ PRIORITY = 5
 EXCLUSIVE = ("chrt", "--fifo", str(PRIORITY))
 # The longest answer is that of a burst of a slow contender; one that says nothing for so long has gone.
 ANSWER_SECONDS = 120.0
-
-
-@functools.cache
-def may_be_exclusive() -> bool:
-    """Whether this machine lets a process run before all ordinary ones."""
-    try:
-        return subprocess.run([*EXCLUSIVE, "true"], check=False, capture_output=True).returncode == 0
-    except OSError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +68,7 @@ class Contender:
         """Start its process, at home in `home`; `environ` is added to its environment."""
         self.name, self.times = name, list[float]()
         self._belongings = Belongings()
-        self._argv = [*(EXCLUSIVE if exclusive and may_be_exclusive() else ()), *argv]
+        self._argv = [*(EXCLUSIVE if exclusive else ()), *argv]
         self._environ = clean_environment(home) | dict(environ or {}) | {WORD: self._belongings.name}
         self._start()
 

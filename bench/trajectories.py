@@ -1,7 +1,8 @@
 """What agents did in public recordings, done again: screens and commands, by muxwire and by others.
 
-`python -m bench trajectories --from CLONE [--limit N] [--peers FOLDER] [--json FILE] [--docs]`. CLONE is a clone of the
-leaderboard repository of Terminal-Bench. Nothing of it is published but counts. No model runs.
+`python -m bench trajectories --from CLONE --keys CLONE [--limit N] [--peers FOLDER] [--json FILE] [--docs]`: clones of
+the leaderboard repository of Terminal-Bench, and of skillsbench-replay. Nothing of them is published but counts. No
+model runs.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 SECONDS = 5.0
 # How long the command after each has, which goes back to where mini-swe-agent begins each, and must say this.
 NEXT_SECONDS, BACK = 3.0, "back-42"
+# Terminus-2 asks for a tenth of a second for what is immediate, and for a second for what compiles or searches.
+IMMEDIATE = "at most 1 s"
 # At most so many commands of one task.
 EACH = 12
 LONGEST_LOG = 1_500_000
@@ -67,7 +70,7 @@ class Room(NamedTuple):
         return BACK in found.get("output", "")
 
 
-PTY = Peer("", "pty", "")
+PTY, KEYS = Peer("", "pty", ""), Peer("", "keys", "")
 # By the kind of what each gives. Those of a package are measured where it can be installed.
 OUTPUT, SCREEN = "what a program wrote", "what a screen shows"
 WAYS = (
@@ -210,6 +213,28 @@ def commands_again(
     return report, [{"title": score.title, "counts": dict(score.counts), "missed": score.missed} for score in scores]
 
 
+def keystrokes_again(tasks: Mapping[str, Sequence[tuple[str, float]]], room: Room) -> Report:
+    """Type recorded keys, task after task, and wait until they are over, as long as the model gave them at most."""
+    groups, count = dict[tuple[str, str], list[tuple[float, float, bool, bool]]](), sum(map(len, tasks.values()))
+    for task in tasks.values():
+        with driven(KEYS, room) as contender:
+            asked(contender, f"cd {room.work}\n", NEXT_SECONDS)
+            for typed, given in task:
+                if not recordings.needs_network(typed):
+                    found = asked(contender, typed, given)
+                    needed, late = found.get("took", given * 1000) / 1000, "error" in found
+                    kind = IMMEDIATE if given <= 1 else "more", "0" if found.get("code") == 0 else "another"
+                    groups.setdefault(kind, []).append((given, needed, needed < given, late))
+                    if late:
+                        contender.ask({"do": "interrupt"})
+    rows: list[tuple[str | float, ...]] = []
+    for kind, some in sorted(groups.items()):
+        rows.append((*kind, len(some), *(sum(column) for column in zip(*some, strict=True))))
+    columns = ("given", "exit code", "keystrokes", "seconds given", "needed", "over before", "not over then")
+    note = f"{sum(map(len, groups.values()))} of {count} keystrokes of {len(tasks)} tasks: the others need a network"
+    return Report("keystrokes", "Recorded keystrokes", columns, tuple(rows), (), (note,))
+
+
 async def screens_again(screens: Iterable[recordings.Screen]) -> Report:
     """Play logs, and compare with what tmux showed."""
     counts: dict[str, Counter[str]] = {}
@@ -244,9 +269,11 @@ INTRODUCTION = """\
 # Public recordings, done again
 
 Agents of others have left recordings, in the
-[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1.
-`python -m bench trajectories --from CLONE --docs` does again what they did, without a model, and makes this page. The
-repository has no licence, so only counts are published. It is no score: a model that meets a hang does something else.
+[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1, and in
+[skillsbench-replay](https://github.com/Etelis/skillsbench-replay).
+`python -m bench trajectories --from CLONE --keys CLONE --docs` does again what they did, without a model, and makes
+this page. The repositories have no licence, so only counts are published. It is no score: a model that meets a hang
+does something else.
 
 **Screens.** A recording has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
 played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
@@ -261,6 +288,12 @@ machine's files. The tasks' own files are missing there, so many commands fail q
 - *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
 - *Characters*: what a model is given.
 - The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
+
+**Keystrokes.** A model that answers as Terminus-2 gives with each of its keystrokes the seconds to sleep after them.
+Those of Claude Haiku 4.5, in tasks that it solved, are typed in turn into one tab of muxwire, in a throw-away copy as
+above. A call ends when the shell says that they are over, or when those seconds are. What needs the tasks' files, or
+modules that this machine does not have, fails at once, behind a pipe with exit code 0. So only the first row, which
+writes and reads small files, says how much sleep was for nothing.
 """
 
 
@@ -279,6 +312,7 @@ def main(argv: Sequence[str]) -> int:
     """Do what was asked for. What is not here is left out, and said."""
     parser = argparse.ArgumentParser(prog="python -m bench trajectories", description=__doc__)
     parser.add_argument("--from", dest="clone", type=Path, required=True, metavar="CLONE")
+    parser.add_argument("--keys", type=Path, required=True, metavar="CLONE", help="of skillsbench-replay")
     parser.add_argument("--limit", type=int, default=250, metavar="N", help="so many commands, of 12 a task at most")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install others' terminals there, and keep them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, and what was not exact")
@@ -288,11 +322,12 @@ def main(argv: Sequence[str]) -> int:
     room = Room(installed=given.peers)
     chosen, notes = there(room.installed)
     try:
+        typed = keystrokes_again(recordings.keystrokes(given.keys), room)
         report, found["scores"] = commands_again(recordings.commands(given.clone), chosen, given.limit, room)
     except Unavailable as error:
         parser.error(str(error))
     screens = anyio.run(screens_again, recordings.screens(given.clone, LONGEST_LOG))
-    found["reports"] = [one.document() for one in (screens, replace(report, notes=(*report.notes, *notes)))]
+    found["reports"] = [one.document() for one in (screens, replace(report, notes=(*report.notes, *notes)), typed)]
     print("\n".join(map(as_text, found["reports"])))
     if given.json:
         given.json.write_text(json.dumps(found, indent=1) + "\n")

@@ -142,16 +142,12 @@ class PipePane(Tmux):
     async def run(self, command: str, seconds: float) -> Answer:
         """See `Way`."""
         at = self.log.stat().st_size
-        count, seen = self.press(command), ""
+        count = self.press(command)
 
         def look() -> tuple[str, int] | None:
-            nonlocal at, seen
             with self.log.open("rb") as file:
                 file.seek(at)
-                new = file.read()
-            at += len(new)
-            seen += new.decode(errors="replace")
-            return between(CONTROL.sub("", seen), count) if new else None
+                return between(CONTROL.sub("", file.read().decode(errors="replace")), count)
 
         return until(seconds, 0.001, look)
 
@@ -285,6 +281,19 @@ class Muxwire(Way):
     async def close(self) -> None:
         """End it."""
         await self.ends.aclose()
+
+
+class Keys(Muxwire):
+    """What is typed as keys: it is over when what they began has ended, or waits for input."""
+
+    async def run(self, command: str, seconds: float) -> Answer:
+        """See `Way`; a last line end is Enter, and what has none is a key by its name, or a text."""
+        line = command.removesuffix("\n")
+        keys = [line] if line == command else [line, "Enter"]
+        sent = await (await self.opened()).send_keys(keys, wait=seconds)
+        if sent.outcome == "timed_out":
+            raise TimeoutError(f"it is not over after {seconds:g} s")
+        return Answer(sent.output, sent.exit_code)
 
 
 class SweRex(Way):
@@ -423,16 +432,10 @@ class Served(Way):
         self.server.close()
 
 
-def floor(name: str, folder: Path, **given: int) -> Way:
-    """One of `floors.py`, which needs muxwire."""
-    way: Way = getattr(import_module("bench.floors"), name)(folder, **given)
-    return way
-
-
 WAYS: dict[str, Callable[[Path], Way]] = {
-    "bare-pty": partial(floor, "BarePty"),
-    "bare-loop": partial(floor, "BareLoop"),
-    "bare-loop-idle": partial(floor, "BareLoop", tabs=IDLE_TABS),
+    "bare-pty": lambda folder: import_module("bench.floors").BarePty(folder),
+    "bare-loop": lambda folder: import_module("bench.floors").BareLoop(folder),
+    "bare-loop-idle": lambda folder: import_module("bench.floors").BareLoop(folder, IDLE_TABS),
     "capture-pane": CapturePane,
     "pipe-pane": PipePane,
     "wait-for": WaitFor,
@@ -440,6 +443,7 @@ WAYS: dict[str, Callable[[Path], Way]] = {
     "bash": Bash,
     "pty": Pty,
     "muxwire": Muxwire,
+    "keys": Keys,
     "muxwire-idle": partial(Muxwire, tabs=IDLE_TABS),
     "swerex": SweRex,
     "swerex-muxwire": partial(SweRex, ours=True),
