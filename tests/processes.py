@@ -94,12 +94,17 @@ async def server_pid(of: Terminals | ControlClient) -> int:
     return int(answer)
 
 
+def file_of(pid: int, name: str) -> bytes:
+    """What the kernel says of a process in `/proc/PID/NAME`; nothing if it has ended, or is another user's."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:
+        return b""
+
+
 def command_line(pid: int) -> bytes:
     """The arguments of a process, each ended by NUL; none if it has ended since it was listed."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
+    return file_of(pid, "cmdline")
 
 
 def children_of(pid: int, word: bytes = b"") -> set[int]:

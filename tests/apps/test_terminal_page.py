@@ -102,17 +102,6 @@ async def show(talk: Conversation, why: str, theme: str = "dark") -> None:
     )
 
 
-async def reads_aloud(page: Browser) -> None:
-    """A screen reader is given the rows as text that is announced when it changes, and where typing goes."""
-    spoken = await page.accessible()
-    assert ("log", "Terminal @1", "polite") in spoken
-    assert any("ready" in name for role, name, _ in spoken if role == "StaticText")
-    assert ("region", "Earlier output", "") in spoken
-    assert ("status", "", "polite") in spoken
-    assert {("textbox", "Type into the terminal", ""), ("button", "Hand back", "")} <= spoken
-    assert await page.evaluate("document.getElementById('keys').ariaDescription.startsWith('Cursor')", inside=True)
-
-
 async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
     async with conversation() as talk:
         page = talk.browser
@@ -124,7 +113,14 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
             == "Type the passphrase of your key"
         )
 
-        await reads_aloud(page)
+        # A screen reader is given the rows as text that is announced when it changes, and where typing goes.
+        spoken = await page.accessible()
+        assert ("log", "Terminal @1", "polite") in spoken
+        assert any("ready" in name for role, name, _ in spoken if role == "StaticText")
+        assert ("region", "Earlier output", "") in spoken
+        assert ("status", "", "polite") in spoken
+        assert {("textbox", "Type into the terminal", ""), ("button", "Hand back", "")} <= spoken
+        assert await page.evaluate("document.getElementById('keys').ariaDescription.startsWith('Cursor')", inside=True)
 
         # A password: the person types it, and no result of the agent's has it.
         asked = await call(talk.client, "execute_command", command="bash deploy web-1", timeout_ms=30_000)
@@ -146,92 +142,77 @@ async def test_a_person_uses_the_terminal_inside_the_conversation() -> None:
         await anyio.sleep(1.5)
         assert len(talk.calls) <= 4, talk.calls
 
-        await sees_what_is_typed(talk)
-        await end_of_the_story(talk)
+        # What is typed is seen: text, keys, wide characters, colours.
+        await page.types("printf '\\e[1;31mred\\e[0m 你好 e\u0301\\n'; echo $((40+2))x\n")
+        await page.shows("42x", inside=True)
+        row = "[...document.querySelectorAll('#rows > div')].find(row => row.innerText.startsWith('red 你好'))"
+        assert await page.until(f"{row}.querySelectorAll('.wide').length", inside=True) == 2
+        assert await page.evaluate(f"{row}.querySelector('span').style.color", inside=True) == "var(--red)"
+        await page.types("sleep 1000\n")
+        await page.shows("sleep 1000", inside=True)
+        await page.presses("c", modifiers=2)
+        await page.shows("^C", inside=True)
 
+        # Light and dark are the host's; a narrower page has smaller letters.
+        await page.evaluate("change({theme: 'light'})")
+        await page.until("document.documentElement.classList.contains('light')", inside=True)
+        await talk.browser.picture("app_light")
+        size = "parseFloat(document.getElementById('rows').style.fontSize)"
+        before = await page.evaluate(size, inside=True)
+        await page.resize(520, HEIGHT)
+        await page.until(f"{size} < {before}", inside=True)
+        await page.resize(WIDTH, HEIGHT)
+        # A program that draws the whole screen, in the whole window.
+        await page.evaluate("document.getElementById('full').click()", inside=True)
+        await page.until("document.documentElement.classList.contains('fullscreen')", inside=True)
+        await page.evaluate("change({theme: 'dark'})")
+        await page.types("seq 1 300 | less\n")
+        await page.shows("\n20\n", inside=True)
+        await page.presses("PageDown")
+        await page.shows("\n50\n", inside=True)
+        # less has not switched on the mouse: the wheel is three keys.
+        first = await page.evaluate(FIRST_ROW, inside=True)
+        await page.wheel(300, 300, 100)
+        await page.until(f"{FIRST_ROW} === {first + 3}", inside=True)
+        await page.wheel(300, 300, -100)
+        await page.until(f"{FIRST_ROW} === {first}", inside=True)
+        await page.types("q")
 
-async def sees_what_is_typed(talk: Conversation) -> None:
-    page = talk.browser
-    # What is typed is seen: text, keys, wide characters, colours.
-    await page.types("printf '\\e[1;31mred\\e[0m 你好 e\u0301\\n'; echo $((40+2))x\n")
-    await page.shows("42x", inside=True)
-    row = "[...document.querySelectorAll('#rows > div')].find(row => row.innerText.startsWith('red 你好'))"
-    assert await page.until(f"{row}.querySelectorAll('.wide').length", inside=True) == 2
-    assert await page.evaluate(f"{row}.querySelector('span').style.color", inside=True) == "var(--red)"
-    await page.types("sleep 1000\n")
-    await page.shows("sleep 1000", inside=True)
-    await page.presses("c", modifiers=2)
-    await page.shows("^C", inside=True)
+        # Clicks and the wheel reach a program that asks for the mouse, at the cell that they are in.
+        await page.types("bash mouse\n")
+        await page.shows("click here", inside=True)
+        cell = (
+            "(() => { const row = document.querySelector('#rows > div').getBoundingClientRect(),"
+            " width = document.getElementById('probe').getBoundingClientRect().width / 10;"
+            " return [row.left + 6.5 * width, row.top + row.height / 2]; })()"
+        )
+        x, y = await page.evaluate(cell, inside=True)
+        await page.click(x, y)
+        await page.shows(r"clicked $'\E[<0;7;1M\E[<0;7;1'", inside=True)
+        await page.wheel(x, y, 100)
+        await page.shows(r"turned $'\E[<65;7;1'", inside=True)
+        await page.types("q")
+        await page.until("!document.getElementById('rows').innerText.includes('turned')", inside=True)
+        await page.evaluate("document.getElementById('full').click()", inside=True)
 
-    # Light and dark are the host's; a narrower page has smaller letters.
-    await page.evaluate("change({theme: 'light'})")
-    await page.until("document.documentElement.classList.contains('light')", inside=True)
-    await talk.browser.picture("app_light")
-    size = "parseFloat(document.getElementById('rows').style.fontSize)"
-    before = await page.evaluate(size, inside=True)
-    await page.resize(520, HEIGHT)
-    await page.until(f"{size} < {before}", inside=True)
-    await page.resize(WIDTH, HEIGHT)
+        # The server goes away for a moment: the page says so, and goes on.
+        await page.evaluate("broken = true; for (const id of [...asked.keys()]) answer(id, {error: {message: 'gone'}})")
+        await page.until(f"{STATE}.startsWith('lost')", inside=True)
+        # However narrow the page is, that is no column of letters.
+        for width in (WIDTH, 520, 320):
+            await page.resize(width, HEIGHT)
+            assert await page.evaluate(STATE_WIDTH, inside=True) >= 150
+        await page.resize(WIDTH, HEIGHT)
+        await page.evaluate("broken = false")
+        await call(talk.client, "execute_command", command="echo meanwhile")
+        await page.shows("meanwhile", inside=True)
+        await page.until(f"{STATE} === ''", inside=True)
 
-
-async def gone(page: Browser, text: str) -> None:
-    """A program on the alternate screen, which shows that text, has ended."""
-    await page.until(f"!document.getElementById('rows').innerText.includes({json.dumps(text)})", inside=True)
-
-
-async def end_of_the_story(talk: Conversation) -> None:
-    page = talk.browser
-    # A program that draws the whole screen, in the whole window.
-    await page.evaluate("document.getElementById('full').click()", inside=True)
-    await page.until("document.documentElement.classList.contains('fullscreen')", inside=True)
-    await page.evaluate("change({theme: 'dark'})")
-    await page.types("seq 1 300 | less\n")
-    await page.shows("\n20\n", inside=True)
-    await page.presses("PageDown")
-    await page.shows("\n50\n", inside=True)
-    # less has not switched on the mouse: the wheel is three keys.
-    first = await page.evaluate(FIRST_ROW, inside=True)
-    await page.wheel(300, 300, 100)
-    await page.until(f"{FIRST_ROW} === {first + 3}", inside=True)
-    await page.wheel(300, 300, -100)
-    await page.until(f"{FIRST_ROW} === {first}", inside=True)
-    await page.types("q")
-
-    # Clicks and the wheel reach a program that asks for the mouse, at the cell that they are in.
-    await page.types("bash mouse\n")
-    await page.shows("click here", inside=True)
-    cell = (
-        "(() => { const row = document.querySelector('#rows > div').getBoundingClientRect(),"
-        " width = document.getElementById('probe').getBoundingClientRect().width / 10;"
-        " return [row.left + 6.5 * width, row.top + row.height / 2]; })()"
-    )
-    x, y = await page.evaluate(cell, inside=True)
-    await page.click(x, y)
-    await page.shows(r"clicked $'\E[<0;7;1M\E[<0;7;1'", inside=True)
-    await page.wheel(x, y, 100)
-    await page.shows(r"turned $'\E[<65;7;1'", inside=True)
-    await page.types("q")
-    await gone(page, "turned")
-    await page.evaluate("document.getElementById('full').click()", inside=True)
-
-    # The server goes away for a moment: the page says so, and goes on.
-    await page.evaluate("broken = true; for (const id of [...asked.keys()]) answer(id, {error: {message: 'gone'}})")
-    await page.until(f"{STATE}.startsWith('lost')", inside=True)
-    # However narrow the page is, that is no column of letters.
-    for width in (WIDTH, 520, 320):
-        await page.resize(width, HEIGHT)
-        assert await page.evaluate(STATE_WIDTH, inside=True) >= 150
-    await page.resize(WIDTH, HEIGHT)
-    await page.evaluate("broken = false")
-    await call(talk.client, "execute_command", command="echo meanwhile")
-    await page.shows("meanwhile", inside=True)
-    await page.until(f"{STATE} === ''", inside=True)
-
-    # The person leaves the terminal by the keyboard, and hands it back.
-    await page.presses("Escape", modifiers=8)
-    await page.until("document.activeElement.id === 'back'", inside=True)
-    await page.evaluate("document.getElementById('back').click()", inside=True)
-    await page.until(f"{STATE} === 'handed back'", inside=True)
-    [said] = await page.evaluate("messages")
-    assert said["role"] == "user"
-    assert "it is yours again" in said["content"][0]["text"]
+        # The person leaves the terminal by the keyboard, and hands it back.
+        await page.presses("Escape", modifiers=8)
+        await page.until("document.activeElement.id === 'back'", inside=True)
+        await page.evaluate("document.getElementById('back').click()", inside=True)
+        await page.until(f"{STATE} === 'handed back'", inside=True)
+        [said] = await page.evaluate("messages")
+        assert said["role"] == "user"
+        assert "it is yours again" in said["content"][0]["text"]

@@ -75,10 +75,6 @@ def agrees(expected: str, got: str) -> bool:
     return not expected or doctest.OutputChecker().check_output(expected, got, flags)
 
 
-def documented() -> list[Example]:
-    return [item for path in DOCUMENTS for item in examples_in(str(path.relative_to(ROOT)), path.read_text())]
-
-
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A home, a runtime folder and a state folder of its own; nothing may be left running in it."""
@@ -131,7 +127,11 @@ def logs(home: Path) -> str:
     return "\n".join(f"{path}: {path.read_bytes()[-SHOWN_BYTES:]!r}" for path in (home / "state").rglob("*.log"))
 
 
-@pytest.mark.parametrize("example", documented(), ids=lambda example: example.where)
+@pytest.mark.parametrize(
+    "example",
+    [one for path in DOCUMENTS for one in examples_in(str(path.relative_to(ROOT)), path.read_text())],
+    ids=lambda example: example.where,
+)
 def test_the_example_does_what_it_says(example: Example, place: Path) -> None:
     if example.language == "python":
         script = place / "example.py"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
+import runpy
 import subprocess
 import tomllib
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -50,28 +49,17 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 REGISTRIES = ("pypi" + ".org", "pythonhosted" + ".org", "npmjs" + ".", "docker" + ".io", "ghcr" + ".io", "quay" + ".io")
 
 
-@pytest.fixture
-def builder() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("build_packages", PACKAGES / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_bundle_is_built_and_the_same_each_time(
-    builder: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bundle_is_built_and_the_same_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))  # no npx: its check needs the network
-    made = builder.bundle(tmp_path)
+    bundle = runpy.run_path(str(PACKAGES / "build.py"))["bundle"]
+    made = bundle(tmp_path)
     with zipfile.ZipFile(made) as archive:
         names = set(archive.namelist())
         assert json.loads(archive.read("manifest.json")) == MANIFEST
     assert {MANIFEST["server"]["entry_point"], "pyproject.toml", "README.md", "LICENSE"} <= names
     assert {"src/muxwire/shell/scripts/zshenv", "src/muxwire/py.typed"} <= names
     before = made.read_bytes()
-    assert builder.bundle(tmp_path).read_bytes() == before
+    assert bundle(tmp_path).read_bytes() == before
 
 
 def test_the_plugin_starts_the_server() -> None:

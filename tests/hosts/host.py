@@ -12,7 +12,6 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 # Nothing here imports anyio before a host runs: sniffio may have to be hidden from it, and pytest rewrites its plugin.
@@ -30,14 +29,6 @@ def under_asyncio(folder: Path) -> None:
     from tests.hosts.scenario import use_two
 
     asyncio.run(use_two(folder))
-
-
-def under_anyio(folder: Path, backend: str) -> None:
-    import anyio
-
-    from tests.hosts.scenario import use_two
-
-    anyio.run(use_two, folder, backend=backend)
 
 
 def under_trio(folder: Path) -> None:
@@ -77,8 +68,6 @@ def under_pytest_asyncio(folder: Path) -> None:
 
 HOSTS: dict[str, Callable[[Path], None]] = {
     "asyncio": under_asyncio,
-    "anyio-asyncio": partial(under_anyio, backend="asyncio"),
-    "anyio-trio": partial(under_anyio, backend="trio"),
     "trio": under_trio,
     "running-loop": in_a_running_loop,
     "pytest-asyncio": under_pytest_asyncio,

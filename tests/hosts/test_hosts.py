@@ -17,17 +17,18 @@ from pathlib import Path
 import pytest
 
 from tests.hosts.host import HOSTS
+from tests.users import short_folder
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 50
-NEED_SNIFFIO = frozenset(("anyio-trio", "trio"))
+BESIDE = [*((host, "with") for host in HOSTS), *((host, "without") for host in HOSTS if host != "trio")]
 
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A short path, since a socket's has room for a hundred bytes."""
-    with tempfile.TemporaryDirectory(prefix="mw") as made:
-        yield Path(made)
+    """One for each host."""
+    with short_folder() as made:
+        yield made
 
 
 def run_host(host: str, folder: Path, sniffio: str, *, path: Path | None = None) -> str:
@@ -46,14 +47,9 @@ def run_host(host: str, folder: Path, sniffio: str, *, path: Path | None = None)
     return done.stdout.splitlines()[-1]
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_a_host_beside_sniffio(host: str, folder: Path) -> None:
-    assert run_host(host, folder, "with").startswith("exact ")
-
-
-@pytest.mark.parametrize("host", sorted(HOSTS.keys() - NEED_SNIFFIO))
-def test_a_host_without_sniffio(host: str, folder: Path) -> None:
-    assert run_host(host, folder, "without").startswith("exact ")
+@pytest.mark.parametrize(("host", "sniffio"), BESIDE)
+def test_a_host_with_and_without_sniffio(host: str, folder: Path, sniffio: str) -> None:
+    assert run_host(host, folder, sniffio).startswith("exact ")
 
 
 @pytest.fixture(scope="session")

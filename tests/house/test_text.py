@@ -44,12 +44,8 @@ def breaches(name: str, text: str, documents: frozenset[str]) -> Iterator[str]:
             yield f"{at(found)}: no such file in the project"
 
 
-def documents() -> frozenset[str]:
-    return frozenset(path.name for path in text_files() if path.suffix == ".md")
-
-
 def test_no_file_speaks_of_elsewhere() -> None:
-    known = documents()
+    known = frozenset(path.name for path in text_files() if path.suffix == ".md")
     found = [
         breach
         for path in text_files()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import itertools
 import os
 import shutil
@@ -12,6 +13,7 @@ import pytest
 
 from muxwire import Tab, Terminals
 from tests.library.opened import SHELLS, processes, tab_for
+from tests.sshd import ssh_server
 
 _SECONDS = itertools.count(86_400 + os.getpid() * 1000)
 
@@ -35,6 +37,13 @@ async def any_tab(request: pytest.FixtureRequest, terminals: Terminals) -> Async
     await made.execute("true")
     yield made
     await made.close(force=True)
+
+
+@pytest.fixture(scope="module")
+def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The command that logs in to this very machine, by a server and keys of the test's own."""
+    with ssh_server(tmp_path_factory.mktemp("ssh")) as options:
+        yield f"ssh -q -t {' '.join(options)} {getpass.getuser()}@127.0.0.1"
 
 
 @pytest.fixture

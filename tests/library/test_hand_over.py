@@ -84,17 +84,6 @@ def test_the_words_begin_with_a_program_that_the_persons_shell_finds(
     assert program_word(path.format(**there), where) == word.format(**there)
 
 
-def _holding(folder: Path, secret: str) -> list[str]:
-    """The files below a directory that hold the text, or whose name does."""
-    found = []
-    for place, _, names in os.walk(folder):
-        for name in names:
-            path = Path(place, name)
-            if path.is_file() and (secret.encode() in path.read_bytes() or secret in str(path)):
-                found.append(str(path))
-    return found
-
-
 async def test_a_password_is_a_persons_to_type_and_is_kept_nowhere(terminals: Terminals, tab: Tab) -> None:
     words = f"muxwire attach --name {terminals.folders.instance} -t {tab.key}"
     asked = await tab.execute(ASK)
@@ -122,4 +111,6 @@ async def test_a_password_is_a_persons_to_type_and_is_kept_nowhere(terminals: Te
         assert secret not in told
         assert secret.encode() not in tab.pane.stream.written(0)
         for folder in (terminals.folders.state, terminals.folders.runtime, *terminals.folders.transient):
-            assert not _holding(folder, secret)
+            for path in folder.rglob("*"):
+                assert secret not in path.name
+                assert not path.is_file() or secret.encode() not in path.read_bytes(), path

@@ -11,9 +11,8 @@ from muxwire import Tab, Terminals
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
 from tests.library.test_nested import NESTED
-from tests.library.test_relays import SHELLS, SPAWN, ssh
+from tests.library.test_relays import SHELLS, SPAWN
 
-__all__ = ("ssh",)
 BARE = {name: shell.removeprefix("exec ") for name, shell in SHELLS.items()}
 SCRIPT = {f"script {name}": f"script -q -e -c '{shell}' /dev/null" for name, shell in BARE.items()}
 SSH = {f"ssh {name}": shell for name, shell in SHELLS.items()}

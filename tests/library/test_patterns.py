@@ -98,31 +98,25 @@ async def test_a_process_that_was_killed_or_stopped(monkeypatch: pytest.MonkeyPa
     assert await find() == (1, 3)
 
 
-def _wait(terminals: Terminals, tab: Tab) -> Any:
-    return terminals.wait_for([tab.window_id], regex=HOSTILE, from_byte=0, timeout=DEADLINE)
+CALLS: dict[str, Callable[[Terminals, Tab], Any]] = {
+    "wait": lambda terminals, tab: terminals.wait_for([tab.key], regex=HOSTILE, from_byte=0, timeout=DEADLINE),
+    "grep": lambda terminals, tab: terminals.read_logs(tab.key, grep=HOSTILE),
+    "start": lambda _, tab: tab.start_process(f"echo {TEXT}; cat", ready=HOSTILE, ready_regex=True),
+    "step": lambda terminals, tab: terminals.run_operations(
+        [{"kind": "wait_for", "target": tab.key, "regex": HOSTILE}]
+    ),
+}
 
 
-def _grep(terminals: Terminals, tab: Tab) -> Any:
-    return terminals.read_logs(tab.window_id, grep=HOSTILE)
-
-
-def _start(_terminals: Terminals, tab: Tab) -> Any:
-    return tab.start_process(f"echo {TEXT}; cat", ready=HOSTILE, ready_regex=True)
-
-
-def _operations(terminals: Terminals, tab: Tab) -> Any:
-    return terminals.run_operations([{"kind": "wait_for", "target": tab.window_id, "regex": HOSTILE}])
-
-
-@pytest.mark.parametrize("call", [_wait, _grep, _start, _operations])
-async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: Callable[[Terminals, Tab], Any]) -> None:
+@pytest.mark.parametrize("call", CALLS)
+async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: str) -> None:
     """Whatever takes a pattern: others are answered meanwhile, and the error says what to do."""
     other = await terminals.create_tab()
     said: list[Any] = []
 
     async def hostile() -> None:
         try:
-            result = await call(terminals, tab)
+            result = await CALLS[call](terminals, tab)
             said.append((result.steps[0].error, ""))
         except InvalidArgument as error:
             said.append((str(error), error.remedy))
@@ -138,7 +132,7 @@ async def test_no_call_is_held_up(terminals: Terminals, tab: Tab, call: Callable
     [(error, remedy)] = said
     assert "100 ms" in error
     assert "repeat" in error + remedy
-    if call is _start:
+    if call == "start":
         assert tab.pane.session.current is not None
         assert tab.pane.session.current.command_id in error
 

@@ -5,10 +5,8 @@ Nothing that was meant for it runs in the shell that is in front then.
 
 from __future__ import annotations
 
-import getpass
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ import pytest
 from muxwire import ExecutionResult, Tab, TabUnavailable
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
-from tests.sshd import ssh_server
 
 # As `docker exec -it` does it: the relay's terminal is raw, and the shell has another one.
 RELAY = "script -q -e -c '{}' /dev/null"
@@ -35,24 +32,13 @@ PLACES = {
 COMMAND = "echo begun; sleep 60; echo never"
 
 
-@pytest.fixture(scope="module")
-def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with ssh_server(tmp_path_factory.mktemp("ssh")) as options:
-        yield f"ssh -q -t {' '.join(options)} {getpass.getuser()}@127.0.0.1 '{THERE}'"
-
-
-async def typed(tab: Tab, login: str) -> None:
-    """Reach another shell by keys, and return when its prompt is drawn."""
-    sent = await tab.send_keys([login, "Enter"])
-    since = sent.next_byte + len(login)  # at least: it may be echoed more than once
-    while not any(tab.pane.stream.ring.find(end, since) > 0 for end in (b"# ", b"$ ", b"> ")):
-        await tab.pane.stream.changed()
-
-
 async def reach(tab: Tab, login: str, by: str = "execute") -> int:
     """Reach the other shell, have it run a command, and return what to kill so that it is gone."""
     if by == "keys":
-        await typed(tab, login)
+        sent = await tab.send_keys([login, "Enter"])
+        since = sent.next_byte + len(login)  # at least: it may be echoed more than once
+        while not any(tab.pane.stream.ring.find(end, since) > 0 for end in (b"# ", b"$ ", b"> ")):
+            await tab.pane.stream.changed()  # until its prompt is drawn
     else:
         reached = await tab.execute(login, timeout=DEADLINE)
         assert reached.state == "interactive", reached
@@ -62,31 +48,14 @@ async def reach(tab: Tab, login: str, by: str = "execute") -> int:
     return current.shell_pgrp
 
 
-def lose(group: int) -> None:
-    os.killpg(group, signal.SIGKILL)
-
-
-async def refused(tab: Tab, command: str) -> TabUnavailable:
-    with pytest.raises(TabUnavailable) as error:
-        await tab.execute(command, timeout=DEADLINE)
-    return error.value
-
-
 async def is_back(tab: Tab, place: str) -> None:
     """The next command is refused once, then they run in the tab's own shell, and all is as it was there."""
-    for_there = await refused(tab, f"touch {place}")
-    assert "the tab is back in its own shell, in / on this machine" in str(for_there), for_there
-    assert for_there.state == "prompt"
+    with pytest.raises(TabUnavailable, match="the tab is back in its own shell, in / on this machine") as for_there:
+        await tab.execute(f"touch {place}", timeout=DEADLINE)
+    assert for_there.value.state == "prompt"
     assert not os.path.lexists(place)
     here = await tab.execute("echo $PLACE; false", timeout=DEADLINE)
     assert (here.output, here.exit_code, here.state, here.note) == ("\n", 1, "prompt", ""), here
-
-
-def no_marks(*results: ExecutionResult) -> None:
-    for result in results:
-        assert "7770" not in result.output, result
-        assert "__muxwire" not in result.output, result
-        assert "\x1b[?1049" not in result.output, result
 
 
 @pytest.mark.parametrize("by", ["execute", "keys"])
@@ -98,7 +67,7 @@ async def test_a_command_whose_shell_is_gone_has_no_exit_code(
         pytest.skip("su asks everyone but root for a password")
     tmp_path.parent.chmod(0o755)
     tmp_path.chmod(0o777)
-    login = PLACES[kind] or request.getfixturevalue("ssh")
+    login = PLACES[kind] or f"{request.getfixturevalue('ssh')} '{THERE}'"
     group = await reach(tab, login, by)
     results: list[ExecutionResult] = []
     async with anyio.create_task_group() as calls:
@@ -108,7 +77,7 @@ async def test_a_command_whose_shell_is_gone_has_no_exit_code(
 
         calls.start_soon(call)
         await seen(tab, b"\x07begun\r\n")
-        lose(group)
+        os.killpg(group, signal.SIGKILL)
     (lost,) = results
     assert (lost.exit_code, lost.running, lost.state, lost.timed_out) == (None, False, "prompt", False), lost
     assert lost.output.startswith("begun\n"), lost
@@ -116,7 +85,7 @@ async def test_a_command_whose_shell_is_gone_has_no_exit_code(
     assert "the shell it ran in" in lost.note, lost
     assert "the tab is back in its own shell, in /" in lost.note, lost
     assert lost.cwd == "/"
-    no_marks(lost)
+    assert not [ours for ours in ("7770", "__muxwire", "\x1b[?1049") if ours in lost.output], lost
     await is_back(tab, str(tmp_path / "place"))
 
 
@@ -135,7 +104,7 @@ async def test_a_line_that_its_shell_did_not_read_any_more_runs_in_no_other(
         if b"7770;S" not in data and b"/c-" not in data:
             return press(data, **options)
         monkeypatch.undo()
-        lose(group)
+        os.killpg(group, signal.SIGKILL)
         while Path(f"/proc/{group}/fd/0").exists():
             pass
         return press(data, **options)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,6 @@ from muxwire.pane import terminal
 from muxwire.shell import examine
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
-from tests.sshd import ssh_server
 
 SHELLS = {
     "bash": "exec env -i TERM=screen bash --norc",
@@ -25,13 +22,6 @@ SHELLS = {
     "busybox": "exec busybox sh",
     "ksh": "exec ksh",
 }
-
-
-@pytest.fixture(scope="module")
-def ssh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The command that logs in to this very machine, by a server and keys of the test's own."""
-    with ssh_server(tmp_path_factory.mktemp("ssh")) as options:
-        yield f"ssh -q -t {' '.join(options)} {getpass.getuser()}@127.0.0.1"
 
 
 # A relay of no known name, as that of `poetry shell`: a shell is seen to wait in the terminal that it holds.

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 import sys
 
-import pytest
-
 from muxwire import Tab, Terminals
-from muxwire.errors import InvalidArgument
-from muxwire.tabs.waits import Wanted
-from muxwire.verbs.catalogue import Wait
 from tests.deadline import DEADLINE
 
 # Draws, as it is told by lines in hex, exactly these bytes; an empty line ends it. With `-` after it, a spinner turns.
@@ -88,9 +83,6 @@ async def test_what_stood_there_does_not_count_and_what_goes_does(terminals: Ter
     await tab.send_keys(["hold", "Enter"])
     still = await terminals.wait_for([tab.key], stable=0.2, timeout=DEADLINE)
     assert (still.outcome, still.match) == ("met", "stable")
-    for wrong in (Wait(gone=True), Wait(gone=True, idle=1.0)):
-        with pytest.raises(InvalidArgument):
-            await Wanted.of(wrong)
     await tab.close(force=True)
 
 

@@ -138,15 +138,3 @@ async def test_looks_leave_nothing_behind_in_tmux(terminals: Terminals) -> None:
     assert await grown(LOOKS) < LEAK
     assert await client.command(*listing) == buffers
     assert await client.command("show-buffer") == (b"another",)
-
-
-async def test_a_person_who_resizes_the_window_is_followed(terminals: Terminals, tab: Tab) -> None:
-    await shown(terminals, tab, "echo " + "r" * 100, "r" * 100)
-    assert (await tab.snapshot()).cols == 120
-    client = (await terminals.server()).client
-    await client.command("resize-window", "-t", tab.window_id, "-x", "60")
-    taken = await agree(terminals, tab)
-    assert (taken.cols, taken.rows) == (60, 30)
-    await shown(terminals, tab, "echo; echo " + "s" * 70, "s" * 70)
-    taken = await agree(terminals, tab)
-    assert [taken.lines[y] for y in taken.soft_wrap] == ["s" * 60]

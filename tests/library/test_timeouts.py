@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import anyio
@@ -15,18 +15,6 @@ from muxwire.pane.stream import PaneStream
 from tests.deadline import DEADLINE
 from tests.library.opened import known_prompt
 from tests.processes import stopped
-
-
-def once_behind_a_read(monkeypatch: pytest.MonkeyPatch, then: Callable[[], Awaitable[None]]) -> None:
-    """Have `then` come to pass between the next read of a stream and its return, as where the log has to be read."""
-
-    async def parts(stream: PaneStream, begin: int, end: int) -> AsyncIterator[tuple[bytes, int]]:
-        monkeypatch.undo()
-        async for part in stream.parts(begin, end):
-            yield part
-        await then()
-
-    monkeypatch.setattr(PaneStream, "parts", parts)
 
 
 async def test_what_was_left_running_gives_the_rest_and_its_true_status(
@@ -53,11 +41,15 @@ async def test_a_command_that_ends_while_its_output_is_read_gives_all_of_it(
     assert running is not None
     running.read_up_to = left.from_byte
 
-    async def end() -> None:
+    async def ends_meanwhile(stream: PaneStream, begin: int, end: int) -> AsyncIterator[tuple[bytes, int]]:
+        """Between a read of the stream and its return, as where the log has to be read."""
+        monkeypatch.undo()
+        async for part in stream.parts(begin, end):
+            yield part
         await tab.send_keys(["Enter"])
         await end_of(running).wait()
 
-    once_behind_a_read(monkeypatch, end)
+    monkeypatch.setattr(PaneStream, "parts", ends_meanwhile)
     result = await tab.result(running)
     assert (result.output, result.running, result.exit_code) == ("early\n\nlate\n", False, 4)
 

@@ -77,7 +77,7 @@ async def printer(terminals: Terminals) -> AsyncIterator[Printer]:
 @pytest.mark.parametrize(
     "wanted",
     [
-        Wait(until="a", regex="b"), Wait(gone=True), Wait(regex="("), Wait(regex="a*"),
+        Wait(until="a", regex="b"), Wait(gone=True), Wait(gone=True, idle=1.0), Wait(regex="("), Wait(regex="a*"),
     ],
 )  # fmt: skip
 async def test_what_can_never_be_waited_for_is_refused(wanted: Wait) -> None:
@@ -88,25 +88,6 @@ async def test_what_can_never_be_waited_for_is_refused(wanted: Wait) -> None:
 async def test_a_wait_without_a_condition_is_for_silence(printer: Printer) -> None:
     quiet = await printer.tab.wait_for(timeout=DEADLINE)
     assert (quiet.outcome, quiet.match) == ("met", "idle")
-
-
-async def test_a_line_that_begins_with_a_carriage_return(printer: Printer) -> None:
-    """As Python's prompt ends one from 3.13 on; wherever a look cuts it."""
-    written = b">>> 6*7\x1b[3D\n\r\x1b[?2004l42\r\n"
-    start = printer.tab.next_byte
-    end = await printer.printed(written)
-    whole = await printer.wait(regex="^42$", from_byte=start)
-    assert (whole.match, whole.next_byte) == ("42", end - 2)
-    coming: list[WaitOutcome] = []
-
-    async def wait() -> None:
-        coming.append(await printer.wait(regex="^42\n", from_byte=end))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(wait)
-        for byte in written:
-            await printer.printed(bytes((byte,)))
-    assert (coming[0].match, coming[0].next_byte) == ("42\n", end + len(written))
 
 
 async def test_text_that_is_there_already_and_text_that_comes(printer: Printer) -> None:
@@ -127,21 +108,34 @@ async def test_text_that_is_there_already_and_text_that_comes(printer: Printer) 
     assert (nothing.outcome, nothing.tail) == ("timed_out", "")
 
 
-async def test_matches_go_across_chunks_lines_and_characters(printer: Printer) -> None:
+@pytest.mark.parametrize(
+    ("text", "regex", "match", "rest"),
+    [
+        ("Wort für\r\nWort 終わり", r"^Wort für\nWort 終わり$", "Wort für\nWort 終わり", ""),
+        # As Python's prompt ends a line from 3.13 on.
+        (">>> 6*7\x1b[3D\n\r\x1b[?2004l42", "^42$", "42", "\r\n"),
+        (">>> 6*7\x1b[3D\n\r\x1b[?2004l42\r\n", "^42\n", "42\n", ""),
+    ],
+)
+async def test_matches_go_across_chunks_lines_and_characters(
+    printer: Printer, text: str, regex: str, match: str, rest: str
+) -> None:
+    """Wherever a look cuts it, and of what is there already."""
     start = printer.tab.next_byte
-    text = "Wort für\r\nWort 終わり"
     results: list[WaitOutcome] = []
 
     async def wait() -> None:
-        results.append(await printer.wait(regex=r"^Wort für\nWort 終わり$", from_byte=start))
+        results.append(await printer.wait(regex=regex, from_byte=start))
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(wait)
         for byte in text.encode():
             assert not results
             await printer.printed(bytes((byte,)))
-    assert results[0].match == "Wort für\nWort 終わり"
-    assert results[0].next_byte == printer.tab.next_byte
+    end = printer.tab.next_byte
+    await printer.printed(rest.encode())
+    results.append(await printer.wait(regex=regex, from_byte=start))
+    assert [(one.match, one.next_byte) for one in results] == [(match, end)] * 2
 
 
 async def test_a_needle_anywhere_in_a_lot_of_output(printer: Printer) -> None:

@@ -221,7 +221,7 @@ class Claims:
             figures.hidden += 1
             figures.say(program, "not noticed")
         elif not result.running:
-            figures.fail("ended", program, f"exit code {result.exit_code}, {_last_words(result)}")
+            figures.fail("ended", program, f"exit code {result.exit_code}, {result.note or result.output[-80:]!r}")
         elif result.state == "running":
             figures.told += 1
         elif not shown:
@@ -251,10 +251,6 @@ class Claims:
                 break
             await anyio.sleep(LOOK_SECONDS / 2)
         return 0.0
-
-
-def _last_words(result: muxwire.ExecutionResult) -> str:
-    return result.note or repr(result.output[-80:])
 
 
 def _remove(work: Path) -> None:

@@ -27,8 +27,10 @@ import anyio
 import anyio.to_thread
 
 import muxwire
+from muxwire.client.watchdog import process_table
 from muxwire.errors import MuxwireError
 from tests.owner.conftest import NAME, Agent, User
+from tests.processes import file_of
 from tests.users import short_folder, write_rc_files
 
 WORKERS = 3
@@ -148,17 +150,10 @@ class Soak:
     @staticmethod
     def left(user: User) -> list[str]:
         """What is left of it: processes that have its home, and what is in its run directory."""
-        home = f"HOME={user.home}"
-        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()]
-        running = [f"process {pid}" for pid in pids if pid != os.getpid() and home in _environment(pid)]
+        home = f"HOME={user.home}\0".encode()
+        others = process_table().keys() - {os.getpid()}
+        running = [f"process {pid}" for pid in others if home in file_of(pid, "environ")]
         return running + [str(path) for path in user.runtime.iterdir() if path.suffix != ".log"]
-
-
-def _environment(pid: int) -> set[str]:
-    try:
-        return set(Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0"))
-    except OSError:
-        return set()
 
 
 def _user(home: Path, stack: ExitStack) -> User:

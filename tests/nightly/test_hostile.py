@@ -111,16 +111,12 @@ def test_a_tab_is_made_and_works_or_is_refused_in_words(
         refused = f"{error.remedy}"
     else:
         refused = ""
-        _works(tab, cwd)
+        try:
+            done = tab.execute("printf '%s' ok", timeout=30)
+            assert (done.output, done.exit_code) == ("ok", 0), done
+            if cwd:
+                assert os.path.realpath(done.cwd) == os.path.realpath(cwd), done
+        finally:
+            tab.close(force=True)
     event("refused" if refused else "made")
     assert "defect" not in refused
-
-
-def _works(tab: muxwire.sync.Tab, cwd: str | Path) -> None:
-    try:
-        done = tab.execute("printf '%s' ok", timeout=30)
-        assert (done.output, done.exit_code) == ("ok", 0), done
-        if cwd:
-            assert os.path.realpath(done.cwd) == os.path.realpath(cwd), done
-    finally:
-        tab.close(force=True)

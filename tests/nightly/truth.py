@@ -105,11 +105,8 @@ def _judge_bytes(raw: bytes, truth: Truth, found: Verdict) -> None:
     if found.gaps:
         found.in_gaps += 1
         return
-    same = raw.startswith(wanted) if truth.whole else wanted.startswith(raw[: len(wanted)]) or _cut_by_mark(raw, wanted)
+    # A program that was killed in the middle: what it wrote, then our mark of its end.
+    begun = raw[: raw.rfind(b"\x1b]7770;X;")]
+    same = raw.startswith(wanted) if truth.whole else wanted.startswith((raw[: len(wanted)], begun))
     if not same:
         found.lost += 1
-
-
-def _cut_by_mark(raw: bytes, wanted: bytes) -> bool:
-    """Whether a program was killed in the middle: what it wrote, then our mark of its end."""
-    return wanted.startswith(raw[: raw.rfind(b"\x1b]7770;X;")])

@@ -68,9 +68,9 @@ async def test_keys_do_what_people_expect(person: Person) -> None:
     await person.type("never sent", "C-c")
     await person.sees(r"^tmux> never sent\ntmux>$")
     await person.type("display-message -p sent", "Enter")
-    await person.sees(r"^sent\n-- block .*\ntmux>$")  # while tmux is asked, C-c ends the REPL
+    await person.sees(r"^sent\n-- block")
     await person.type("Up")
-    await person.sees(r"^sent\n-- block .*\ntmux> display-message -p sent$")
+    await person.sees(r"^tmux> display-message -p sent$")
     await person.type("C-c", "C-d")
     with anyio.fail_after(SECONDS):
         while not person.tab.pane.session.dead:

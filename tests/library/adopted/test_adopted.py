@@ -9,30 +9,8 @@ import pytest
 
 import muxwire
 from tests.deadline import DEADLINE
-from tests.library.adopted.person import CLIENTS, Person, differences, theirs
+from tests.library.adopted.person import CLIENTS, Person
 from tests.library.opened import closed
-
-
-async def test_nothing_changes(person: Person, environ: dict[str, str], folder: Path) -> None:
-    used = {person.pane("work:two")}
-    before = await person.settled(used)
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
-        assert adopted.role == "adopted"
-        listed = await adopted.list_tabs()
-        assert {(tab.name, tab.session) for tab in listed.tabs} == {
-            ("one", "work"),
-            ("two", "work"),
-            ("three", "other"),
-        }
-        assert {(one.name, one.attached_client_count) for one in listed.sessions} == {("work", 1), ("other", 0)}
-        tab = await adopted.tab("two")
-        result = await tab.execute("echo 'it works'; (exit 3)")
-        assert (result.output, result.exit_code) == ("it works\n", 3)
-        await tab.snapshot()
-        await adopted.wait_for(["one", "three"], idle=0.1, timeout=DEADLINE)
-        assert differences(theirs(before, ()), theirs(person.everything(used), ())) == []
-    assert differences(before, person.everything(used)) == []
-    assert person.tmux("list-clients", "-F", CLIENTS).split() == ["0"]
 
 
 async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ: dict[str, str], folder: Path) -> None:
@@ -44,8 +22,6 @@ async def test_a_tab_of_ours_in_a_session_of_the_person(person: Person, environ:
             assert (await tab.execute("echo here; (exit 5)")).exit_code == 5
         windows = person.tmux("list-windows", "-a", "-F", "#{session_name}:#{window_name}").split()
         assert sorted(windows) == sorted([*before, "work:ours", "other:ours"])  # each once
-        with pytest.raises(muxwire.NoSuchTarget, match="no session 'none'"):
-            await adopted.create_tab(session="none")
         brief = await adopted.create_tab(idle_timeout=0.2)
         await closed(brief)
     with pytest.raises(muxwire.InvalidArgument, match="close_idle closes nothing") as refused:

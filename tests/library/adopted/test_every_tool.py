@@ -11,7 +11,7 @@ import pytest
 import muxwire
 from muxwire.mcp.tools import TOOLS
 from tests.every_tool import EVERY_TOOL
-from tests.library.adopted.person import Person, differences, theirs
+from tests.library.adopted.person import CLIENTS, Person, differences, theirs
 from tests.tools import Tools, named_after_tools
 
 # The window that the tools type into; all others are only looked at.
@@ -133,11 +133,12 @@ async def test_nothing_of_a_person_changes(person: Person, environ: dict[str, st
     before, alerts = person.everything(used), person.alerts("other")
     windows = set(person.ids("list-windows", "window_id"))
     panes = set(person.ids("list-panes", "pane_id"))
-    async with muxwire.open_terminals(socket=person.socket, environ=environ, state_dir=folder / "state") as adopted:
+    ours = environ | {"DISPLAY": ":9"}  # CONFIG has tmux take it over from whoever attaches
+    async with muxwire.open_terminals(socket=person.socket, environ=ours, state_dir=folder / "state") as adopted:
         assert adopted.role == "adopted"
         await CALLS[tool](Tools(adopted), "one")
-        ours = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
-        assert differences(theirs(before, ours), theirs(person.everything(used), ours)) == []
+        made = {*person.ids("list-windows", "window_id"), *person.ids("list-panes", "pane_id")} - windows - panes
+        assert differences(theirs(before, made), theirs(person.everything(used), made)) == []
         assert tool in ELSEWHERE or person.alerts("other") == alerts
-    after = dict(person.everything(used))
-    assert differences(before, after) == []
+    assert differences(before, person.everything(used)) == []
+    assert person.tmux("list-clients", "-F", CLIENTS).split() == ["0"]

@@ -16,10 +16,6 @@ from muxwire.shell.marks import ID_RANDOM, join_mark
 NONCE = "0123456789abcdef"
 
 
-def printed_here(tty: str, mark: bytes, leader: int) -> None:
-    print_mark(tty, mark, leader)
-
-
 def printed_there(tty: str, mark: bytes, leader: int) -> None:
     """As the helper of another machine does it."""
     wanted = r"^number_of\(\) \{.*\}$|^print_mark\(\) \{\n(?:.*\n)*?\}$"
@@ -30,7 +26,7 @@ def printed_there(tty: str, mark: bytes, leader: int) -> None:
     subprocess.run(["sh", "-c", called, "sh", *words], check=False)
 
 
-@pytest.mark.parametrize("printed", [printed_here, printed_there])
+@pytest.mark.parametrize("printed", [print_mark, printed_there])
 def test_a_mark_is_printed_on_the_terminal_of_its_pane_only(printed: Any) -> None:
     """Another terminal may have the path of one that is gone. A mark stood in the output of another instance."""
     mark, other = (join_mark(bytes(random), NONCE) for random in (range(ID_RANDOM), range(1, 1 + ID_RANDOM)))

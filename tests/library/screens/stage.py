@@ -48,18 +48,14 @@ def ours(taken: Snapshot, wanted: Picture) -> Picture:
     assert taken.cells is not None
     plain = Style()
     return Picture(
-        [_fitting(line, taken.cols) for line in taken.lines],
+        # Without half of a wide character at a row's end, which tmux prints whole.
+        [text_of(cell_rows([line.encode()], taken.cols)[0]) for line in taken.lines],
         {(run.y, x): run.style for run in taken.cells if run.style != plain for x in range(run.x, run.x + run.length)},
         list(taken.soft_wrap) if wanted.wrapped is not None else None,
         (taken.cursor.x, taken.cursor.y),
         taken.alternate_screen,
         taken.cursor.visible,
     )
-
-
-def _fitting(line: str, columns: int) -> str:
-    """A row without half of a wide character at its end, which tmux prints whole."""
-    return text_of(cell_rows([line.encode()], columns)[0])
 
 
 FORMAT = "#{cursor_x} #{cursor_y} #{alternate_on} #{cursor_flag}"
@@ -104,22 +100,16 @@ class Stage:
 
     async def play(self, *pieces: bytes) -> Picture:
         """Clear, show the pieces, each in a write of its own, and return the picture of tmux."""
-        await self._write(CURTAIN)
-        for piece in pieces:
-            await self._write(piece)
+        for piece in (CURTAIN, *pieces):
+            await self.add(piece)
         return await self.seen()
-
-    async def add(self, data: bytes) -> None:
-        """Show more."""
-        await self._write(data)
 
     async def seen(self) -> Picture:
         """The picture of tmux."""
         return await tmuxs(self._terminals, self.tab, self.columns)
 
-    async def _write(self, data: bytes) -> None:
-        if not data:
-            return
+    async def add(self, data: bytes) -> None:
+        """Show more, and return when it has come."""
         end = self.tab.next_byte + len(data)
         while data:
             data = data[os.write(self._fifo, data[:4096]) :]
