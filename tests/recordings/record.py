@@ -13,6 +13,7 @@ import json
 import shutil
 import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -63,52 +64,47 @@ def rows(shell: str) -> list[dict[str, Any]]:
     return sorted(kept, key=lambda row: any(key in row for key in _OWN))
 
 
+@dataclass(frozen=True)
 class Session:
     """One shell's rows, each in a tab that is recorded."""
 
-    def __init__(self, terminals: Terminals, folder: Path, shell: str, recorder: Recorder) -> None:
-        self._terminals = terminals
-        self._folder = folder
-        self._shell = shell
-        self._path = shutil.which(shell)
-        self._recorder = recorder
-        self._shared: dict[str, Tab] = {}
+    terminals: Terminals
+    folder: Path
+    shell: str
+    recorder: Recorder
 
     async def exec_cases(self, chosen: list[dict[str, Any]]) -> list[list[str]]:
+        recorder, path, shared = self.recorder, shutil.which(self.shell), dict[str, Tab]()
         for row in chosen:
-            self._recorder.title = f"{self._shell}: {row['name']}"
-            before = len(self._recorder.tapes)
+            recorder.title = f"{self.shell}: {row['name']}"
+            before = len(recorder.tapes)
             try:
-                await run_row(self._terminals, self._shared, self._folder, self._shell, row, shell=self._path)
+                await run_row(self.terminals, shared, self.folder, self.shell, row, shell=path)
             except (AssertionError, MuxwireError, TimeoutError) as error:  # a case that fails here is for its own test
-                print(f"{self._recorder.title}: {type(error).__name__}: {error}")
-            if len(self._recorder.tapes) == before:
-                self._recorder.tapes[-1].header["title"] += f", {row['name']}"
-        await self._close()
+                print(f"{recorder.title}: {type(error).__name__}: {error}")
+            if len(recorder.tapes) == before:
+                recorder.tapes[-1].header["title"] += f", {row['name']}"
+        for tab in shared.values():
+            await tab.close(force=True)
         return self._taken()
 
     async def situation(self, one: Situation) -> list[list[str]]:
-        self._recorder.title = f"{self._shell}: {one.name}"
-        name = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}.get(self._shell, ".shrc")
-        file = self._folder / "home" / name
+        self.recorder.title = f"{self.shell}: {one.name}"
+        name = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/config.fish"}.get(self.shell, ".shrc")
+        file = self.folder / "home" / name
         file.write_text(RC_FILES.get(name, "PS1='$ '\n") + one.rc)
         env = one.env | ({"ENV": str(file)} if name == ".shrc" else {})
-        tab = await self._terminals.create_tab(shell=self._path, cwd="/", env=env)
-        for failed in await one.happens(tab, self._shell):
-            print(f"{self._shell}: {failed}")
+        tab = await self.terminals.create_tab(shell=shutil.which(self.shell), cwd="/", env=env)
+        for failed in await one.happens(tab, self.shell):
+            print(f"{self.shell}: {failed}")
         await tab.close(force=True)
         return self._taken()
 
     def _taken(self) -> list[list[str]]:
         """The newest recordings; none, if one of them is not to be kept."""
-        tapes, self._recorder.tapes = self._recorder.tapes, []
-        taken = [tape.lines() for tape in tapes]
+        taken = [tape.lines() for tape in self.recorder.tapes]
+        self.recorder.tapes.clear()
         return taken if all(map(is_good, taken)) else []
-
-    async def _close(self) -> None:
-        for tab in self._shared.values():
-            await tab.close(force=True)
-        self._shared.clear()
 
 
 def is_good(lines: list[str]) -> bool:

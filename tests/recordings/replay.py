@@ -14,6 +14,7 @@ from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 from unittest import mock
 
@@ -32,6 +33,7 @@ from tests.recordings.tape import (
     TICKS,
     TOLD,
     Action,
+    Clock,
     Noted,
     entries,
     read_by_panes,
@@ -52,58 +54,13 @@ def _acted(_: PanePort, action: Action) -> Generator[Action, Any, Any]:
     return (yield action)
 
 
-class Clock:
-    """The moment of the event."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def monotonic(self) -> float:
-        return self.now
+def nothing(*_: object, **__: object) -> None:
+    """What is done about a log, or told of an output, is no decision."""
 
 
-class Tmux:
-    """Takes what it is sent."""
-
-    connections, waiters = 0, 1
-
-    def submit(self, *_: object) -> list[object]:
-        return [object()]
-
-    def submit_prepared(self, _: object) -> list[object]:
-        return [object()]
-
-    def take_received(self) -> None:
-        pass
-
-
-class Log:
-    end = 0
-
-    def append(self, _: bytes) -> None:
-        pass
-
-    def lose(self, _: int, **__: object) -> None:
-        pass
-
-    def close(self, **_: object) -> None:
-        pass
-
-
-class Facts:
-    """Hears what the session says."""
-
-    def __init__(self, noted: Noted) -> None:
-        self._noted = noted
-
-    def on_output(self, begin: int, data: bytes) -> None:
-        pass
-
-    def on_reached(self, offset: int) -> None:
-        pass
-
-    def on_fact(self, fact: object, _: int) -> None:
-        self._noted.output("fact", fact)
+def sent(*_: object) -> list[object]:
+    """Tmux takes what it is sent."""
+    return [object()]
 
 
 class Unknown(Exception):
@@ -163,7 +120,7 @@ class Machine:
     async def look_all(self, *args: Any) -> Any:
         if (found := self._replay.looked) is None:
             return self._replay.asked("look", args, {})
-        return replace(found, seen_at=self._replay.clock.now)
+        return replace(found, seen_at=self._replay.clock.monotonic())
 
     async def refresh(self, *_: Any, **__: Any) -> bool:
         return False
@@ -192,7 +149,7 @@ class Replay(Noted):
     def asked(self, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         key = json.dumps([name, *self.names.plain(args), *self.names.plain(options).values()])
         found = self.names.value(self._answers(key))
-        return replace(found, seen_at=self.clock.now) if isinstance(found, PaneLook) else found
+        return replace(found, seen_at=self.clock.monotonic()) if isinstance(found, PaneLook) else found
 
     def run(self) -> int:
         """Replay it all; how many events that were. Difference at the first one that ends otherwise."""
@@ -205,7 +162,7 @@ class Replay(Noted):
             for at, event in enumerate(self.events):
                 self._answers.move(at)
                 ticks += event["t"]
-                self.clock.now = ticks / TICKS
+                self.clock.stands_at = ticks / TICKS
                 self.found = []
                 happened = self._happens(event)
                 if event["kind"] in ("call", "step", "close", "command"):
@@ -235,16 +192,21 @@ class Replay(Noted):
         machine = cast("Any", Machine(self.header["host"], self))
         self.pane = pane = state.PaneState(**given | {"host": machine, "shell": shell})
         replaced(pane, "new_id", self._new_id)
+        log: Any = SimpleNamespace(end=0, append=nothing, lose=nothing, close=nothing)
         made = stream.PaneStream(
-            cast("Any", Log()),
+            log,
             pane.session.on_mark,
             nonce=given["nonce"],
             start=self.header["start"],
             owns=pane.session.owns,
         )
-        made.last_output, made.listener = self.header["last_output"], Facts(self)
+        heard: Any = SimpleNamespace(
+            on_output=nothing, on_reached=nothing, on_fact=lambda fact, _: self.output("fact", fact)
+        )
+        made.last_output, made.listener = self.header["last_output"], heard
         pane.stream = made
-        tmux, folder = cast("Any", Tmux()), Path(self.header["folder"])
+        tmux: Any = SimpleNamespace(connections=0, waiters=1, submit=sent, submit_prepared=sent, take_received=nothing)
+        folder = Path(self.header["folder"])
         keys = Keyboard(pane, tmux, _VERSION)
         press = keys.press
 

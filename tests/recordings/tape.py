@@ -228,10 +228,7 @@ class Tape(Noted):
         try:
             yield
         finally:
-            self.clock.stands_at = None
-            self.depth -= 1
-            self.note()
-            self._kept = self.attributes()
+            self.end_step()
 
     def wrapped(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
         """That call, recorded with its result unless it is part of another."""
