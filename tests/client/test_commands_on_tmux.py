@@ -83,18 +83,6 @@ async def test_a_failure_reaches_its_caller_only(tmux: PrivateTmux, arguments: t
     assert (await before.wait(), await after.wait()) == ((b"before",), (b"after",))
 
 
-async def test_a_list_stops_at_its_failure(tmux: PrivateTmux) -> None:
-    cut = tmux.client.submit_list(
-        ("display-message", "-p", "1"), ("kill-pane", "-t", "%99"), ("display-message", "-p", "3")
-    )
-    whole = tmux.client.submit_list(("display-message", "-p", "4"), ("display-message", "-p", "5"))
-    with pytest.raises(CommandError, match="%99"):
-        await cut.wait()
-    assert await whole.wait() == (b"4", b"5")
-    assert [block.output for block in cut.blocks][:1] == [(b"1",)]
-    assert len(cut.blocks) == 2
-
-
 @pytest.mark.parametrize(("condition", "chosen"), [("1", b"yes"), ("0", b"no")])
 async def test_a_condition_is_answered_by_its_branch(tmux: PrivateTmux, condition: str, chosen: bytes) -> None:
     sent = tmux.client.submit(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.processes import gone
+from tests.processes import gone, line_of
 
 # More than tmux needs to find the end of an input.
 LOOKS = 20
@@ -37,8 +37,7 @@ async def test_the_input_of_a_killed_driver_stays_open(folder: Path, environ: di
     argv = [sys.executable, "-c", DRIVER, socket, environ["PATH"]]
     try:
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as driver:
-            assert driver.stdout is not None
-            client, watchdog = map(int, (await anyio.to_thread.run_sync(driver.stdout.readline)).split())
+            client, watchdog = map(int, (await line_of(driver)).split())
             while ask("list-clients", "-F", "#{client_pid}") != f"{client}\n":
                 await anyio.sleep(0.01)
             os.kill(watchdog, signal.SIGSTOP)

@@ -22,7 +22,7 @@ from muxwire.client.watchdog import (
 )
 from muxwire.ids import pane_id
 from tests.doubles.private import Observer, open_private_tmux, start_tmux
-from tests.processes import WATCHDOG, children_of, gone, server_pid
+from tests.processes import WATCHDOG, children_of, gone, line_of, server_pid
 
 # Runs in a process of its own, to be killed: a server with a window for each line of standard input.
 DRIVER = '''
@@ -63,10 +63,9 @@ async def driver(socket: Path, kind: str, *windows: str) -> AsyncIterator[tuple[
         server = 0
         try:
             assert process.stdin is not None
-            assert process.stdout is not None
             process.stdin.write("\n".join(windows))
             process.stdin.close()
-            server = int(await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True))
+            server = int(await line_of(process))
             yield process, server
         finally:
             process.kill()

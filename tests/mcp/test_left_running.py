@@ -132,7 +132,8 @@ async def test_a_channel_says_how_it_ended(folder: Path) -> None:
             "execute_command", command=f"until [ -e {gate} ]; do sleep 0.05; done; echo it is built; (exit 2)",
             on_timeout="leave", timeout_ms=1_000,
         )  # fmt: skip
-        told = await client.done("execute_command", command="true", window_id=await _other(client))
+        other = (await client.done("create_tab", name="other"))["window_id"]
+        told = await client.done("execute_command", command="true", window_id=other)
         assert not told.get("running")
         gate.touch()
         news = json.loads(await client.line())
@@ -140,7 +141,3 @@ async def test_a_channel_says_how_it_ended(folder: Path) -> None:
         assert "has ended with exit code 2" in news["params"]["content"]
         assert news["params"]["content"].endswith("it is built\n")
         assert news["params"]["meta"] == {"command_id": left["command_id"], "window_id": "@1", "exit_code": "2"}
-
-
-async def _other(client: Served) -> str:
-    return str((await client.done("create_tab", name="other"))["window_id"])

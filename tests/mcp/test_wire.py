@@ -169,15 +169,28 @@ async def test_discovery_ties_a_connection_to_nothing(then: str) -> None:
         (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
         (b'{"id":7,"method":"ping"}', -32600, 7),
         (b'{"jsonrpc":"1.0","id":"a","method":"ping"}', -32600, "a"),
+        # An id that is neither a string nor an integer, of whatever kind of message; and one that cannot be said back.
+        *((f'{{"jsonrpc":"2.0","id":{one},"method":"{method}"}}'.encode(), -32600, None)
+          for one in ("null", "1.5", "1.0", "{}", "[]", "[1]", "true", "1e3")
+          for method in ("ping", "tools/call", "notifications/initialized", "no/such")),
+        *((b'{"jsonrpc":"2.0","id":' + one + b',"method":"ping"}', -32700, None)
+          for one in (rb'"\ud800"', rb'"a\udfffb"', b'"\xed\xa0\x80"')),
     ],
-    ids=lambda value: repr(value)[:30],
-)
-async def test_what_is_no_message_is_answered(line: bytes, code: int, request_id: object) -> None:
+    ids=lambda value: repr(value)[:60],
+)  # fmt: skip
+async def test_what_is_no_message_is_answered(
+    line: bytes, code: int, request_id: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And the connection goes on."""
     async with greeted() as client:
         await client.write(line + b"\n")
         answer = await client.receive()
         assert (answer["error"]["code"], answer["id"]) == (code, request_id)
+        assert ("string or an integer" in answer["error"]["message"]) == (
+            line.startswith(b'{"jsonrpc":"2.0"') and code == -32600
+        )
         assert (await client.request("ping"))["result"] == {}
+    assert not caplog.records
 
 
 async def test_a_line_over_the_limit_costs_only_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from muxwire.errors import CommandError
-from muxwire.ids import PaneId, pane_id
+from muxwire.ids import PaneId, pane_id, window_id
 from muxwire.protocol import events
 from tests.doubles.private import HUB, HUB_COMMAND
 
@@ -115,25 +117,19 @@ async def errors(client: ControlClient, observer: Observer) -> None:
         ("set-option", "-g", "no-such-option", "1"),
     )
     for pending in refused[::2]:
-        await _expect_error(pending.wait())
+        with pytest.raises(CommandError):
+            await pending.wait()
     assert await refused[1].wait() == (b"after an unknown command",)
     assert await refused[3].wait() == (b"after a failure",)
     cut = client.submit_list(
         ("display-message", "-p", "first"), ("kill-pane", "-t", "%99"), ("display-message", "-p", "dropped")
     )
     following = client.submit(("display-message", "-p", "in its place"))[0]
-    await _expect_error(cut.wait())
+    with pytest.raises(CommandError, match="%99"):
+        await cut.wait()
     assert cut.blocks[0].output == (b"first",)
     assert len(cut.blocks) == 2, "tmux runs nothing after the failure"
     assert await following.wait() == (b"in its place",)
-
-
-async def _expect_error(answer: Awaitable[object]) -> None:
-    try:
-        await answer
-    except CommandError:
-        return
-    raise AssertionError("tmux took a command that must fail")
 
 
 async def window_lifecycle(client: ControlClient, observer: Observer) -> None:
@@ -144,9 +140,13 @@ async def window_lifecycle(client: ControlClient, observer: Observer) -> None:
     window = row.decode()
     assert added.window.startswith("@")
     await client.command("rename-window", "-t", window, "two words; 二つ")
-    await observer.until(lambda: any(_is_renamed(event, window) for event in observer.notifications))
+    named = events.WindowRenamed(window_id(window), "two words; 二つ".encode())
+    await observer.until(lambda: named in observer.notifications)
     await client.command("split-window", "-d", "-t", window, HUB_COMMAND)
-    await observer.until(lambda: any(_is_split(event, window) for event in observer.notifications))
+    # A layout of two panes has both in brackets.
+    await observer.until(
+        lambda: any(isinstance(one, events.LayoutChange) and b"[" in one.layout for one in observer.notifications)
+    )
     await client.command("select-window", "-t", window)
     await observer.first(events.SessionWindowChanged)
     await client.command("new-session", "-d", "-s", "other one", HUB_COMMAND)
@@ -159,17 +159,6 @@ async def window_lifecycle(client: ControlClient, observer: Observer) -> None:
 def _is_closed(event: Event, window: str = "") -> bool:
     # Up to tmux 3.7 a window of our own session has left it when its end is reported.
     return isinstance(event, events.UnlinkedWindowClose | events.WindowClose) and window in ("", event.window)
-
-
-def _is_renamed(event: Event, window: str) -> bool:
-    return (
-        isinstance(event, events.WindowRenamed) and event.window == window and event.name == "two words; 二つ".encode()
-    )
-
-
-def _is_split(event: Event, window: str) -> bool:
-    # A layout of two panes has both in brackets.
-    return isinstance(event, events.LayoutChange) and event.window == window and b"[" in event.layout
 
 
 async def notices_in_a_block(client: ControlClient, observer: Observer) -> None:
