@@ -25,6 +25,7 @@ _BROKEN = 126  # `run`: the exit code of a command whose end is not known, as a 
 TYPE_CHECKING = False  # to import typing costs more than a verb
 if TYPE_CHECKING:
     from _socket import socket as Socket  # noqa: N812 - it is a class
+    from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.library.terminals import Terminals
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run one verb by the owner of the instance that the words name, else in this process; then end this process."""
-    try:
-        code = run(sys.argv[1:])
-    except KeyboardInterrupt:  # while the owner was being started
-        code = -signal.SIGINT
+    code = run(sys.argv[1:])
     if code < 0:
         die_of(-code)
     os._exit(code)  # nothing is buffered, and the interpreter takes some milliseconds to free all it has
@@ -65,27 +63,41 @@ def run(words: list[str]) -> int:
             return pump(lambda: connected(name, "mcp", words, makes=True))
         # Of options that come first, only a parser knows more.
         if not (own or serves or options[0].startswith("-")):
-            return verb(connected(name or "main", "verb", words, makes=False), words)
+            return verb(
+                connected(name or "main", "verb", words, makes=False), words, lambda _: whole(words, hands_over=True)
+            )
     except OwnerUnreachable:
         pass
-    return whole(None if own or serves else words)
+    return whole(words, hands_over=not (own or serves))
 
 
-def whole(handed: list[str] | None = None) -> int:
-    """Run the words in this process. Those that are `handed` over run in the owner of the instance that they mean."""
+def whole(words: list[str], *, hands_over: bool = False) -> int:
+    """Run the words in this process: their code in a thread, which has this one as its caller, as the owner has.
+
+    With `hands_over` they run in the owner of the instance that they are found to mean, if it has one or may be given
+    one.
+    """
+    import socket
+    from threading import Thread
+
     from muxwire.cli import main as all_of_it  # late: it is what this module avoids
 
-    by_owner = None if handed is None else lambda name: _by_owner(name, handed)
-    return all_of_it(by_owner=by_owner, answering=_answering)
+    here, there = socket.socketpair()
+    thread = Thread(target=all_of_it, args=(there, words, _answering), kwargs={"hands_over": hands_over})
+    thread.start()
 
+    def by_owner(name: str) -> int:
+        thread.join()  # a process with threads is not forked
+        makes = any(word in _MAKING for word in words[: None if words[0].startswith("-") else 1])
+        try:
+            return verb(connected(name, "verb", words, makes=makes), words, lambda _: whole(words))
+        except OwnerUnreachable:
+            return whole(words)
 
-def _by_owner(name: str, words: list[str]) -> int:
-    """Run the words in the owner of the instance that they were found to mean, if it has one or may be given one."""
-    makes = any(word in _MAKING for word in words[: None if words[0].startswith("-") else 1])
-    try:
-        return verb(connected(name, "verb", words, makes=makes), words, chosen=True)
-    except OwnerUnreachable:
-        return whole()
+    code = verb(here, words, by_owner)
+    here.close()  # if it has not ended by then, the verb ends as by SIGHUP
+    thread.join()
+    return code
 
 
 def _answering(terminals: Terminals) -> AbstractAsyncContextManager[None]:
@@ -119,13 +131,13 @@ def named(options: list[str], environ: dict[str, str]) -> str:
 # From the owner: o, e: write to stdout, to stderr. i: read what stdin has next, up to so many bytes. r: read so much of
 # the file named behind a NUL. f: make the file named behind "0", or "1" if it may be overwritten. d: write to it. c:
 # close it. a: have a program take the place of this process, by its words with NULs between them. l: run the verb in
-# this process. x: the exit code, negative for a signal.
+# another process: the owner of the instance that is named, or this one. x: the exit code, negative for a signal.
 # To the owner: i: what was read, empty at the end. k: the file is made. n: it cannot be: an error number. s: a signal.
 
 
-def verb(sock: Socket, words: list[str], *, chosen: bool = False) -> int:
-    """Do what the owner's frames ask for, until one has the exit code; `chosen`: no other instance can be meant."""
-    caller = _Caller(sock)
+def verb(sock: Socket, words: list[str], elsewhere: Callable[[str], int]) -> int:
+    """Do what the owner's frames ask for, until one has the exit code; `elsewhere` does what `l` asks for."""
+    caller, failed = _Caller(sock), _BROKEN if words[:1] == ["run"] else 1
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, caller.signalled)
@@ -133,20 +145,22 @@ def verb(sock: Socket, words: list[str], *, chosen: bool = False) -> int:
         try:
             kind, body = caller.receive()
         except OSError:
-            write_error("the process that owns the instance has ended\n  call again: what runs in the tabs goes on")
-            return _BROKEN if words[0] == "run" else 1
+            write_error(
+                b"muxwire: the process that owns the instance has ended\n  call again: what runs in the tabs goes on\n"
+            )
+            return failed
         if kind == b"x":
             return int(body)
         if kind == b"l":
             sock.close()
-            return whole(None if chosen else words)
+            return elsewhere(body.decode())
         try:
             caller.do(kind, body)
         except BrokenPipeError:
             return -int(signal.SIGPIPE)
         except OSError as error:
-            write_error(f"{error.filename}: {error.strerror}")
-            return _BROKEN if words[0] == "run" else 1
+            write_error(f"muxwire: {error.filename}: {error.strerror}\n".encode())
+            return failed
 
 
 class _Caller:
@@ -159,15 +173,15 @@ class _Caller:
         self._signals = 0
         self._unsent = bytearray()  # frames of signals that came while another frame was sent
         self._sends = False
-        self._wanted = 0  # bytes of stdin that the owner waits for
+        self._wanted = b""  # how much of stdin the owner waits for
 
     def receive(self) -> tuple[bytes, bytes]:
         """The next frame; meanwhile what was asked for of stdin is sent. An OSError where the owner is gone."""
         have = self._have
         while len(have) < HEAD or len(have) < HEAD + int.from_bytes(have[1:HEAD], "big"):
             if self._wanted and self._stdin_is_first():
-                self._send_read(0, self._wanted, once=True)
-                self._wanted = 0
+                wanted, self._wanted = self._wanted, b""
+                self._answer(b"i", wanted)
             elif data := self._sock.recv(1 << 18):
                 have += data
             else:
@@ -196,7 +210,7 @@ class _Caller:
 
     def signalled(self, number: int, _frame: object) -> None:
         self._signals += 1
-        if self._signals == _LAST_SIGNAL:
+        if self._signals == _LAST_SIGNAL or self._sock.fileno() < 0:
             die_of(number)
         if self._sends:
             self._unsent += b"s\0\0\0\1%c" % number
@@ -208,7 +222,7 @@ class _Caller:
         if kind == b"o":
             write_all(1, body, "stdout")
         elif kind == b"e":
-            write_all(2, body, "stderr")
+            write_error(body)
         elif kind == b"d":
             write_all(self._file, body, self._name)
         elif kind == b"c":
@@ -219,44 +233,34 @@ class _Caller:
             successor = body.split(b"\0")
             os.execvpe(successor[0], successor, environ)  # noqa: S606 - it takes the place of this process
         elif kind == b"i":
-            self._wanted = int(body)
-        elif kind == b"r":
-            most, file = body.split(b"\0", 1)
-            if (descriptor := self._opened(file, os.O_RDONLY)) >= 0:
-                self._send_read(descriptor, int(most))
-                os.close(descriptor)
-        elif kind == b"f":
-            flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if body[:1] == b"1" else os.O_EXCL)
-            self._name = os.fsdecode(body[1:])
-            self._file = self._opened(body[1:], flags)
-            if self._file >= 0:
-                self.send(b"k")
+            self._wanted = body
+        else:
+            self._answer(kind, body)
 
-    def _opened(self, file: bytes, flags: int) -> int:
-        """The descriptor of a file, readable for its user alone if it is made; -1 if the owner was told why not."""
+    def _answer(self, kind: bytes, body: bytes) -> None:
+        """Carry out a frame that has an answer: what was read, that a file is made, or the number of an error."""
         try:
-            return os.open(file, flags | os.O_CLOEXEC, 0o600)
+            if kind == b"i":
+                self.send(b"i", os.read(0, min(int(body), _PIECE)))
+            elif kind == b"r":
+                most, file = body.split(b"\0", 1)
+                descriptor, left = os.open(file, os.O_RDONLY | os.O_CLOEXEC), int(most)
+                while data := os.read(descriptor, min(left, _PIECE)):
+                    self.send(b"i", data)
+                    left -= len(data)
+                os.close(descriptor)
+                self.send(b"i")
+            else:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if body[:1] == b"1" else os.O_EXCL)
+                self._name = os.fsdecode(body[1:])
+                self._file = os.open(body[1:], flags, 0o600)  # readable for its user alone, if it is made
+                self.send(b"k")
         except OSError as error:
             self.send(b"n", b"%d" % (error.errno or 0))
-            return -1
-
-    def _send_read(self, descriptor: int, most: int, *, once: bool = False) -> None:
-        """Send what can be read, up to so many bytes, and then nothing; with `once` what comes first."""
-        data = b"\0"
-        while data:
-            try:
-                data = os.read(descriptor, min(most, _PIECE))
-            except OSError as error:
-                self.send(b"n", b"%d" % (error.errno or 0))
-                return
-            self.send(b"i", data)
-            most -= len(data)
-            if once:
-                return
 
 
-def write_error(text: str) -> None:
+def write_error(data: bytes) -> None:
     try:
-        write_all(2, f"muxwire: {text}\n".encode(), "stderr")
+        write_all(2, data, "stderr")
     except OSError:  # nobody reads it
         return

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from signal import Signals
 from typing import Any, final
 
-from muxwire.cli.console import Console, RunsThere
+from muxwire.cli.console import Console
 from muxwire.library.opening import own_terminals
 from muxwire.library.terminals import Terminals
 from muxwire.vt.readable import Size
@@ -30,11 +29,7 @@ class Caller(Console):
         given: bytes = b"",
         terminals: Any = None,
     ) -> None:
-        self.words = words
-        self.environ = dict(environ or {})
-        self.sizes = sizes
-        self.terminal = ""
-        self.on_signal: Callable[[Signals], None] = lambda _: None
+        super().__init__(words, dict(environ or {}), sizes, "", self._opened)
         self.given, self.out, self.err = given, b"", b""
         self.files: dict[str, bytes] = {}
         self.executed: Sequence[str] = ()
@@ -71,11 +66,8 @@ class Caller(Console):
         self.executed = words
         return 0
 
-    def claim_process(self) -> None:
-        raise RunsThere
-
     @asynccontextmanager
-    async def opened(self, given: Mapping[str, str]) -> AsyncIterator[Terminals]:
+    async def _opened(self, given: Mapping[str, Any]) -> AsyncIterator[Terminals]:
         if self._terminals is not None:
             yield self._terminals
         else:

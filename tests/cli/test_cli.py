@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import muxwire
-from muxwire.cli import main
 from muxwire.cli.command_line import MODULES, command_line, verb_first
+from muxwire_client import whole
 
 SECONDS = 40
 
@@ -34,7 +34,7 @@ def run(*arguments: str, home: Path, errors: str = "strict", **environ: str) -> 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["serve", "--nonsense"], ["demo", "more"]])
 def test_a_wrong_command_line_is_2(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
+    assert whole(arguments) == 2
     assert capfd.readouterr().out == ""
 
 
@@ -62,7 +62,7 @@ def test_a_wrong_command_line_is_2(arguments: list[str], capfd: pytest.CaptureFi
 def test_a_mistake_shows_the_verbs_own_usage_and_what_was_meant(
     arguments: list[str], usage: str, meant: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(arguments) == 2
+    assert whole(arguments) == 2
     shown = capfd.readouterr()
     assert shown.err.startswith(f"usage: {usage}")
     assert meant in shown.err

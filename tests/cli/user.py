@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from muxwire.cli import main as all_of_it
+from muxwire_client import whole
 from tests.forked import main, start_muxwire
 from tests.processes import end_owner
 from tests.users import USER_PATH
@@ -75,7 +75,7 @@ class Place:
         if alone:
             self.leave()
         started = start_muxwire(
-            arguments, self.environ | dict(environ or {}), all_of_it if alone else main,
+            arguments, self.environ | dict(environ or {}), whole if alone else main,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.home,
         )  # fmt: skip
         out, err = started.communicate(given, timeout=SECONDS)

@@ -16,8 +16,8 @@ OF_THE_PROCESS = re.compile(
     r"|read|ttyname|umask|unsetenv|write)\b|\bsignal\.(?:signal|set_wakeup_fd|pthread_sigmask|raise_signal)\b"
     r"|\banyio\.(?:open_signal_receiver|run)\b|(?<![\w.])(?:exit|input|open|print|quit)\(|\.(?:cwd|isatty|resolve)\("
 )
-# Those that make the console of this process, and the one that starts other front ends in it.
-ALLOWED = {"__init__.py", "own_console.py", "serve.py"}
+# What makes the console of this process.
+ALLOWED = {"__init__.py"}
 
 
 def test_verbs_reach_their_caller_by_the_console_alone() -> None:

@@ -21,7 +21,6 @@ HERE = {
     "library/doctor/": "examines this machine",
     "instance/orphans.py": "ends what processes of this machine have left",
     "tabs/record.py": "records of tabs stay with the process that makes them",
-    "cli/own_console.py": "signals its own process",
     "far/": "is another machine's `host`, and packs what this machine has",
     "testing/plugin.py": "tests run on this machine",
 }

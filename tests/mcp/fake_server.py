@@ -1,13 +1,14 @@
-"""A server process over the fake library; argv[1] is the file that gets a line for each event."""
+"""`muxwire serve` over the fake library; argv[1] is the file that gets a line for each event."""
 
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
-import anyio
-
-from muxwire.mcp import serve
+import muxwire.library.opening
+import muxwire.owner.server
+from muxwire_client import whole
 from tests.mcp.fake_terminals import Opener
 
 
@@ -18,7 +19,9 @@ def main() -> None:
         with path.open("a") as events:
             events.write(f"{event}\n")
 
-    anyio.run(serve, Opener(note, slow_close="--slow-close" in sys.argv))
+    muxwire.owner.server.answering = nullcontext  # type: ignore[assignment]
+    muxwire.library.opening.own_terminals = lambda **_: Opener(note, slow_close="--slow-close" in sys.argv)()
+    assert whole(["serve"]) == 0
     note("returned")
 
 

@@ -46,7 +46,7 @@ MUTATIONS = (
     ("mcp/wire.py", "if self._lines and self._room.is_set():", "if self._lines:"),
     ("operations/lists.py", "if adopted and not operation.harmless:", "if False:"),
     ("operations/panes.py", "if least < (COLUMNS_MIN if horizontal else 1):", "if least < 1:"),
-    ("owner/frames.py", 'if kind == b"s" and body and body[0]', "if False and body[0]"),
+    ("cli/console.py", 'if kind == b"s" and body and body[0]', "if False and body[0]"),
     ("pane/output.py", 'in ("lost", "shell_lost", "never_ran") and not', 'in ("shell_lost", "never_ran") and not'),
     ("protocol/control.py", "elif not error and self.blocks_had", "elif self.blocks_had"),
     ("protocol/lines.py", "lines[0] = bytes(self.open_line) + lines[0]", "pass"),

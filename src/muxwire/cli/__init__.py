@@ -1,22 +1,26 @@
-"""The command line: one module for each group of verbs, and `main`, which runs one of them."""
+"""The command line: one module for each group of verbs, and `main`, which runs one of them for a caller."""
 
 # General layout:
-#   console        what a verb has of the process that called it; own_console: that of this process
-#   command_line   which module adds which verb, the parser, `run_verb`, how errors are said
+#   console        what a verb has of the process that called it
+#   command_line   which module adds which verb, the parser, `serve_caller`, how errors are said
 #   serve          the verbs that start another front end: serve, repl, demo
 #   connect, listing, instances, options, printing, sentences   what the groups of verbs share
 #   every other    a group of verbs; `add(verbs)` adds its parsers, and imports what its verbs need when one is run
 from __future__ import annotations
 
 import gc
-import signal
+import os
 import typing
-from contextlib import nullcontext
+
+from muxwire_reach import terminal_size
 
 if typing.TYPE_CHECKING:
-    from collections.abc import Sequence
+    import socket
+    from collections.abc import Mapping, Sequence
+    from contextlib import AbstractAsyncContextManager
 
-    from muxwire.cli.own_console import Answering
+    from muxwire.cli.console import Answering
+    from muxwire.library.terminals import Terminals
 
 __all__ = ("main",)
 
@@ -25,39 +29,25 @@ __all__ = ("main",)
 _OBJECTS_PER_COLLECTION = 100_000
 
 
-def main(
-    argv: Sequence[str] | None = None,
-    *,
-    by_owner: typing.Callable[[str], int] | None = None,
-    answering: Answering = nullcontext,
-) -> int:
-    """Run one verb and return its exit code: 0, 1 for a failure that was explained, 2 for a wrong command line.
+def main(connection: socket.socket, words: Sequence[str], answering: Answering, *, hands_over: bool = False) -> None:
+    """Run one verb for this process itself, whose other thread is at the other end of the connection.
 
-    Without `argv` the words are those of this process, which is then ended here and not by the caller. A verb that a
-    signal ended ends the process by that signal. `by_owner` runs them in the process that owns a named instance, and
-    returns the exit code; it is called when a verb has chosen such an instance. `answering`: a block in which verbs are
-    answered by this process, which serves an agent.
+    `hands_over`: a verb that acts on an instance by its name is to run in its owner, and is told to. `answering`: a
+    block in which verbs are answered by this process, which serves an agent.
     """
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
-    from muxwire.cli.command_line import begin
-    from muxwire.cli.console import RunsThere
-    from muxwire.cli.own_console import OwnConsole
-    from muxwire.errors import unwrapped
+    import anyio
 
-    console = OwnConsole(argv, hands_over=by_owner is not None, answering=answering)
-    try:
-        begun = begin(console)
-        if not isinstance(begun, int):
-            import anyio  # late: it takes as long as all else that a wrong command line needs
+    from muxwire.cli.command_line import serve_caller
+    from muxwire.cli.console import Console, RunsThere
 
-            begun = anyio.run(console.run, begun)
-    except KeyboardInterrupt:  # of a front end
-        begun = -signal.SIGINT
-    except Exception as error:
-        there = unwrapped(error)
-        if by_owner is None or not isinstance(there, RunsThere):
-            raise
-        begun = by_owner(str(there))
-    if argv is None or begun < 0 or console.successor:
-        console.leave(begun)
-    return begun
+    def opened(given: Mapping[str, typing.Any]) -> AbstractAsyncContextManager[Terminals]:
+        if hands_over and "name" in given:
+            raise RunsThere(given["name"])
+        from muxwire.library.opening import own_terminals  # late: help needs nothing of the library
+
+        return own_terminals(**given)
+
+    sizes = terminal_size(0), terminal_size(1), terminal_size(2)
+    terminal = os.ttyname(0) if sizes[0] else ""
+    anyio.run(serve_caller, Console(words, os.environ, sizes, terminal, opened, answering=answering), connection)

@@ -99,16 +99,16 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
     return FAILED if broken else 0
 
 
-def _help(console: Console, arguments: argparse.Namespace) -> int:
-    return int(arguments.again(console, [*filter(None, [arguments.about]), "--help"]))
+async def _help(console: Console, arguments: argparse.Namespace) -> int:
+    return int(await arguments.again(console, [*filter(None, [arguments.about]), "--help"]))
 
 
-def _skill(console: Console, _: argparse.Namespace) -> int:
+async def _skill(console: Console, _: argparse.Namespace) -> int:
     console.write((Path(__file__).parent / "SKILL.md").read_bytes())
     return 0
 
 
-def _version(console: Console, arguments: argparse.Namespace) -> int:
+async def _version(console: Console, arguments: argparse.Namespace) -> int:
     from muxwire import __version__
     from muxwire.host.local import LocalHost
     from muxwire.tmux.program import program_for, program_version

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import logging
 import signal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import anyio
 
 from muxwire import __version__
 from muxwire.cli.console import STDOUT, RunsThere
@@ -15,9 +18,12 @@ from muxwire.cli.printing import FAILED, USAGE
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for, unwrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    import socket
+    from collections.abc import Sequence
 
     from muxwire.cli.console import Console
+
+_LOG = logging.getLogger("muxwire")
 
 # The modules of `muxwire.cli` and the verbs that each adds, in the order in which the help shows them. A verb imports
 # its own module only.
@@ -43,35 +49,27 @@ _OF_NO_VERB = ("-h", "--help", "--version")
 _USUAL_COLUMNS = 80
 
 
-async def run_verb(console: Console) -> int:
-    """Run the verb that the words of a console name; its exit code, negative if a signal has ended it (as subprocess).
+async def serve_caller(console: Console, connection: socket.socket) -> None:
+    """Run the verb of the caller at the other end, and tell it the exit code; if it has gone, as it ends by SIGHUP."""
+    async with console.connected(connection):
+        try:
+            code = await run_verb(console)
+            console.send(b"x", b"%d" % code)
+        except RunsThere as there:
+            console.send(b"l", str(there).encode())
+        except Exception as error:  # noqa: BLE001 - a defect ends no other caller's verb
+            _LOG.exception("a verb has failed", exc_info=unwrapped(error))
+            console.warn(f"muxwire: {unwrapped(error)!r}\n  this is a defect in muxwire")
+            console.send(b"x", b"1")
 
-    Nothing in this process changes by it but the instance. Raises RunsThere, and what is a defect of muxwire.
+
+async def run_verb(console: Console, words: Sequence[str] | None = None) -> int:
+    """Run the verb that the words of a console name, or `words` in their place, until it ends or a signal comes.
+
+    The exit code, negative if a signal has ended it (as subprocess). Nothing in this process changes by it but the
+    instance. Raises RunsThere, and what is a defect of muxwire.
     """
-    begun = begin(console)
-    return begun if isinstance(begun, int) else await begun
-
-
-def begin(console: Console, words: Sequence[str] | None = None) -> int | Coroutine[Any, Any, int]:
-    """Run a verb that needs no event loop, and return its exit code; of another one, what is to be awaited.
-
-    `words` are run in place of those of the console.
-    """
-    arguments = None
-    try:
-        arguments = _parsed(console, verb_first(console.words if words is None else words))
-        begun: int | Coroutine[Any, Any, int] = arguments.run(console, arguments)
-    except Exception as error:  # noqa: BLE001 - raised again, if nothing explains it
-        return _explained(console, arguments, error)
-    return begun if isinstance(begun, int) else _awaited(console, arguments, begun)
-
-
-async def _awaited(console: Console, arguments: argparse.Namespace, verb: Coroutine[Any, Any, int]) -> int:
-    """Await a verb until it ends, or until a signal comes that the verb does not take itself."""
-    import anyio
-
-    ended_by = list[signal.Signals]()
-    code = 0
+    arguments, code, ended_by = None, 0, list[signal.Signals]()
     with anyio.CancelScope() as scope:
 
         def end(number: signal.Signals) -> None:
@@ -80,7 +78,8 @@ async def _awaited(console: Console, arguments: argparse.Namespace, verb: Corout
 
         console.on_signal = end
         try:
-            code = await verb
+            arguments = _parsed(console, verb_first(console.words if words is None else words))
+            code = await arguments.run(console, arguments)
         except Exception as error:  # noqa: BLE001 - raised again, if nothing explains it
             # After a signal: what was cancelled may raise an error of its own, which says nothing more.
             code = 0 if ended_by else _explained(console, arguments, error)
@@ -105,7 +104,7 @@ def _parsed(console: Console, words: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def _print(console: Console, arguments: argparse.Namespace) -> int:
+async def _print(console: Console, arguments: argparse.Namespace) -> int:
     """Print help; what nobody asked for goes to stderr."""
     console.write(arguments.text.encode(), error=arguments.code != 0)
     return int(arguments.code)
@@ -121,8 +120,6 @@ def _explained(console: Console, arguments: argparse.Namespace | None, error: Ex
     cause = unwrapped(error)
     if isinstance(cause, RunsThere):
         raise cause
-    if isinstance(cause, BrokenPipeError):
-        return -signal.SIGPIPE
     as_json = "--json" in console.words if arguments is None else getattr(arguments, "json", False)
     if isinstance(cause, WrongUsage) and not as_json:
         console.warn(cause.parser.fitted(_columns(console)).format_usage().rstrip("\n"))
@@ -153,7 +150,7 @@ def command_line(verb: str = "") -> Parser:
         epilog="muxwire help VERB shows what a verb takes. Options may stand before the verb or after it.",
     )
     parser.add_argument("--version", action="version", version=_VERSION)
-    parser.set_defaults(whole=command_line, again=begin)
+    parser.set_defaults(whole=command_line, again=run_verb)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     for module in (VERBS[verb],) if verb in VERBS else MODULES:
         importlib.import_module(f"muxwire.cli.{module}").add(verbs)

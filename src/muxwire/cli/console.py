@@ -1,20 +1,28 @@
 """Who calls the command line: the words of one verb, and what the process that typed them can read, write and become.
 
-A verb touches nothing of the process in which its code runs. So that may be the process that a person started
-(`own_console`), or another one, to which the person's process sends its words.
+A verb touches nothing of the process in which its code runs, which may be an instance's owner: what it does there is
+sent as frames. `muxwire_client` describes them, and carries them out in the process that was started. If a verb's code
+runs in that process too, it does so in a thread beside.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING
+import asyncio  # a connection that another task reads while this one writes
+import math
+import os
+import signal
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
 
 from muxwire.cli.printing import coloured, packed, spoken, table, uncoloured
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
+from muxwire_reach import HEAD
 
 if TYPE_CHECKING:
-    import signal
+    import socket
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
@@ -22,92 +30,168 @@ if TYPE_CHECKING:
     from muxwire.vt.readable import Size
 
     Write = Callable[[bytes], Awaitable[None]]
+    Sizes = tuple[Size | None, Size | None, Size | None]
+    # The instance that a verb acts on, as `open_terminals` gives it for `name`, `socket` or `socket_name`; RunsThere.
+    Opening = Callable[[Mapping[str, Any]], AbstractAsyncContextManager[Terminals]]
+    # A block in which verbs of other processes act on the terminals of this one.
+    Answering = Callable[[Terminals], AbstractAsyncContextManager[object]]
 
-STDIN, STDOUT, STDERR = 0, 1, 2
+STDIN, STDOUT = 0, 1
 # The names of these in errors, where those of files have a path.
 STREAMS = ("stdin", "stdout", "stderr")
 # Bytes of stdin that are asked for at once.
 _PIECE = 1 << 20
+# Output of any length goes in frames of this size: the client holds one at a time.
+_FRAME = 1 << 16
 
 
 class RunsThere(Exception):
-    """The verb has to run in another process: in the one that called it, or in the owner of the instance it names."""
+    """The verb has to run in another process: in the owner of the instance that this names, or in the caller's."""
 
 
-class Console(ABC):
-    """What one call of the command line has of the process that made it.
+class Console:
+    """What one call of the command line has of the process that made it, at the other end of a connection.
 
     `words` are those behind `muxwire`. `environ` is that process's environment; a verb may change it for itself.
     `sizes` has for stdin, stdout and stderr the columns and rows of the terminal that each is, None for no terminal.
     `terminal` is the path of the terminal that is its stdin, "" if that is none.
 
-    `sent_to` is the instance to whose process the words were sent, "" if they run in the process that was started.
+    `opened` gives the instance that the verb acts on. `sent_to` is the one to whose process the words were sent, "" if
+    they may mean another one.
 
     `on_signal` is called in the event loop when SIGINT, SIGTERM or SIGHUP was sent to that process; a process that was
     killed, or has closed the connection, counts as SIGHUP. `run_verb` sets it so that the verb ends; a verb may set
     another one. It must not block.
-
-    `answering` is a block in which verbs of other processes act on these terminals of this one, if that is offered.
     """
 
-    words: Sequence[str]
-    environ: MutableMapping[str, str]
-    sizes: tuple[Size | None, Size | None, Size | None]
-    terminal: str
-    sent_to: str = ""
     on_signal: Callable[[signal.Signals], None]
-    answering: Callable[[Terminals], AbstractAsyncContextManager[object]] = nullcontext
+    _reader: asyncio.StreamReader
+    _writer: asyncio.StreamWriter
 
-    @abstractmethod
+    def __init__(
+        self,
+        words: Sequence[str],
+        environ: MutableMapping[str, str],
+        sizes: Sizes,
+        terminal: str,
+        opened: Opening,
+        *,
+        sent_to: str = "",
+        answering: Answering | None = None,
+    ) -> None:
+        """`answering` as `claim_process` gives it; None in another process than the one that was started."""
+        self.words, self.environ, self.sizes, self.terminal = words, environ, sizes, terminal
+        self.opened, self.sent_to, self._answering = opened, sent_to, answering
+        self._gone = False
+
+    @asynccontextmanager
+    async def connected(self, connection: socket.socket) -> AsyncIterator[None]:
+        """Take the caller's frames in the block, and send it all that is written there."""
+        self._reader, self._writer = await asyncio.open_connection(sock=connection)
+        self._to_verb, self._answers = anyio.create_memory_object_stream[tuple[bytes, bytes]](math.inf)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._listen)
+            yield
+            await self._sent()
+            tasks.cancel_scope.cancel()
+        self._writer.close()
+
+    async def _listen(self) -> None:
+        """Take the caller's frames until it hangs up."""
+        with suppress(asyncio.IncompleteReadError, OSError), self._to_verb:
+            while True:
+                head = await self._reader.readexactly(HEAD)
+                kind, body = head[:1], await self._reader.readexactly(int.from_bytes(head[1:], "big"))
+                if kind == b"s" and body and body[0] in signal.valid_signals():
+                    self.on_signal(signal.Signals(body[0]))
+                else:
+                    self._to_verb.send_nowait((kind, body))
+        self._gone = True
+        self.on_signal(signal.SIGHUP)
+
+    def send(self, kind: bytes, body: bytes = b"") -> None:
+        """Send one frame; nothing, if the caller has gone."""
+        if not self._gone:
+            self._writer.write(kind + len(body).to_bytes(HEAD - 1, "big") + body)
+
+    async def _send_all(self, kind: bytes, data: bytes) -> None:
+        for at in range(0, len(data), _FRAME):
+            self.send(kind, data[at : at + _FRAME])
+            await self._sent()
+
+    async def _sent(self) -> None:
+        """Wait until the caller has room; not, if it has gone."""
+        with suppress(OSError):
+            await self._writer.drain()
+
+    async def _answer(self, name: str) -> bytes:
+        """The caller's next frame; OSError about that name if it says so, and EndOfStream if it has gone."""
+        kind, body = await self._answers.receive()
+        if kind == b"n":
+            raise OSError(int(body), os.strerror(int(body)), name)
+        return body
+
     def write(self, data: bytes, *, error: bool = False) -> None:
         """Write to stdout, or with `error` to stderr: all of it, in order with what was written before.
 
-        For what has an end: it may all be held in memory. BrokenPipeError if the reader is gone, and other OSErrors
-        with the stream's name as `filename`, where that is known here: the other process may end itself instead.
+        For what has an end: it may all be held in memory. If stdout cannot be written, the caller says so and ends,
+        which is told here as SIGHUP.
         """
+        self.send(b"e" if error else b"o", data)
 
-    @abstractmethod
     async def write_soon(self, data: bytes) -> None:
         """As `write` to stdout, for output of any length: a slow reader makes the verb wait, and nothing else."""
+        await self._send_all(b"o", data)
 
-    @abstractmethod
     async def read(self, most: int) -> bytes:
         """What stdin has next: up to so many bytes as soon as there are some, none at its end; OSError.
 
         Nothing is read before, nor more than that: the rest belongs to what runs after this call. Whatever else the
         verb does goes on meanwhile.
         """
+        self.send(b"i", b"%d" % most)
+        return await self._answer(STREAMS[STDIN])
 
-    @abstractmethod
     async def read_file(self, file: str, most: int) -> bytes:
         """What a file holds, up to so many bytes, as the calling process finds it (`/dev/fd/63`); OSError."""
+        self.send(b"r", b"%d\0%b" % (most, os.fsencode(file)))
+        parts = list[bytes]()
+        while body := await self._answer(file):
+            parts.append(body)
+        return b"".join(parts)
 
-    @abstractmethod
-    def create(self, file: str, *, overwrite: bool) -> AbstractAsyncContextManager[Write]:
+    @asynccontextmanager
+    async def create(self, file: str, *, overwrite: bool) -> AsyncIterator[Write]:
         """A file that the calling process opens for writing, in its directory, readable for its user alone.
 
         What is given to the function that this gives is written there, as by `write_soon`. FileExistsError without
         `overwrite`, OSError. The file is closed at the end of the block.
         """
+        self.send(b"f", b"%d%b" % (overwrite, os.fsencode(file)))
+        await self._answer(file)
+        try:
+            yield partial(self._send_all, b"d")
+        finally:
+            self.send(b"c")
 
-    @abstractmethod
     def execute(self, words: Sequence[str]) -> int:
-        """Have a program take the place of the calling process, when the verb has returned what this returns.
+        """Have a program take the place of the calling process.
 
         $PATH is searched for the first word. The program gets that process's descriptors, directory and environment,
         but neither $TMUX nor $TMUX_PANE, by which tmux would refuse to run inside of tmux.
         """
+        self.send(b"a", b"\0".join(map(os.fsencode, words)))
+        return 0
 
-    @abstractmethod
-    def claim_process(self) -> None:
-        """Called by a verb whose code has to run in the calling process itself, as it uses its descriptors and signals.
+    def claim_process(self) -> Answering:
+        """Called by a verb whose code has to run in the calling process itself, as it uses its descriptors.
 
-        C-c is a KeyboardInterrupt from here on. Raises RunsThere in another process.
+        Gives the block in which verbs of other processes act on the terminals of this one. Raises RunsThere in another
+        process.
         """
-
-    @abstractmethod
-    def opened(self, given: Mapping[str, str]) -> AbstractAsyncContextManager[Terminals]:
-        """The instance that the verb acts on, as `open_terminals` gives it for `name`, `socket` or `socket_name`."""
+        if self._answering is None:
+            raise RunsThere
+        return self._answering
 
     # What follows is made of these.
 
@@ -173,8 +257,7 @@ class Console(ABC):
         writes them, `\\x1b`.
         """
         signs = (one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in text)
-        with suppress(OSError):
-            self.write("".join(signs).encode() + b"\n", error=True)
+        self.write("".join(signs).encode() + b"\n", error=True)
 
     def explain(self, error: MuxwireError | OSError, *, as_json: bool) -> None:
         """Say what went wrong and what to do: on stdout as a document, else on stderr."""
@@ -185,7 +268,6 @@ class Console(ABC):
             code, message = "os_error", f"{name}{error.strerror or error}"
             remedy = "" if error.filename in STREAMS else spoken(remedy_for(error))
         if as_json:
-            with suppress(OSError):  # stdout cannot be written (a full device): stderr gets the error
-                self.document({"error": {"code": code, "message": message, "remedy": remedy}})
-                return
-        self.warn(f"muxwire: {message}" + (f"\n  {remedy}" if remedy else ""))
+            self.document({"error": {"code": code, "message": message, "remedy": remedy}})
+        else:
+            self.warn(f"muxwire: {message}" + (f"\n  {remedy}" if remedy else ""))

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     # What adds to a parser, or to a group of its options.
     Takes = Callable[[Any], object]
-    # What a parser has as `run`. A verb that needs an event loop is a coroutine function.
-    Verb = Callable[[Console, argparse.Namespace], "int | Coroutine[Any, Any, int]"]
+    # What a parser has as `run`.
+    Verb = Callable[[Console, argparse.Namespace], Coroutine[Any, Any, int]]
 
 
 # Words by which other programs call a verb, and the verb of muxwire.

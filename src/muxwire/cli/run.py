@@ -9,7 +9,7 @@ import shlex
 import signal
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
@@ -24,7 +24,7 @@ from muxwire.vt.readable import Readable, continued, lines_before, readable
 from muxwire.vt.screens import on_alternate
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable
 
     from anyio.abc import TaskGroup
 
@@ -82,11 +82,11 @@ def add(verbs: Verbs) -> None:
     )
     opened: Verb = run.get_default("run")
 
-    def with_command(console: Console, arguments: argparse.Namespace) -> int | Coroutine[Any, Any, int]:
+    async def with_command(console: Console, arguments: argparse.Namespace) -> int:
         read_options_after(run, arguments)
         if not words_after(arguments.command):
             run.refuse("no command was given", "muxwire run COMMAND, or muxwire run - < FILE")
-        return opened(console, arguments)
+        return await opened(console, arguments)
 
     run.set_defaults(failed=NOT_RUN, run=with_command)
 

@@ -12,7 +12,7 @@ from muxwire.errors import InvalidArgument
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
@@ -91,13 +91,10 @@ def offered_options(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _serve(console: Console, arguments: argparse.Namespace) -> int:
-    options = offered_options(arguments)
-    console.claim_process()
+async def _serve(console: Console, arguments: argparse.Namespace) -> int:
+    options, answering = offered_options(arguments), console.claim_process()
     gc.disable()  # for as long as modules are imported: `serve` enables it, and says why
     # Late: no other verb needs them.
-    import anyio
-
     from muxwire.library.opening import checked_instance, own_terminals
     from muxwire.mcp import serve
 
@@ -107,29 +104,33 @@ def _serve(console: Console, arguments: argparse.Namespace) -> int:
 
     @asynccontextmanager
     async def opening() -> AsyncIterator[Terminals]:
-        async with own_terminals(**chosen, close_idle=arguments.close_idle) as terminals, console.answering(terminals):
+        async with own_terminals(**chosen, close_idle=arguments.close_idle) as terminals, answering(terminals):
             yield terminals
 
-    anyio.run(lambda: serve(opening, **options))
+    def on_signal(end: Callable[[], None]) -> None:
+        console.on_signal = lambda _: end()
+
+    await serve(opening, on_signal, **options)
     return 0
 
 
-def _demo(console: Console, _arguments: argparse.Namespace) -> int:
+async def _demo(console: Console, _arguments: argparse.Namespace) -> int:
     console.claim_process()
-    from muxwire.demo import main as demo
+    from muxwire.demo import demo
 
-    return demo()
+    await demo(console.say)
+    return 0
 
 
-def _repl(console: Console, arguments: argparse.Namespace) -> int:
+async def _repl(console: Console, arguments: argparse.Namespace) -> int:
     console.claim_process()
     # Late: no other verb needs it.
     from muxwire.library.opening import open_terminals
-    from muxwire.repl.start import main
+    from muxwire.repl.start import run
 
     if arguments.replay is not None:
-        return main(None, arguments.replay)
+        return await run(None, arguments.replay)
     if not arguments.ephemeral:
         choose_instance(console, arguments)
     given = {} if arguments.ephemeral else given_instance(arguments)
-    return main(lambda: open_terminals(**given))
+    return await run(lambda: open_terminals(**given))

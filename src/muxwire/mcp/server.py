@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from muxwire.library.terminals import Terminals
+    from muxwire.mcp.stdio import OnSignal
 
     OpenTerminals = Callable[[], AbstractAsyncContextManager[Terminals]]
 
 
 async def serve(
     open_terminals: OpenTerminals,
+    on_signal: OnSignal,
     *,
     toolsets: Iterable[str] | None = None,
     read_only: bool = False,
@@ -34,7 +36,8 @@ async def serve(
 ) -> None:
     """Serve MCP on stdin and stdout until the client goes away or a signal comes.
 
-    `open_terminals` is called at the first tool call, not before, and left when the server ends. With `channel` the end
+    `open_terminals` is called at the first tool call, not before, and left when the server ends. `on_signal` is given
+    what is to be called, in the event loop, when a signal comes that ends the server. With `channel` the end
     of a command that was left running is sent into the session (channel.py). `profile`: tools in the shapes of another
     program, in place of muxwire's (profiles.py).
     Raises InvalidArgument for an unknown toolset.
@@ -46,7 +49,7 @@ async def serve(
             terminals.opened.leave_running()
 
     offer = offered(toolsets=toolsets, read_only=read_only, channel=channel, profile=profile)
-    await run_on_stdio(offer, terminals, on_end=end)
+    await run_on_stdio(offer, terminals, end, on_signal)
     if terminals.is_overdue:
         # To return now would cancel every task that has not ended, in the middle of its clean-up, and each would write
         # an error to stderr.

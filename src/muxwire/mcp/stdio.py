@@ -6,14 +6,11 @@ steal requests. So the wire moves to private descriptors, fd 0 reads nothing and
 
 from __future__ import annotations
 
-import asyncio  # signals come as callbacks of its loop
 import fcntl
 import gc
 import os
-import signal
 import stat
 import sys
-import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -29,26 +26,28 @@ if TYPE_CHECKING:
     from muxwire.mcp.offer import Offer
     from muxwire.mcp.wire import OnEnd
 
+    # It is given what is to be called when a signal comes.
+    OnSignal = Callable[[Callable[[], None]], None]
+
 STDIN, STDOUT, STDERR = 0, 1, 2
 
 # A duplicate must not land on a standard descriptor that happens to be closed.
 FIRST_PRIVATE = 3
 
-# How hosts and people end a server; all of them have the same effect.
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
-
-async def run_on_stdio(offer: Offer, terminals: LazyTerminals, on_end: OnEnd) -> None:
+async def run_on_stdio(offer: Offer, terminals: LazyTerminals, on_end: OnEnd, on_signal: OnSignal) -> None:
     """Serve until stdin ends, stdout is closed, or a signal comes; then close what runs with the server, in order.
 
-    `on_end` is called before the calls that are under way are cancelled.
+    `on_end` is called before the calls that are under way are cancelled. However a host or a person ends a server, the
+    effect is the same; `on_signal` as `serve` has it.
     """
 
     def end() -> None:
         on_end()
         serving.cancel()
 
-    with private_wire() as (reading, writing), anyio.CancelScope() as serving, on_ending_signal(end):
+    with private_wire() as (reading, writing), anyio.CancelScope() as serving:
+        on_signal(end)
         # Some hundred thousand objects, all to stay: to look for garbage while they are made takes a third of that
         # time, and to look among them later 20 ms of a call.
         gc.disable()
@@ -98,20 +97,3 @@ def is_pipe(fd: int) -> bool:
     """
     mode = os.fstat(fd).st_mode
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-
-
-@contextmanager
-def on_ending_signal(end: Callable[[], None]) -> Iterator[None]:
-    """Call `end` at any signal that means "stop", for the time of the block."""
-    loop, installed = asyncio.get_running_loop(), []
-    if threading.current_thread() is threading.main_thread():
-        for number in ENDING_SIGNALS:
-            if signal.getsignal(number) is signal.SIG_IGN:
-                continue  # nohup: whoever started us wants it ignored
-            loop.add_signal_handler(number, end)
-            installed.append(number)
-    try:
-        yield
-    finally:
-        for number in installed:
-            loop.remove_signal_handler(number)

@@ -10,25 +10,27 @@ import signal
 import socket
 import stat
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import anyio
 
 from muxwire import __version__
+from muxwire.cli.command_line import serve_caller
+from muxwire.cli.console import Console, RunsThere
 from muxwire.errors import MuxwireError, unwrapped
 from muxwire.host.folders import folders_for
 from muxwire.owner.agents import read_serve, serve_agent
-from muxwire.owner.frames import serve_verb
 from muxwire.owner.hello import is_newer, read_hello, receive_hello
 from muxwire.owner.programs import serve_program
 from muxwire.tabs.seat import Seat
 from muxwire_reach import ACCEPTED, REFUSED, peer_user
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
     from muxwire.library.terminals import Terminals
+    from muxwire.owner.hello import Hello
 
 _LOG = logging.getLogger("muxwire")
 # How many clients may wait to be accepted: scripts start many at once.
@@ -198,7 +200,7 @@ class Owner:
             return
         if hello.kind == "verb":
             connection.send(ACCEPTED)
-            await serve_verb(self.terminals, hello, connection)
+            await self._serve_verb(hello, connection)
             return
         if hello.kind == "library":
             seat = Seat(idle=float(hello.words[0]))
@@ -214,3 +216,19 @@ class Owner:
         with self.terminals.seated(Seat(idle=idle), hello.directory, hello.environ) as seated:
             connection.send(ACCEPTED)
             await serve_agent(offer, seated, connection)
+
+    async def _serve_verb(self, hello: Hello, connection: socket.socket) -> None:
+        instance, environ = self.terminals.folders.instance, dict(hello.environ)
+
+        @asynccontextmanager
+        async def opened(given: Mapping[str, Any]) -> AsyncIterator[Terminals]:
+            """The instance, for one call; a verb that means another one runs in the client's process."""
+            if given != {"name": instance}:
+                raise RunsThere
+            with self.terminals.seated(Seat(stays=False), hello.directory, environ) as seated:
+                yield seated
+
+        # Without a tmux here, words that name no instance may mean another one.
+        sent_to = instance if self.terminals.runs else ""
+        console = Console(hello.words, environ, hello.sizes, hello.terminal, opened, sent_to=sent_to)
+        await serve_caller(console, connection)

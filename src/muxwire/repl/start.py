@@ -35,15 +35,11 @@ HISTORY = "repl-history"
 _PIPE_ROOM = 100_000
 
 
-def main(open_instance: Open | None, replayed: str = "") -> int:
+async def run(open_instance: Open | None, replayed: str = "") -> int:
     """Run the REPL over standard input and output, and return the exit code: on an instance, or on a recording's file.
 
     InvalidArgument if the file is none; errors may come in an ExceptionGroup.
     """
-    return anyio.run(_run, open_instance, replayed)
-
-
-async def _run(open_instance: Open | None, replayed: str) -> int:
     on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     if on_terminal:
         from muxwire.repl import terminal  # late: it takes 0.1 s to import, and a script needs none of it
