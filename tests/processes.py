@@ -10,7 +10,7 @@ import struct
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, AnyStr
 
 import anyio
 import anyio.to_thread
@@ -51,8 +51,8 @@ def limited(what: int, most: int) -> Iterator[None]:
         resource.setrlimit(what, before)
 
 
-async def line_of(process: subprocess.Popen[str]) -> str:
-    """The next line that a program prints, "" if it has ended."""
+async def line_of(process: subprocess.Popen[AnyStr]) -> AnyStr:
+    """The next line that a program prints; an empty one if it has ended."""
     assert process.stdout is not None
     return await anyio.to_thread.run_sync(process.stdout.readline, abandon_on_cancel=True)
 

@@ -51,16 +51,24 @@ class Screen:
 
 
 @contextmanager
-def at_terminal(home: Path, environ: Mapping[str, str], *words: str, settings: str = "") -> Iterator[Screen]:
-    """Somebody who runs a verb of muxwire at a terminal of their own."""
+def a_tmux(
+    home: Path, environ: Mapping[str, str], command: str, columns: int = COLUMNS, rows: int = ROWS
+) -> Iterator[tuple[str, ...]]:
+    """A person's tmux whose one pane runs a command; what to call to use it."""
     # A server of its own for each: the last one may still be ending.
     tmux = ("tmux", "-u", "-S", str(home / f"outer-{next(_NUMBERS)}"), "-f", os.devnull)
-    verb = shlex.join([sys.executable, "-m", "muxwire", *words])
-    command = f"{settings} {verb}; echo left with $?; exec sleep 1000"
-    size = ("-x", str(COLUMNS), "-y", str(ROWS))
+    size = ("-x", str(columns), "-y", str(rows))
     begin = [*tmux, "new-session", "-d", *size, "-c", str(home), command, ";", "set", "-g", "status", "off"]
     subprocess.run(begin, env=environ, check=True)
     try:
-        yield Screen(tmux)
+        yield tmux
     finally:
         subprocess.run([*tmux, "kill-server"], check=False)
+
+
+@contextmanager
+def at_terminal(home: Path, environ: Mapping[str, str], *words: str, settings: str = "") -> Iterator[Screen]:
+    """Somebody who runs a verb of muxwire at a terminal of their own."""
+    verb = shlex.join([sys.executable, "-m", "muxwire", *words])
+    with a_tmux(home, environ, f"{settings} {verb}; echo left with $?; exec sleep 1000") as tmux:
+        yield Screen(tmux)

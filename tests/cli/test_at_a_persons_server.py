@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 import os
 import pty
-import subprocess
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import anyio
 import pytest
 
 from muxwire.cli.command_line import command_line
-from muxwire.cli.options import Parser
 from tests.cli.user import Place
 from tests.forked import start_muxwire
 from tests.library.adopted.person import Person, differences
@@ -39,26 +37,20 @@ class User:
     """The person, who calls muxwire from a pane of their own server."""
 
     person: Person
-    home: Path
+    place: Place
 
     @property
     def environ(self) -> dict[str, str]:
         pane = self.person.pane("work:two")
         inside = {"TMUX": f"{self.person.socket},1,0", "TMUX_PANE": pane, "TERM": "xterm-256color"}
-        return environ_of(self.home, runtime=self.home / "run") | inside
+        return environ_of(self.place.home, runtime=self.place.home / "run") | inside
 
     def muxwire(self, verb: str, *words: str, code: int = 0, given: str = "", socket: bool = True) -> str:
         """Run a verb at the person's server; what it prints, on stderr if it fails."""
         where = ("--socket", str(self.person.socket)) if socket else ()
-        done = Place(self.home).run(verb, *where, *words, given=given.encode(), environ=self.environ)
+        done = self.place.run(verb, *where, *words, given=given.encode(), environ=self.environ)
         assert done.returncode == code, done
         return (done.stderr if code else done.stdout).decode()
-
-    def refused(self, verb: str, *words: str, code: int = FAILED, given: str = "") -> None:
-        """Run a verb that would change something of the person's: it says that it is not done, and what to do."""
-        happened, _, remedy = self.muxwire(verb, *words, code=code, given=given).partition("\n")
-        assert happened.startswith("muxwire: ")
-        assert remedy.startswith("  ")
 
 
 @pytest.fixture
@@ -67,14 +59,17 @@ def user() -> Iterator[User]:
         (home / ".bashrc").write_text("PS1='b$ '\n")
         person = Person(home, environ_of(home, runtime=home / "run"))
         try:
-            yield User(person, home)
+            yield User(person, Place(home))
         finally:
             person.end()
 
 
 @dataclass(frozen=True)
 class Call:
-    """A verb with its words: what it prints then has this in it; or it is refused with that code."""
+    """A verb with its words: what it prints then has this in it.
+
+    Or it would change something of the person's, and is refused with that code: it says so, and what to do.
+    """
 
     words: tuple[str, ...]
     prints: str = ""
@@ -82,10 +77,8 @@ class Call:
     refused: int = 0
 
     def __call__(self, user: User) -> None:
-        if self.refused:
-            user.refused(*self.words, code=self.refused, given=self.given)
-        else:
-            assert self.prints in user.muxwire(*self.words, given=self.given)
+        said = user.muxwire(*self.words, code=self.refused, given=self.given)
+        assert re.match(r"muxwire: .*\n  ", said) if self.refused else self.prints in said
 
 
 KEYS = ("wait", "-t", "one", "--idle", "0.3", "--timeout", "20")
@@ -141,10 +134,10 @@ def attach(user: User) -> None:
 
 
 def serve(user: User) -> None:
-    argv = ["serve", "--socket", str(user.person.socket)]
+    start = partial(start_muxwire, ["serve", "--socket", str(user.person.socket)], user.environ)
 
     async def use() -> None:
-        async with closing(ChildClient(partial(start_muxwire, argv, user.environ), user.home / "stderr")) as client:
+        async with closing(ChildClient(start, user.place.home / "stderr")) as client:
             await client.initialize()
             await client.done("list_tabs")
             await client.done("create_tab", name="ours")
@@ -155,22 +148,15 @@ def serve(user: User) -> None:
     anyio.run(use)
 
 
-def begun(verb: str, *words: str) -> Callable[[User], object]:
+def lasts(verb: str, *words: str) -> Callable[[User], object]:
     """A verb that lasts: it is ended once it has written a line."""
 
     def call(user: User) -> None:
-        argv = [sys.executable, "-m", "muxwire", verb, "--socket", str(user.person.socket), *words]
-        with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=user.environ) as lasting:
-            assert lasting.stdout is not None
+        with user.place.start(verb, "--socket", str(user.person.socket), *words, environ=user.environ) as lasting:
             assert lasting.stdout.readline()
             lasting.terminate()
 
     return call
-
-
-def elsewhere(verb: str, *words: str) -> Callable[[User], object]:
-    """A verb that acts on no server of the person's, though it is called within it."""
-    return lambda user: user.muxwire(verb, *words, socket=False)
 
 
 # A new verb is one that this says nothing of, and fails.
@@ -178,41 +164,31 @@ CALLS: dict[str, tuple[Callable[[User], object], ...]] = {
     **VERBS,
     "attach": (attach,),
     "serve": (serve,),
-    "observe": (begun("observe", "two"),),
-    "control": (begun("control", "two"),),
-    "web": (begun("web"),),
+    "observe": (lasts("observe", "two"),),
+    "control": (lasts("control", "two"),),
+    "web": (lasts("web"),),
 }
-CALLS_ELSEWHERE: dict[str, Callable[[User], object]] = {
-    "doctor": elsewhere("doctor"),
-    "demo": elsewhere("demo"),
-    "completion": elsewhere("completion", "bash"),
-    "help": elsewhere("help"),
-    "skill": elsewhere("skill"),
-    "version": elsewhere("version"),
-}
-
-
-def verbs() -> dict[str, Parser]:
-    """Every verb, with its parser."""
-    return dict(command_line().verbs)
+# What acts on no server of the person's, though it is called within it.
+CALLS_ELSEWHERE = {"doctor": (), "demo": (), "completion": ("bash",), "help": (), "skill": (), "version": ()}
 
 
 def test_which_verbs_can_act_on_a_persons_server() -> None:
-    able = {name for name, parser in verbs().items() if any("--socket" in one.option_strings for one in parser.taken)}
-    assert able == set(CALLS)
+    taken = {name: parser.taken for name, parser in command_line().verbs.items()}
+    assert {name for name in taken if any("--socket" in one.option_strings for one in taken[name])} == set(CALLS)
+    assert set(taken) - set(CALLS) == set(CALLS_ELSEWHERE)
 
 
 async def test_nothing_of_a_person_changes_by_what_acts_elsewhere(user: User) -> None:
     with anyio.fail_after(2 * SECONDS):
         await user.person.settled(set())
         before = user.person.everything(set())
-        for call in CALLS_ELSEWHERE.values():
-            await anyio.to_thread.run_sync(call, user)
+        for verb, words in CALLS_ELSEWHERE.items():
+            await anyio.to_thread.run_sync(partial(user.muxwire, verb, *words, socket=False))
         await user.person.alone()
         assert differences(before, user.person.everything(set())) == []
 
 
-@pytest.mark.parametrize("verb", [verb for verb in verbs() if verb not in CALLS_ELSEWHERE])
+@pytest.mark.parametrize("verb", CALLS)
 async def test_nothing_of_a_person_changes(user: User, verb: str) -> None:
     with anyio.fail_after(2 * SECONDS):
         used = {user.person.pane("work:one")}

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
 import muxwire
 from muxwire.cli.command_line import MODULES, command_line, verb_first
 from muxwire_client import whole
-
-SECONDS = 40
-
-
-def run(*arguments: str, home: Path, errors: str = "strict", **environ: str) -> subprocess.CompletedProcess[str]:
-    (home / "run").mkdir(mode=0o700, exist_ok=True)
-    return subprocess.run(
-        [sys.executable, "-m", "muxwire", *arguments],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        errors=errors,
-        timeout=SECONDS,
-        check=False,
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "XDG_RUNTIME_DIR": str(home / "run"), "LANG": "C.UTF-8"}
-        | environ,
-    )
+from tests.cli.user import Place
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["serve", "--nonsense"], ["demo", "more"]])
@@ -101,19 +81,18 @@ def test_every_help_ends_with_an_example_that_the_parser_takes() -> None:
         assert parser.parse_args(verb_first(rest)).verb == verb, example
 
 
-def test_help_and_version(tmp_path: Path) -> None:
-    listed = run("help", home=tmp_path)
-    assert (listed.returncode, listed.stdout) == (0, run("--help", home=tmp_path).stdout)
-    assert run("help", "run", home=tmp_path).stdout == run("run", "--help", home=tmp_path).stdout
-    assert run("version", home=tmp_path).stdout.startswith(f"muxwire {muxwire.__version__}, Python 3.")
-    assert f'"muxwire":"{muxwire.__version__}"' in run("version", "--json", home=tmp_path).stdout
+def test_help_and_version(place: Place) -> None:
+    assert place.ok("help") == place.ok("--help")
+    assert place.ok("help", "run") == place.ok("run", "--help")
+    assert place.ok("version").startswith(f"muxwire {muxwire.__version__}, Python 3.")
+    assert place.document("version", "--json")["muxwire"] == muxwire.__version__
 
 
 @pytest.mark.parametrize(
     "words", ["{}", "ls {}", "ls --name {}", "ls --{}", "snapshot {}", "new --cwd {}", "new --env {}", "help {}"]
 )
-def test_a_terminal_gets_no_order_from_an_argument_that_is_refused(words: str, tmp_path: Path) -> None:
-    done = run(*words.format("a\x1b[21t\x9b6n\a").split(" "), home=tmp_path)
+def test_a_terminal_gets_no_order_from_an_argument_that_is_refused(words: str, place: Place) -> None:
+    done = place.run(*words.format("a\x1b[21t\x9b6n\a").split(" "))
     assert done.returncode in (1, 2)
-    assert r"\x1b[21t\x9b6n" in done.stderr
-    assert not [sign for sign in done.stderr if not sign.isprintable() and sign != "\n"]
+    assert rb"\x1b[21t\x9b6n" in done.stderr
+    assert not [sign for sign in done.stderr.decode() if not sign.isprintable() and sign != "\n"]

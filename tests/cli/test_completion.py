@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import sys
 
 import anyio
 import pytest
@@ -12,6 +12,7 @@ from muxwire.cli.command_line import command_line
 from muxwire.cli.completion import candidates
 from tests.cli.caller import Caller
 from tests.cli.user import Place
+from tests.users import USER_PATH, needs, program
 
 # Seconds after which a key that had no effect is pressed again.
 AGAIN = 2.0
@@ -37,18 +38,13 @@ PRESSED = (
 
 @pytest.mark.parametrize("shell", LOAD)
 async def test_tab_at_a_prompt(place: Place, shell: str) -> None:
-    if not shutil.which(shell):
-        pytest.skip(f"needs {shell}")
+    needs(shell)
     place.run("kill", "--force", "target-tab")
     place.ok("new", "-n", "target-tab")
     (place.home / "only-folder").mkdir(exist_ok=True)
     (place.home / "only-file.cast").touch()
-    bin_folder = place.home / "bin"
-    bin_folder.mkdir(exist_ok=True)
-    script = bin_folder / "muxwire"
-    script.write_text(f'#!/bin/sh\nexec "{shutil.which("python", path=place.environ["PATH"])}" -m muxwire "$@"\n')
-    script.chmod(0o755)
-    environ = place.environ | {"PATH": f"{bin_folder}:{place.environ['PATH']}"}
+    script = program(place.home / "bin/muxwire", f'#!/bin/sh\nexec "{sys.executable}" -m muxwire "$@"\n')
+    environ = place.environ | {"PATH": f"{script.parent}:{USER_PATH}"}
     async with muxwire.open_terminals(environ=environ) as terminals:
         tab = await terminals.create_tab(shell=shell, cwd=place.home)
         loaded = await tab.execute(LOAD[shell], timeout=30)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import time
@@ -15,6 +14,7 @@ import pytest
 
 from muxwire.values import to_dict
 from muxwire.vt.cells import cell_rows, text_of
+from tests.cli.screen import a_tmux
 from tests.cli.user import SECONDS, Place
 
 
@@ -63,28 +63,21 @@ def played(place: Place, text: str, enough: Callable[[dict[str, Any]], bool]) ->
         else:
             data += content
     (place.home / "data").write_text(data)
-    tmux = ["tmux", "-u", "-S", str(place.home / "player"), "-f", os.devnull]
-    play = f"stty raw -echo; cat {place.home / 'data'}; exec sleep 1000"
-    begin = [*tmux, "new-session", "-d", "-x", str(columns), "-y", str(rows), play, ";", "set", "-g", "status", "off"]
-    subprocess.run(begin, env=place.environ, check=True)
-    look = [*tmux, "display-message", "-p", "#{cursor_x} #{cursor_y}", ";", "capture-pane", "-p", "-e", "-N"]
+    look = ("display-message", "-p", "#{cursor_x} #{cursor_y}", ";", "capture-pane", "-p", "-e", "-N")
     deadline = time.monotonic() + SECONDS
-    try:
+    with a_tmux(place.home, place.environ, "stty raw -echo; cat data; exec sleep 1000", columns, rows) as tmux:
         while True:
-            cursor, *printed = subprocess.run(look, capture_output=True, check=True).stdout.split(b"\n")[:-1]
+            cursor, *printed = subprocess.run([*tmux, *look], capture_output=True, check=True).stdout.split(b"\n")[:-1]
             cells = cell_rows(printed, columns)
             lines = [text_of(row) for row in cells]
             while lines and not lines[-1]:
                 del lines[-1]
-            x, y = map(int, cursor.split())
             styles = {(y, x): style for y, row in enumerate(cells) for x, cell in enumerate(row)
                       if (style := to_dict(cell.style))}  # fmt: skip
-            shown = {"lines": lines, "cursor": (x, y), "styles": styles}
+            shown = {"lines": lines, "cursor": tuple(map(int, cursor.split())), "styles": styles}
             if enough(shown) or time.monotonic() > deadline:
                 return shown
             time.sleep(0.05)
-    finally:
-        subprocess.run([*tmux, "kill-server"], check=False)
 
 
 COLOURS = r"printf '\033[1;31mred\033[0m \033[48;5;200mpink\033[0m \033[38;2;1;2;3;7mrgb\033[0m 漢字 é\n'; seq 3"

@@ -17,9 +17,10 @@ from muxwire.host.processes import listening_pid
 from muxwire.tmux import start as server_start
 from tests.cli.user import Place
 from tests.processes import gone
+from tests.users import with_tmux
 
 # A tmux that no server understands, as that of 3.6 and later is for one of 3.5a.
-NEWER = '#!/bin/sh\n[ "$1" = -V ] && echo "tmux 99.1" && exit\nexec sleep 1000\n'
+NEWER = '[ "$1" = -V ] && echo "tmux 99.1" && exit\nexec sleep 1000'
 # Nobody has to wait for as long as for a machine that swaps.
 SOON = 1.0
 
@@ -34,33 +35,17 @@ def nothing_runs(place: Place) -> Iterator[None]:
     place.leave()  # it may have been started where tmux is another one
 
 
-def program(folder: Path, text: str | None = None) -> dict[str, str]:
-    """A PATH on which tmux is a script, or a copy of the real one."""
-    folder.mkdir()
-    path = folder / "tmux"
-    if text is None:
-        shutil.copy(shutil.which("tmux") or "", path)
-    else:
-        path.write_text(text)
-        path.chmod(0o700)
-    return {"PATH": f"{folder}:/usr/bin:/bin"}
-
-
-def left(place: Place, name: str) -> list[str]:
-    """What of an instance lies around."""
-    homes = (place.home / "run" / "muxwire", place.home / "state")
-    return [str(entry) for home in homes for entry in home.glob(f"{name}*")]
-
-
 @pytest.mark.parametrize("deleted", [False, True], ids=["there", "deleted"])
 def test_after_an_upgrade_the_servers_own_program_is_used(place: Place, tmp_path: Path, deleted: bool) -> None:
-    first = place.run("run", "cd /usr; pwd", environ=program(tmp_path / "old"))
+    old = with_tmux(tmp_path / "old", "replaced by the next line")
+    shutil.copy(shutil.which("tmux") or "", tmp_path / "old/tmux")
+    first = place.run("run", "cd /usr; pwd", environ=old)
     assert (first.returncode, first.stdout) == (0, b"/usr\n")
     pid = listening_pid(place.socket())
     assert pid
     if deleted:
         (tmp_path / "old" / "tmux").unlink()
-    newer = program(tmp_path / "new", NEWER)
+    newer = with_tmux(tmp_path / "new", NEWER)
     place.leave()
     done = place.run("run", "pwd", environ=newer)
     assert (done.returncode, done.stdout) == (0, b"/usr\n")
@@ -78,7 +63,7 @@ def test_a_server_that_cannot_be_talked_to_says_why_and_can_be_ended(
     assert place.ok("run", "echo on") == "on\n"
     pid = listening_pid(place.socket())
     assert pid
-    newer = program(tmp_path / "new", NEWER)
+    newer = with_tmux(tmp_path / "new", NEWER)
     # Where there is no /proc, or it is not ours to look at.
     monkeypatch.setattr(server_start, "program_for", lambda *_: f"{tmp_path}/new/tmux")
     monkeypatch.setattr(server_start, "START_SECONDS", SOON)
@@ -115,4 +100,4 @@ def test_a_server_that_is_not_ours_says_so_and_can_be_ended(place: Place) -> Non
 def test_a_name_that_was_never_used_leaves_nothing(place: Place, verb: tuple[str, ...]) -> None:
     place.run(verb[0], "--name", "ghost", *verb[1:])
     place.ended("ghost")
-    assert left(place, "ghost") == []
+    assert not [*(place.home / "run/muxwire").glob("ghost*"), *(place.home / "state").glob("ghost*")]

@@ -6,14 +6,14 @@ import json
 import os
 import re
 import select
-import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.user import Place
+from tests.users import needs
 
 
 @pytest.fixture
@@ -91,8 +91,7 @@ def test_run_is_exact(place: Place, tab: str) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "dash"])
 def test_several_words_are_run_as_they_are(place: Place, shell: str) -> None:
-    if not shutil.which(shell):
-        pytest.skip(f"needs {shell}")
+    needs(shell)
     window = place.ok("new", "--shell", shell).strip()
     words = ["a b", "*", "$HOME", "it's", "back\\slash", "\\'", '"', "", "-n", "ü"]
     printed = place.ok("run", "-t", window, "--", "/usr/bin/printf", "<%s>\n", *words)
@@ -216,8 +215,7 @@ def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_c
     assert set(found) == {"error"}
     assert set(found["error"]) == {"code", "message", "remedy"}
     assert found["error"]["code"] == code
-    assert found["error"]["message"]
-    assert found["error"]["remedy"]
+    assert all(found["error"].values())
     spoken = place.run(*(word for word in arguments if word != "--json"))
     assert (spoken.returncode, spoken.stdout) == (exit_code, b"")
     assert f"muxwire: {found['error']['message']}\n  {found['error']['remedy']}\n" in spoken.stderr.decode()
@@ -225,23 +223,15 @@ def test_one_shape_of_error(place: Place, tab: str, arguments: list[str], exit_c
     assert not re.search(r"list_tabs|create_tab|send_keys|stop_process", spoken.stderr.decode())
 
 
-def print_there(place: Place, tabs: Iterable[str], text: bytes) -> Callable[[], None]:
-    """How to have tabs print something without a verb: each takes a quarter of a second, and few would do."""
-    terminals = [Path(place.ok("run", "-t", tab, "tty").strip()) for tab in tabs]
-
-    def write() -> None:
-        for terminal in terminals:
-            terminal.write_bytes(text)
-        time.sleep(0.05)
-
-    return write
+# These print something in a tab without a verb, each of which takes a quarter of a second.
 
 
 def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
-    ring = print_there(place, [tab], b"\a\033]2;a title\a")
+    terminal = Path(place.ok("run", "-t", tab, "tty").strip())
     with place.start("watch", "--json", "-t", tab, "--kind", "bell", "--kind", "title", "--count", "2") as watching:
         while watching.poll() is None:  # until it has begun nobody knows what it misses
-            ring()
+            terminal.write_bytes(b"\a\033]2;a title\a")
+            time.sleep(0.05)
         found = [json.loads(line) for line in watching.stdout]
     assert len(found) == 2
     assert watching.returncode == 0
@@ -251,12 +241,12 @@ def test_events_are_printed_as_they_happen(place: Place, tab: str) -> None:
 
 @pytest.mark.parametrize("kinds", [(), ("--kind", "bell")])
 def test_watch_ends_with_its_tabs(place: Place, tab: str, kinds: tuple[str, ...]) -> None:
-    ring = print_there(place, [tab], b"\a")
+    terminal = Path(place.ok("run", "-t", tab, "tty").strip())
     with place.start("watch", "--json", "-t", tab, *kinds) as watching:
         rung = b""
         while b'"bell"' not in rung:  # until it has begun nobody knows what it misses
-            ring()
-            rung = watching.stdout.readline() if select.select([watching.stdout], [], [], 0)[0] else b""
+            terminal.write_bytes(b"\a")
+            rung = watching.stdout.readline() if select.select([watching.stdout], [], [], 0.05)[0] else b""
         place.ok("kill", "-f", tab)
         left = [json.loads(line)["kind"] for line in watching.stdout]
     assert watching.returncode == 0

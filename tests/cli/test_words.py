@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
 from contextlib import suppress
 
 from muxwire.cli.display import Display
@@ -83,11 +82,9 @@ def test_kill_without_a_tab_leaves_all(place: Place) -> None:
 def test_an_empty_instance_says_so_and_what_makes_a_tab(place: Place) -> None:
     place.ok("new", "--name", "nothing")
     place.ok("kill", "--name", "nothing", "@1", "--force")
-    done = subprocess.run(
-        place.argv("--name", "nothing", "ls"), env=place.environ, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "muxwire: there is no tab in the instance nothing\n  muxwire new makes one\n"
+    done = place.run("--name", "nothing", "ls")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert done.stderr == b"muxwire: there is no tab in the instance nothing\n  muxwire new makes one\n"
     assert place.document("--name", "nothing", "ls", "--json")["tabs"] == []
     place.ok("kill", "--name", "nothing", "--all")
 

@@ -82,7 +82,7 @@ class Place:
         return subprocess.CompletedProcess(started.args, started.returncode, out, err)
 
     @contextmanager
-    def start(self, *arguments: str, **options: Any) -> Iterator[Any]:
+    def start(self, *arguments: str, environ: Mapping[str, str] | None = None, **options: Any) -> Iterator[Any]:
         """Start `muxwire` with pipes (`subprocess.Popen`), in a fork too; it is killed at the end if it still runs."""
         usual: dict[str, Any] = {
             "stdin": subprocess.DEVNULL,
@@ -90,7 +90,7 @@ class Place:
             "stderr": subprocess.PIPE,
             "cwd": self.home,
         }
-        with start_muxwire(arguments, self.environ, **usual | options) as started:
+        with start_muxwire(arguments, self.environ | dict(environ or {}), **usual | options) as started:
             try:
                 yield started
                 started.wait(SECONDS)

@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import anyio
 import anyio.to_thread
@@ -99,7 +100,6 @@ async def test_a_line_that_was_taken_while_no_process_was_there(tmp_path: Path, 
         assert line.command == "true"
         assert "(exit 6)" in (await terminals.stream_logs(tab.key, from_byte=0, strip_ansi=True)).chunk
         await (await terminals.tab(tab.key)).close(force=True)
-    end(terminals)
 
 
 def _spooled(state: Path, text: re.Pattern[bytes]) -> None:
@@ -117,12 +117,6 @@ async def test_no_journal_for_who_wants_none(tmp_path: Path, environ: dict[str, 
         await tab.execute("true")
         assert await terminals.history() == ()
     assert not list((tmp_path / "off").rglob("history*"))
-
-
-def end(terminals: muxwire.Terminals) -> None:
-    """End the tmux server of a named instance, which outlives us."""
-    socket = str(terminals.folders.socket_path)
-    subprocess.run(["tmux", "-S", socket, "kill-server"], check=True, capture_output=True)
 
 
 def journal(home: Path) -> tuple[History, list[Callable[[], Awaitable[object]]]]:
@@ -160,11 +154,7 @@ async def test_a_full_disk_costs_lines_only(tmp_path: Path, monkeypatch: pytest.
         )
         note(written, "torn")
         await written.flush()
-
-        def full(_descriptor: int, _data: bytes) -> int:
-            raise OSError(28, "No space left on device")
-
-        patch.setattr("muxwire.logs.segments.os.write", full)
+        patch.setattr("muxwire.logs.segments.os.write", Mock(side_effect=OSError(28, "No space left on device")))
         note(written, "lost")
         await written.flush()
     note(written, "b")

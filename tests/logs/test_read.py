@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,7 @@ from muxwire.errors import InvalidArgument
 from muxwire.host.patterns import Pattern
 from muxwire.logs import grep as log_grep, read as log_read
 from muxwire.logs.grep import Search, last_matches
-from muxwire.logs.read import (
-    View,
-    last_lines,
-    read_range,
-    read_raw,
-)
+from muxwire.logs.read import LogPiece, View, last_lines, read_range, read_raw
 from muxwire.results import LogMatch, LogTail
 from muxwire.shell.visible import visible, visible_range
 from muxwire.vt.text import strip_ansi
@@ -70,6 +66,15 @@ def seen_lines(log: bytes) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", seen)
 
 
+def pieces(path: Path, size: int, view: View) -> Iterator[LogPiece]:
+    """What one reads who reads on until there is no more to be shown."""
+    piece = LogPiece(b"", 0, 0, False, 0)
+    while not piece.eof:
+        before, piece = piece, read_range(path, piece.next_offset, size, view)
+        assert piece.eof or piece.next_offset > before.next_offset
+        yield piece
+
+
 @pytest.mark.usefixtures("small_blocks")
 @on_a_file
 @given(log=LOGS, lines=st.integers(0, 8))
@@ -88,14 +93,7 @@ def test_the_last_lines(path: Path, log: bytes, lines: int) -> None:
 def test_pieces_of_a_closed_log(path: Path, log: bytes, start: int, size: int) -> None:
     path.write_bytes(log)
     view = View(final=True)
-    data = b""
-    offset = 0
-    while offset < len(log):
-        piece = read_range(path, offset, size, view)
-        assert piece.next_offset > offset
-        data += piece.data
-        offset = piece.next_offset
-    assert data == visible(log)
+    assert b"".join(piece.data for piece in pieces(path, size, view)) == visible(log)
     assert read_range(path, len(log) + start, size, view).data == b""
     assert read_raw(path, start, start + size) == log[start : start + size]
 
@@ -116,15 +114,9 @@ def test_the_end_of_a_growing_log(path: Path, log: bytes, shown: str) -> None:
 
 def test_eof_is_when_no_more_can_be_shown(path: Path) -> None:
     path.write_bytes("a⛄\r\n$ ".encode())
-    offset = 0
-    pieces = []
-    for _ in range(4):
-        piece = read_range(path, offset, 2, View(typed_from=7))
-        pieces.append((piece.data.decode(), piece.eof))
-        offset = piece.next_offset
-    assert pieces == [("a", False), ("⛄", False), ("\r\n", False), ("$", True)]
-    assert read_range(path, offset, 2, View(typed_from=7)) == log_read.LogPiece(b"", 7, 8, True, 0)
-    assert read_range(path, offset, 2, VIEW) == log_read.LogPiece(b" ", 8, 8, True, 0)
+    assert [piece.data.decode() for piece in pieces(path, 2, View(typed_from=7))] == ["a", "⛄", "\r\n", "$"]
+    assert read_range(path, 7, 2, View(typed_from=7)) == LogPiece(b"", 7, 8, True, 0)
+    assert read_range(path, 7, 2, VIEW) == LogPiece(b" ", 8, 8, True, 0)
 
 
 def test_a_line_without_end_is_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,15 +133,9 @@ def test_several_holes(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:20] + b"tail" + bytes(4))
     assert last_lines(path, 10, VIEW).content == "one\ntwo\ntail"
     assert last_lines(path, 2, VIEW) == LogTail("two\ntail", 2, True, 28)
-    pieces = []
-    offset = dropped = 0
-    for _ in range(4):
-        piece = read_range(path, offset, 100, VIEW)
-        pieces.append((piece.data, piece.eof))
-        offset = piece.next_offset
-        dropped += piece.dropped
-    assert pieces == [(b"one\n", False), (b"two\n", False), (b"tail", False), (b"", True)]
-    assert dropped == 16
+    found = list(pieces(path, 100, VIEW))
+    assert [piece.data for piece in found] == [b"one\n", b"two\n", b"tail", b""]
+    assert sum(piece.dropped for piece in found) == 16
 
 
 def test_a_mark_is_not_looked_for_across_a_hole(path: Path) -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +46,6 @@ class Agent(RawClient):
 
     async def shell(self, command: str, **arguments: object) -> str:
         return str((await self.done("execute_command", command=command, **arguments))["output"])
-
-
-def heed_interrupts() -> None:
-    """In a child: whoever runs the tests in the background has SIGINT ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class User:
@@ -92,19 +88,13 @@ class User:
         """Start `muxwire` as an installed program."""
         usual: dict[str, Any] = {
             "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "cwd": self.home,
-            "env": self.environ, "preexec_fn": heed_interrupts,
+            "env": self.environ,
+            # Whoever runs the tests in the background has SIGINT ignored.
+            "preexec_fn": partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         }  # fmt: skip
-        process = subprocess.Popen([*PROGRAM, *words], **usual | options)
-        self._stack.callback(self._end, process)
+        process = self._stack.enter_context(subprocess.Popen([*PROGRAM, *words], **usual | options))
+        self._stack.callback(process.kill)
         return process
-
-    @staticmethod
-    def _end(process: subprocess.Popen[bytes]) -> None:
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout, process.stderr):
-            if stream is not None:
-                stream.close()
 
     @asynccontextmanager
     async def agent(

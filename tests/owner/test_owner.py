@@ -12,6 +12,7 @@ import signal
 import socket
 import stat
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -21,7 +22,7 @@ import pytest
 from muxwire.client.watchdog import rows_of
 from muxwire.owner.server import Owner, listen
 from tests.owner.conftest import NAME, User
-from tests.processes import gone
+from tests.processes import gone, line_of
 from tests.stages.sandbox import BIND, forbid_sockets
 
 if TYPE_CHECKING:
@@ -145,11 +146,8 @@ async def test_it_holds_nothing_of_its_starter_open(user: User) -> None:
 
 async def test_a_low_soft_limit_of_files_is_raised(user: User) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-
-    def prepare() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard))
-
-    async with user.agent(preexec_fn=prepare) as agent:
+    lower = partial(resource.setrlimit, resource.RLIMIT_NOFILE, (100, hard))
+    async with user.agent(preexec_fn=lower) as agent:
         await agent.shell("true")
         limits = Path(f"/proc/{user.owner}/limits").read_text()
     (files,) = (line.split() for line in limits.splitlines() if line.startswith("Max open files"))
@@ -278,15 +276,9 @@ async def test_a_wrong_command_line_is_explained_by_the_client(user: User) -> No
 @pytest.mark.skipif(os.getuid() != 0, reason="to become another user")
 async def test_another_user_cannot_connect(user: User) -> None:
     async with user.agent():
-
-        def as_nobody() -> None:
-            os.setgid(65534)
-            os.setuid(65534)
-
         connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
-        done = subprocess.run(
-            ["python3", "-c", connect, str(user.path)], preexec_fn=as_nobody, capture_output=True, check=False
-        )
+        argv = ["python3", "-c", connect, str(user.path)]
+        done = subprocess.run(argv, user=65534, group=65534, capture_output=True, check=False)
         assert b"PermissionError" in done.stderr
 
 
@@ -302,8 +294,7 @@ async def test_a_socket_of_another_user_is_not_spoken_to(user: User) -> None:
         "print(there.accept()[0].recv(10))\n"
     )
     with subprocess.Popen(["python3", "-c", listen, str(user.path)], stdout=subprocess.PIPE) as other:
-        assert other.stdout is not None
-        other.stdout.readline()
+        await line_of(other)
         async with user.agent() as agent:
             assert await agent.shell("echo by itself") == "by itself\n"
-        assert other.stdout.read() == b"b''\n"
+        assert other.communicate()[0] == b"b''\n"

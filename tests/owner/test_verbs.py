@@ -13,6 +13,7 @@ import anyio.to_thread
 import pytest
 
 from tests.owner.conftest import NAME, PROGRAM, User
+from tests.processes import line_of
 
 SECONDS = 50
 
@@ -58,8 +59,7 @@ async def test_an_owner_that_is_killed_is_told_and_the_next_verb_goes_on(user: U
     process = user.start(
         "run", "--name", NAME, "-t", tab, "echo begun; until [ -e gate ]; do sleep 0.05; done; (exit 5)"
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"begun\n"
+    assert await line_of(process) == b"begun\n"
     os.kill(user.owner, signal.SIGKILL)
     _, err = process.communicate(timeout=SECONDS)
     assert process.returncode == 126

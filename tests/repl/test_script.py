@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from muxwire.client.client import RECEIVED, SENT
 from muxwire.repl.transcript import Record, read
 from tests.forked import run_muxwire
-
-Script = Callable[..., subprocess.CompletedProcess[str]]
+from tests.repl.conftest import Script
 
 
 def test_a_command_comes_back_with_number_flags_and_time(script: Script) -> None:

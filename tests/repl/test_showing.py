@@ -37,33 +37,8 @@ def events_of(*lines: bytes) -> list[Event]:
     return events_in(received(*lines))
 
 
-def typed(line: bytes, *answers: bytes) -> list[Record]:
-    """A line that was typed, with its answers and the sentinel's."""
-    end = [b"%begin 9 99 1", SENTINEL, b"%end 9 99 1"]
-    return [Record(SENT, line), Record(SENT, b"display-message -p " + SENTINEL), *received(*answers, *end)]
-
-
 def shown(*lines: bytes) -> list[str]:
     return [plain(line) for event in events_of(*lines) for line in lines_of(event, 0.0)]
-
-
-async def written_by(session: Session, lines: list[str], path: Path) -> list[str]:
-    """What is written where a recording is shown."""
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(session.printer.run)
-        await play(session, str(path))
-        await session.printer.flushed()
-        tasks.cancel_scope.cancel()
-    return lines
-
-
-def session_and_lines() -> tuple[Session, list[str]]:
-    lines: list[str] = []
-
-    async def write(written: list[Line]) -> None:
-        lines.extend(map(plain, written))
-
-    return Session(Printer(write, pause=0)), lines
 
 
 def test_output_is_decoded_and_harmless() -> None:
@@ -164,10 +139,21 @@ async def test_lines_keep_their_order_and_what_is_left_out_is_counted_there() ->
 
 
 async def test_what_was_typed_is_always_answered_and_its_sentinel_never_shown(tmp_path: Path) -> None:
-    records = typed(b"x ; y", b"%begin 7 8 1", b"one\x1b", b"%end 7 8 1", b"%begin 7 9 1", b"%error 7 9 1")
-    (tmp_path / "made.ctl").write_bytes(written(records))
-    session, lines = session_and_lines()
+    answers = received(
+        b"%begin 7 8 1", b"one\x1b", b"%end 7 8 1", b"%begin 7 9 1", b"%error 7 9 1",
+        b"%begin 9 99 1", SENTINEL, b"%end 9 99 1",
+    )  # fmt: skip
+    path, lines = tmp_path / "made.ctl", list[str]()
+    path.write_bytes(written([Record(SENT, b"x ; y"), Record(SENT, b"display-message -p " + SENTINEL), *answers]))
+
+    async def write(written: list[Line]) -> None:
+        lines.extend(map(plain, written))
+
+    session = Session(Printer(write, pause=0))
     session.filter = Filter().changed(["%7"])
-    assert (await written_by(session, lines, tmp_path / "made.ctl"))[:-1] == [
-        "one\\e", "-- block 8, flags 1, %end", "-- block 9, flags 1, %error",
-    ]  # fmt: skip
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(session.printer.run)
+        await play(session, str(path))
+        await session.printer.flushed()
+        tasks.cancel_scope.cancel()
+    assert lines[:-1] == ["one\\e", "-- block 8, flags 1, %end", "-- block 9, flags 1, %error"]

@@ -93,14 +93,10 @@ class Page(Answer):
         await super().send(message)
         *lines, self.body = self.body.split(b"\n")
         for line in lines:
-            self._take(line.decode())
-
-    def _take(self, line: str) -> None:
-        told = json.loads(line)
-        if "frame" in told:
-            self.shown = read(self.shown, line)
-        for name in ("you", "control", "tabs"):
-            if name in told:
+            told = json.loads(line)
+            if "frame" in told:
+                self.shown = read(self.shown, line.decode())
+            for name in {"you", "control", "tabs"} & set(told):
                 setattr(self, name, told[name])
 
     async def post(self, path: str, **given: object) -> Answer:
