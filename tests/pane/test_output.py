@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,12 @@ from muxwire.pane.stream import PART, PaneStream
 from muxwire.shell.execution import Ending, Execution
 
 ECHO, OUTPUT = b"line\r\n", b"one\r\ntwo"
+
+
+@pytest.fixture
+async def stream(tmp_path: Path) -> AsyncIterator[PaneStream]:
+    async with LogStore() as store:
+        yield PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
 
 
 @pytest.mark.parametrize(
@@ -31,19 +38,17 @@ ECHO, OUTPUT = b"line\r\n", b"one\r\ntwo"
     ],
 )
 async def test_the_output_of_a_command_in_every_phase(
-    tmp_path: Path, begun: bool, written: bytes, ending: Ending, found: bytes
+    stream: PaneStream, begun: bool, written: bytes, ending: Ending, found: bytes
 ) -> None:
-    async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
-        stream.feed(b"before" + ECHO)
-        command = Execution(command_id="", command=b"", prompt_seq=1, typed_at=len(b"before"), typed_time=1.0)
-        if begun:
-            command.start(stream.end, 2.0)
-        stream.feed(written)
-        if ending:
-            command.finish(ending, 3.0, end=stream.end, exit_code=None)
-        begin, end = output_range(command, stream, None)
-        assert stream.ring.read(begin, end) == found
+    stream.feed(b"before" + ECHO)
+    command = Execution(command_id="", command=b"", prompt_seq=1, typed_at=len(b"before"), typed_time=1.0)
+    if begun:
+        command.start(stream.end, 2.0)
+    stream.feed(written)
+    if ending:
+        command.finish(ending, 3.0, end=stream.end, exit_code=None)
+    begin, end = output_range(command, stream, None)
+    assert stream.ring.read(begin, end) == found
 
 
 @pytest.mark.parametrize(
@@ -88,36 +93,32 @@ ID = b"0123456789abcdef"
         (b"\x1b[H", True),
     ],
 )
-async def test_what_shows_nothing_breaks_no_silence(tmp_path: Path, written: bytes, shows: bool) -> None:
-    async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
-        stream.feed(b"> ")
-        end, spoken = stream.shown_end, stream.last_output
-        stream.feed(written)
-        assert (stream.shown_end > end, stream.last_output > spoken) == (shows, shows)
-        stream.lose(9, reason="a test")
-        assert stream.shown_end == stream.end
-        await stream.log.flushed()
+async def test_what_shows_nothing_breaks_no_silence(stream: PaneStream, written: bytes, shows: bool) -> None:
+    stream.feed(b"> ")
+    end, spoken = stream.shown_end, stream.last_output
+    stream.feed(written)
+    assert (stream.shown_end > end, stream.last_output > spoken) == (shows, shows)
+    stream.lose(9, reason="a test")
+    assert stream.shown_end == stream.end
+    await stream.log.flushed()
 
 
 @pytest.mark.parametrize("drawn", [b"", b"\x1b[?1049h~\r\n~\x1b[?1049l"], ids=["lines", "a screen"])
 async def test_an_output_after_a_line_on_the_other_screen_is_not_taken_for_drawn_there(
-    tmp_path: Path, drawn: bytes
+    stream: PaneStream, tmp_path: Path, drawn: bytes
 ) -> None:
     """Up to the next change of screens all was left out: the end of a wait began later than it should."""
-    async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
-        stream.feed(b"$ ls\r\n" + HIDDEN % (ID, ID, ID))
-        begin = stream.end
-        stream.feed(b"one\r\n" + drawn + b"two\r\n")
-        for first in (begin, begin - 1, begin - len(ID)):
-            assert (await shown_text(stream, first, stream.end, (80, 24))).text == "one\ntwo\n"
-        await stream.log.flushed()
-        view = View()
-        assert read_readable(tmp_path / "pane.log", begin, 1000, view).data == b"one\ntwo\n"
-        with LogFileReader(tmp_path / "pane.log") as log:
-            inside = begin - len(b"\x1b[?1049l") - 3 * len(ID)
-            assert [is_alternate(log, offset, view) for offset in (6, inside, begin)] == [False, False, False]
+    stream.feed(b"$ ls\r\n" + HIDDEN % (ID, ID, ID))
+    begin = stream.end
+    stream.feed(b"one\r\n" + drawn + b"two\r\n")
+    for first in (begin, begin - 1, begin - len(ID)):
+        assert (await shown_text(stream, first, stream.end, (80, 24))).text == "one\ntwo\n"
+    await stream.log.flushed()
+    view = View()
+    assert read_readable(tmp_path / "pane.log", begin, 1000, view).data == b"one\ntwo\n"
+    with LogFileReader(tmp_path / "pane.log") as log:
+        inside = begin - len(b"\x1b[?1049l") - 3 * len(ID)
+        assert [is_alternate(log, offset, view) for offset in (6, inside, begin)] == [False, False, False]
 
 
 @pytest.mark.parametrize("split", range(len(b"\x1b[?1049h") + 1))
@@ -154,27 +155,25 @@ def test_equal_lines_are_told_once_where_a_text_is_too_long(text: str, most: int
     assert cut_middle(text, most, 0, len(text) + text.count("\n")) == told.replace("NOTE", note)
 
 
-async def test_what_is_lost_is_not_said_to_be_all_that_is_lost_where_the_middle_was_left_out(tmp_path: Path) -> None:
+async def test_what_is_lost_is_not_said_to_be_all_where_the_middle_was_left_out(
+    stream: PaneStream,
+) -> None:
     lines = b"line\r\n" * 1000
-    async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
-        stream.lose(50_000)
-        stream.feed(lines)
-        how = Reading(readable=False, drawing=True, since=0)
-        clipped = await read_output(stream, 0, stream.end, how, max_chars=200)
-        whole = await read_output(stream, 0, stream.end, how, max_chars=None)
+    stream.lose(50_000)
+    stream.feed(lines)
+    how = Reading(readable=False, drawing=True, since=0)
+    clipped = await read_output(stream, 0, stream.end, how, max_chars=200)
+    whole = await read_output(stream, 0, stream.end, how, max_chars=None)
     assert (whole.lost_bytes, whole.omitted_bytes, lost_words(whole)[:12]) == (50_000, 0, "50000 bytes ")
     assert lost_words(clipped).startswith("at least ")
     assert "has what is left of them" in clipped.text
     assert 0 < clipped.lost_bytes <= 50_000
 
 
-async def test_the_rest_of_an_output_goes_on_with_its_line(tmp_path: Path) -> None:
+async def test_the_rest_of_an_output_goes_on_with_its_line(stream: PaneStream) -> None:
     """What was read before it is known, and where the beginning of that line was drawn over."""
-    async with LogStore() as store:
-        stream = PaneStream(store.open(tmp_path / "pane.log"), lambda *_: None)
-        stream.feed(b"x\r\n10 %")
-        begin = stream.end
-        stream.feed(b"\r20 %\r30 %\r\n")
-        rest = await read_output(stream, begin, stream.end, Reading(readable=True, since=0), max_chars=None)
+    stream.feed(b"x\r\n10 %")
+    begin = stream.end
+    stream.feed(b"\r20 %\r30 %\r\n")
+    rest = await read_output(stream, begin, stream.end, Reading(readable=True, since=0), max_chars=None)
     assert rest.text == "\n30 %\n"

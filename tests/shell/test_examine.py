@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
@@ -37,28 +38,26 @@ def asks(world: World) -> None:
     world.runs("cat", "line")
 
 
-def asks_while_some_is_missing(world: World) -> None:
-    asks(world)
-    world.stream.rejoining = True
-
-
 def asks_inside(world: World) -> None:
     world.runs("ssh", hidden=True)
     world.write(b"Go on? ")
 
 
 @pytest.mark.parametrize(
-    ("prepare", "found"),
+    ("prepare", "rejoining", "found"),
     [
-        pytest.param(lambda w: None, "", id="it works"),
-        pytest.param(asks, "interactive", id="it reads"),
-        pytest.param(asks_inside, "", id="what reads like a question, just now"),
-        pytest.param(asks_while_some_is_missing, "", id="some of its output is missing"),
+        pytest.param(lambda w: None, False, "", id="it works"),
+        pytest.param(asks, False, "interactive", id="it reads"),
+        pytest.param(asks_inside, False, "", id="what reads like a question, just now"),
+        pytest.param(asks, True, "", id="some of its output is missing"),
     ],
 )
-def test_what_runs_waits_where_the_kernel_says_so(prepare: Callable[[World], None], found: str) -> None:
+def test_what_runs_waits_where_the_kernel_says_so(
+    prepare: Callable[[World], None], rejoining: bool, found: str
+) -> None:
     world, ran = running()
     prepare(world)
+    world.stream.rejoining = rejoining
     assert world.run(world.examiner.examined(ran)) == found
     assert ran.waits_at(world.stream.end) == (found == "interactive")
 
@@ -72,30 +71,20 @@ def test_a_question_that_cannot_be_seen_into_is_told_once() -> None:
     assert world.run(world.examiner.awaits_input()) == "silent"
 
 
-def test_what_tmux_has_not_sent_yet_may_say_otherwise() -> None:
-    """A claim needs proof: between the look and the answer of tmux the command may have ended."""
+@pytest.mark.parametrize("goes_on", [lambda w: w.write(b"more"), lambda w: w.runs("make")], ids=["writes", "runs"])
+def test_what_has_changed_meanwhile_is_no_proof(goes_on: Callable[[World], None]) -> None:
+    """A claim needs proof: between the look and the answer of tmux the command may have ended, or have gone on."""
     world, ran = running()
     asks(world)
 
-    def writes(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        world.write(b"more")
+    def answers(_: tuple[str, ...]) -> tuple[bytes, ...]:
+        goes_on(world)
         return ()
 
-    world.submitted = writes
+    world.submitted = answers
     assert world.run(world.examiner.examined(ran)) == ""
+    asks(world)
     assert world.run(world.examiner.awaits_input()) == ""
-
-
-def test_what_has_changed_meanwhile_is_no_proof() -> None:
-    world, ran = running()
-    asks(world)
-
-    def goes_on(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        world.runs("make")
-        return ()
-
-    world.submitted = goes_on
-    assert world.run(world.examiner.examined(ran)) == ""
 
 
 @pytest.mark.parametrize(("late", "found"), [(0.2, ""), (60.0, "interactive")])
@@ -113,21 +102,12 @@ def test_a_shell_that_reads_may_be_at_a_prompt_of_which_nothing_has_come_yet(lat
 def test_a_tmux_that_does_not_answer_proves_nothing(failure: MuxwireError) -> None:
     world, ran = running()
     asks(world)
-
-    def fails(_: tuple[str, ...]) -> tuple[bytes, ...]:
-        raise failure
-
-    world.submitted = fails
+    world.submitted = Mock(side_effect=failure)
     with suppress(TmuxSilent):
         assert world.run(world.examiner.examined(ran)) == ""
     assert not ran.waits_at(world.stream.end)
     world.submitted, world.reachable = lambda _: (), False
     assert world.run(world.examiner.examined(ran)) == ""
-
-
-def ends(world: World, ran: Execution) -> None:
-    world.ends(ran)
-    world.time += 1.0
 
 
 @pytest.mark.parametrize(
@@ -137,7 +117,7 @@ def ends(world: World, ran: Execution) -> None:
         pytest.param(lambda w, ran: w.write(b"more"), False, id="it has just written"),
         pytest.param(lambda w, ran: ran.asks(w.stream.end, "a line of input"), False, id="it waits, as was said"),
         pytest.param(lambda w, ran: ran.fell_silent(w.stream.end), False, id="it is silent, as was said"),
-        pytest.param(ends, False, id="it has ended"),
+        pytest.param(lambda w, ran: w.ends(ran) or w.naps(1.0), False, id="it has ended"),
     ],
 )
 def test_a_result_looks_at_what_may_wait_and_was_not_told(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -45,7 +46,7 @@ SIMPLE = {
 }
 
 
-LETTERS = {
+LETTERS: dict[type[Any], str] = {
     PromptStart: "P", LineAccepted: "C", OutputStart: "S", CommandFinished: "E", PostExec: "D", ShellExited: "X",
     ProbeReply: "H", EchoStart: "B", EchoEnd: "T", ShellNote: "N",
 }  # fmt: skip
@@ -53,12 +54,6 @@ VALUES = {
     "B": (NAME, 1), "C": (NAME, 7), "D": (NAME, 7, 1), "S": (NAME,), "X": (NAME, 130), "H": (NAME, True, 130),
     "T": (NAME,), "N": (NAME, 2),
 }  # fmt: skip
-
-
-def typed(kind: str, values: tuple[object, ...], begin: int, end: int) -> Mark:
-    """The mark of that letter."""
-    made: Mark = next(mark for mark, letter in LETTERS.items() if letter == kind)(begin, end, *values)
-    return made
 
 
 def simple(kind: str) -> bytes:
@@ -90,7 +85,8 @@ def kinds(data: bytes) -> str:
 @pytest.mark.parametrize("kind", SIMPLE)
 def test_simple_mark(kind: str) -> None:
     data = b"before" + simple(kind) + b"after"
-    assert scan(data, start=100) == [typed(kind, VALUES[kind], 106, 106 + len(simple(kind)))]
+    made = next(mark for mark, letter in LETTERS.items() if letter == kind)
+    assert scan(data, start=100) == [made(106, 106 + len(simple(kind)), *VALUES[kind])]
 
 
 def test_a_probe_tells_fish_from_others() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from contextlib import suppress
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies
@@ -13,13 +14,13 @@ from muxwire.errors import ConnectionClosed, MuxwireError, TabUnavailable, TmuxS
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, START_TIMEOUT, ForegroundShell
-from muxwire.shell.look import Judgement, TtyModes
+from muxwire.shell.look import Judgement, TtyModes, Waiting
 from muxwire.shell.marks import ID_RANDOM, own_id
 from muxwire.shell.nesting import PROBE_TIMEOUT
 from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX
 from muxwire.shell.ready import INTERRUPT_SECONDS, UNEXAMINED_SECONDS
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc
-from tests.shell.world import NEVER, Over, World, at_prompt
+from tests.shell.world import Over, World, at_prompt
 
 # A call's own timeout, longer than whatever is decided earlier.
 PATIENT = 10.0
@@ -135,40 +136,28 @@ def test_a_command_is_refused_once_waiting_is_no_use(
     assert world.looks <= 100 * max(seconds, 1.0)  # with a wait between two
 
 
-def test_a_shell_that_starts_is_waited_for_longer_than_a_call() -> None:
+@pytest.mark.parametrize(("timeout", "comes"), [(0.5, START_TIMEOUT - 1), (4 * START_TIMEOUT, 3 * START_TIMEOUT)])
+def test_a_shell_that_starts_is_waited_for_longer_than_a_call(timeout: float, comes: float) -> None:
     world = World()
     world.runs("bash")
-    world.later(START_TIMEOUT - 1, world.comes_back)
-    assert reached(world, 0.5).level == 1
+    world.later(comes, world.comes_back)
+    assert reached(world, timeout).level == 1
+
+
+@pytest.mark.parametrize(("timeout", "waits"), [(0.5, ""), (4 * START_TIMEOUT, "line")])
+def test_a_shell_that_does_not_start_is_refused_as_is_one_that_asks(timeout: float, waits: Waiting) -> None:
     world = World()
-    world.runs("bash")
+    world.runs("bash", waits)
     with pytest.raises(TabUnavailable):
-        reached(world, 0.5)
+        reached(world, timeout)
     assert START_TIMEOUT <= world.time < START_TIMEOUT + 1
 
 
-def test_a_shell_that_starts_is_waited_for_as_long_as_the_call_gives_unless_it_asks() -> None:
-    world = World()
-    world.runs("bash")
-    world.later(3 * START_TIMEOUT, world.comes_back)
-    assert reached(world, 4 * START_TIMEOUT).level == 1
-    world = World()
-    world.runs("bash", "line")
-    with pytest.raises(TabUnavailable):
-        reached(world, 4 * START_TIMEOUT)
-    assert START_TIMEOUT <= world.time < START_TIMEOUT + 1
-
-
-def just_started() -> World:
+def test_a_shell_that_shows_no_mark_is_examined_after_a_moment() -> None:
     world = World()
     world.started_at = world.time
     world.runs("bash")
     world.later(UNEXAMINED_SECONDS / 3, lambda: world.write(b"motd\r\n"))
-    return world
-
-
-def test_a_shell_that_shows_no_mark_is_examined_after_a_moment() -> None:
-    world = just_started()
     with pytest.raises(Over):
         world.run(world.ready.reached(PATIENT), UNEXAMINED_SECONDS * 1.1)
     assert world.looks
@@ -265,11 +254,16 @@ def later_prompt(world: World, seconds: float = 0.1) -> None:
     world.later(seconds, lambda: world.prompt(status=130))
 
 
-def lost(world: World, *, heard: bool = True) -> None:
+def lost(world: World, *, heard: bool = True, rejoining: bool = False) -> None:
     """A prompt shows, for long enough, that the line never ran."""
     world.prompt()
     world.time += 1.0
-    world.heard = heard
+    world.heard, world.stream.rejoining = heard, rejoining
+
+
+def begins_late(world: World, line: Execution) -> None:
+    lost(world)
+    world.later(0.2, lambda: world.begins(line))
 
 
 # What happens to a line that was typed a second ago, what the keys call forth that are typed then, and what is done.
@@ -288,6 +282,11 @@ LOST: dict[str, tuple[Callable[[World, Execution], None], Callable[[World, Execu
     "it begins as what was before it is thrown away": (
         lambda *_: None, lambda w, line, _: w.later(0.05, lambda: w.begins(line)), [C_C],
     ),
+    "it begins late": (begins_late, lambda *_: None, []),
+    "some of its output is missing": (lambda w, _: lost(w, rejoining=True), lambda *_: None, []),
+    "two calls see it": (  # a second C-c would hit the line that was typed again
+        lambda *_: None, lambda w, line, _: w.run(w.ready.unstick(line)), [C_C, ENTER, "type_again"],
+    ),
 }  # fmt: skip
 
 
@@ -301,31 +300,6 @@ def test_a_line_is_typed_again_only_if_it_never_ran(what: str) -> None:
     happens(world, line)
     world.run(world.ready.unstick(line))
     assert [one for one in world.done if one.startswith(("press", "type_again"))] == done
-
-
-def test_a_line_is_typed_again_by_one_call_only() -> None:
-    """A second C-c would hit the line that was typed again."""
-    world = at_prompt()
-    line = world.typed()
-    world.time += 1.0
-    world.pressed = lambda _: world.run(world.ready.unstick(line))
-    world.run(world.ready.unstick(line))
-    assert [one for one in world.done if one.startswith(("press", "type_again"))] == [C_C, ENTER, "type_again"]
-
-
-@pytest.mark.parametrize(
-    ("begins", "rejoining", "done"), [(NEVER, False, ["type_again"]), (0.2, False, []), (NEVER, True, [])]
-)
-def test_it_has_to_be_there_first(begins: float, rejoining: bool, done: list[str]) -> None:
-    world = at_prompt()
-    line = world.typed()
-    world.prompt()
-    world.time += 1.0
-    world.stream.rejoining = rejoining
-    if begins < NEVER:
-        world.later(begins, lambda: world.begins(line))
-    world.run(world.ready.unstick(line))
-    assert [one for one in world.done if one == "type_again"] == done
 
 
 # -- shells that our hooks do not reach
@@ -344,20 +318,11 @@ def nested(program: str = "bash", *, hidden: bool = False) -> World:
     return world
 
 
-def answers(world: World) -> World:
-    """The foreign shell answers a probe, and shows its prompt once more."""
-
-    def pressed(keys: bytes) -> None:
-        if b"7770;H;" in keys:
-            world.later(ANSWERS_IN, lambda: world.write(osc(f"H;{world.new_id()};\\;7;{OTHER}") + b"inner$ "))
-
-    world.pressed = pressed
-    return world
-
-
 @pytest.mark.parametrize("program", ["bash", "ssh"])
 def test_a_foreign_shell_is_probed(program: str) -> None:
-    world = answers(nested(program, hidden=program == "ssh"))
+    world = nested(program, hidden=program == "ssh")
+    answer = osc(f"H;{world.new_id()};\\;7;{OTHER}") + b"inner$ "  # and its prompt once more
+    world.pressed = lambda _: world.later(ANSWERS_IN, lambda: world.write(answer))
     found = reached(world)
     assert (found.level, found.pgrp, found.status, found.token) == (2, NESTED_PID, 7, OTHER)
     assert [one[:5] for one in world.done if one[:5] in ("hide", "press")] == ["hide", "press"]
@@ -383,24 +348,14 @@ def test_a_program_with_the_whole_screen_is_not_probed() -> None:
 # -- tmux, or a machine, that does not answer
 
 
-def silent(_: tuple[str, ...]) -> tuple[bytes, ...]:
-    raise TmuxSilent("tmux does not answer", remedy="wait")
-
-
 def test_a_silent_tmux_is_waited_for_until_the_deadline() -> None:
+    silent = TmuxSilent("tmux does not answer", remedy="wait")
     world = at_prompt(known=False)
-    asked = 0
-
-    def answers_late(words: tuple[str, ...]) -> tuple[bytes, ...]:
-        nonlocal asked
-        asked += 1
-        return silent(words) if asked < 20 else ()
-
-    world.submitted = answers_late
+    world.submitted = Mock(side_effect=[*[silent] * 20, *[()] * 20])
     world.time += 1.0
     assert reached(world).level == 1
     world = at_prompt(known=False)
-    world.submitted = silent
+    world.submitted = Mock(side_effect=silent)
     with pytest.raises(TmuxSilent):
         reached(world, 0.5)
 

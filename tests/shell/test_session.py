@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import pytest
@@ -32,6 +33,7 @@ from tests.shell.driven import (
     THEIRS,
     TYPED,
     Driven,
+    entered,
     inner,
     osc,
     prompt,
@@ -50,26 +52,16 @@ REACHED_BY = {
 }
 
 
-def begin_another(driven: Driven) -> None:
-    driven.type()
-    driven.begin()
-
-
-def finish_another(driven: Driven) -> None:
-    driven.type()
-    driven.finish()
-
-
-DONE_BY: dict[Input, Callable[[Driven], None]] = {
-    Input.LINE_TYPED: lambda driven: driven.session.line_entered(),
-    Input.LINE_ACCEPTED: Driven.accept,
-    Input.OUTPUT_START: begin_another,
-    Input.COMMAND_FINISHED: finish_another,
-    Input.PROMPT_START: Driven.prompt,
-    Input.PROMPT_FOUND: Driven.find_prompt,
-    Input.SHELL_REPLACED: Driven.replace,
-    Input.SHELL_EXITED: Driven.exit,
-    Input.PANE_CLOSED: Driven.close,
+DONE_BY: dict[Input, tuple[Callable[[Driven], object], ...]] = {
+    Input.LINE_TYPED: (entered,),
+    Input.LINE_ACCEPTED: (Driven.accept,),
+    Input.OUTPUT_START: (Driven.type, Driven.begin),  # another command
+    Input.COMMAND_FINISHED: (Driven.type, Driven.finish),
+    Input.PROMPT_START: (Driven.prompt,),
+    Input.PROMPT_FOUND: (Driven.find_prompt,),
+    Input.SHELL_REPLACED: (Driven.replace,),
+    Input.SHELL_EXITED: (Driven.exit,),
+    Input.PANE_CLOSED: (Driven.close,),
 }
 
 # Said once more, by initials (T is STARTING's, and X EXITED's), in the order of the states.
@@ -97,26 +89,27 @@ def test_the_table_is_whole() -> None:
 def test_every_state_and_every_input(state: ShellState, what: Input) -> None:
     driven = reached(REACHED_BY[state])
     assert driven.session.state is state
-    DONE_BY[what](driven)
+    for step in DONE_BY[what]:
+        step(driven)
     assert driven.session.state is STATES[EXPECTED[what][[*ShellState].index(state)]]
 
 
-def discard(driven: Driven) -> None:
-    driven.session.line_discarded(driven.commands[0], driven.now(), end=len(driven.data))
-
-
-def interrupted(driven: Driven) -> None:
-    driven.session.line_interrupted(driven.commands[0], driven.now(), end=len(driven.data))
-
-
-COMMAND_CASES: dict[Input, tuple[Callable[[Driven], None], str, str]] = {
+COMMAND_CASES: dict[Input, tuple[Callable[[Driven], object], str, str]] = {
     Input.COMMAND_FINISHED: (lambda driven: driven.finish(0), "completed", "completed"),
     Input.PROMPT_START: (Driven.prompt, "typed", "aborted"),
     Input.SHELL_EXITED: (Driven.exit, "shell_exited", "shell_exited"),
     Input.PROMPT_FOUND: (Driven.find_prompt, "lost", "lost"),
     Input.PANE_CLOSED: (Driven.close, "lost", "lost"),
-    Input.LINE_DISCARDED: (discard, "never_ran", "running"),
-    Input.LINE_INTERRUPTED: (interrupted, "aborted", "running"),
+    Input.LINE_DISCARDED: (
+        lambda driven: driven.session.line_discarded(driven.commands[0], driven.now(), end=len(driven.data)),
+        "never_ran",
+        "running",
+    ),
+    Input.LINE_INTERRUPTED: (
+        lambda driven: driven.session.line_interrupted(driven.commands[0], driven.now(), end=len(driven.data)),
+        "aborted",
+        "running",
+    ),
     Input.SHELL_REPLACED: (Driven.replace, "typed", "completed"),
 }
 
@@ -132,7 +125,7 @@ def test_every_phase_of_a_command_and_every_input(what: Input) -> None:
         assert (driven.commands[0].phase, driven.commands[0].ran) == (phase, begun)
         if driven.commands[0].ending:  # the end stays what it was, whatever comes
             before = len([fact for fact in driven.facts if isinstance(fact, CommandEnded)])
-            for again in DONE_BY.values():
+            for again in itertools.chain(*DONE_BY.values()):
                 again(driven)
             driven.finish(0)
             assert driven.commands[0].phase == phase
@@ -431,8 +424,6 @@ def test_what_no_sequence_does(pieces: list[int | bytes], shell: str) -> None:
                     prompts.append(end)
                     assert not [one for one in known if one.phase == "running"]  # rule 4
                     assert driven.session.state is ShellState.PROMPT
-                case _:
-                    pass
         live = driven.session.running
         assert live is None or live.running
         assert [one for one in driven.commands if one.ending] == [one for one in driven.commands if one in ended]
@@ -484,30 +475,28 @@ def ask(driven: Driven, *, written: bytes = b"") -> None:
     driven.feed(written + end + osc(f"B;{command_id};1") + b"case in")
 
 
-def thrown_away(driven: Driven) -> None:
-    ask(driven)
+def throw_away(driven: Driven) -> None:
     driven.feed(b"^C\r\n$ ")
-    ask(driven)
 
 
-def answered_late(driven: Driven) -> None:
-    """The shell had read the first question when the second one was typed."""
-    ask(driven)
+def ask_later(driven: Driven) -> None:
+    """The end of the first question came after the second one was typed."""
     ask(driven, written=osc(f"T;{driven.commands[-1].command_id}"))
 
 
-def taken_back(driven: Driven) -> None:
-    """The second question is typed before the end of the first is here."""
-    ask(driven)
-    driven.session.unhide(reported=True)
-    ask(driven, written=osc(f"T;{driven.commands[-1].command_id}"))
-
-
-@pytest.mark.parametrize("asks", [ask, thrown_away, answered_late, taken_back])
-def test_what_a_nested_shell_is_asked_twice_is_no_output_either(asks: Callable[[Driven], None]) -> None:
-    driven = reached((*RUNNING, lambda driven: driven.feed(b"$ "), inner, Driven.begin))
-    driven.feed(b"^C\r\n$ ")
-    asks(driven)
+@pytest.mark.parametrize(
+    "asks",
+    [
+        (ask,),
+        (ask, throw_away, ask),
+        (ask, ask_later),  # the shell had read the first question by then
+        (ask, lambda driven: driven.session.unhide(reported=True), ask_later),  # the first was taken back
+    ],
+)
+def test_what_a_nested_shell_is_asked_twice_is_no_output_either(asks: tuple[Callable[[Driven], None], ...]) -> None:
+    driven = reached((*RUNNING, lambda driven: driven.feed(b"$ "), inner, Driven.begin, throw_away))
+    for step in asks:
+        step(driven)
     driven.feed(osc(f"T;{driven.commands[-1].command_id}"))
     outer, session = driven.commands[0], driven.session
     assert outer.held == -1

@@ -50,9 +50,6 @@ class World:
     jobs: bool = False
     prompts: bool = False  # it stands at a prompt
     next_after: float = NEVER  # from when on the shell runs another program
-    # Of a nested shell: from when on its prompt is seen again, and how long it takes to say how the command ended.
-    prompted_at: float = NEVER
-    answer_takes: float = NEVER
     now: float = 0.0
     over_at: float = NEVER
     done: list[tuple[float, str]] = field(default_factory=list)
@@ -95,18 +92,12 @@ class World:
         assert self.looks < 10_000, "it never ends"
 
     async def ask_end(self, _: Execution) -> bool:
-        asked = self.now >= self.prompted_at
-        if asked:
-            self._note("ask")
-            self.over_at = min(self.over_at, self.now + self.answer_takes)
-        return asked
+        return False  # the prompt of the nested shell is not seen again
 
     async def press(self, _: bytes) -> None:
         self._note(KEY)
         if self.begins_by_key and self.now < self.begins:
             self.over_at = min(self.over_at, self.now + self.takes)
-        if not self.answers:
-            raise ConnectionClosed("it is reconnected in a moment")
 
     async def signal(self, name: str, group: int, *, spare_leader: bool) -> bool:
         self._note(f"{name} {group}" + (" spared" if spare_leader else ""))
@@ -238,15 +229,14 @@ def test_what_is_done_to(world: World, request_: dict[str, Any], expected: list[
 @pytest.mark.parametrize(
     ("world", "expected"),
     [
-        (World(begins=0.5), [(0.5 + FORKS_WITHIN, KEY)]),  # the program of its first signal has come by then
+        # The program of its first signal has come by then.
+        (World(begins=0.5, takes_signals_at=NEVER), [(0.5 + FORKS_WITHIN, KEY)]),
         (World(begins=0.5, takes_signals_at=0.52), [(0.52, KEY)]),
-        (World(begins=NEVER, begins_by_key=True), [(BEGINS_WITHIN, KEY)]),
+        (World(begins=NEVER, takes_signals_at=NEVER, begins_by_key=True), [(BEGINS_WITHIN, KEY)]),
         (World(begins=1.5, ends_by=(f"SIGTERM {PROGRAM}",)), [(1.0, KEY), (1.5, KEY), (2.1, KEY)]),
     ],
 )
 def test_when_a_line_that_is_typed_gets_its_first_signals(world: World, expected: list[tuple[float, str]]) -> None:
-    if not world.takes_signals_at:
-        world.takes_signals_at = 0.0 if world.begins == 1.5 else NEVER
     world.run()
     first = world.done[: len(expected)]
     assert [what for _, what in first] == [what for _, what in expected]

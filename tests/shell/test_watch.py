@@ -28,15 +28,11 @@ class Command:
     now: float = 0.0
     done: list[tuple[str, float]] = field(default_factory=list)
 
-    delay: float = 0.0
+    round_trip: float = 0.0
 
     # -- what is known
 
     pane = stream = terminal = property(lambda self: self)
-
-    @property
-    def round_trip(self) -> float:
-        return self.delay
 
     @property
     def shown_end(self) -> int:
@@ -148,7 +144,7 @@ def test_progress_is_reported_whatever_is_looked_at() -> None:
 
 
 def test_another_machine_is_asked_later() -> None:
-    near, far = Command(), Command(delay=0.5)
+    near, far = Command(), Command(round_trip=0.5)
     near.run(3.0)
     far.run(3.0)
     assert far.at("examined")[0] == pytest.approx(near.at("examined")[0] + 0.5)
