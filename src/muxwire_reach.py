@@ -17,8 +17,8 @@ PROTOCOL = 2  # of hello and of frames; an owner of another one leaves the verb 
 # An owner that ends, as for a client of a newer version, closes connections that it has not accepted.
 _TRIES = 5
 
-# How Python runs an owner: a module in the caller's directory is not taken for one of ours, and names are in UTF-8.
-FLAGS = ("-P", "-X", "utf8")
+# The descriptor to which an owner writes `+` once it listens, or why it does not.
+READY = 3
 # What an owner answers to a hello.
 ACCEPTED, REFUSED = b"+", b"-"
 HEAD = 5  # bytes before what a frame of a verb holds: a letter, and its length
@@ -42,16 +42,15 @@ def runtime_folder(environ: Mapping[str, str] = os.environ) -> str:
 
 
 def connected(
-    name: str, kind: str, words: list[str], *, makes: bool | None, environ: Mapping[str, str] = os.environ
+    name: str, kind: str, words: list[str], *, makes: bool, environ: Mapping[str, str] = os.environ
 ) -> Socket:
     """A connection that the owner of that instance has accepted; it is started if it does not run.
 
-    But where no tmux of that instance runs, only a call that `makes` an instance starts one; with None none is started.
-    OwnerUnreachable.
+    But where no tmux of that instance runs, only a call that `makes` an instance starts one. OwnerUnreachable.
     """
     for _ in range(_TRIES):
         try:
-            sock = _reached(name, runtime_folder(environ), makes=makes)
+            sock = _reached(name, environ, makes=makes)
             sock.sendall(hello(kind, words, environ))
             answer = sock.recv(1)
         except OSError as error:
@@ -66,11 +65,9 @@ def connected(
     raise OwnerUnreachable("the owner does not take this call")
 
 
-def _reached(name: str, folder: str, *, makes: bool | None) -> Socket:
-    path = f"{folder}/{name}.owner"
-    sock = reached(path) or reached(f"{folder}/{name}/owner")  # the second is of an instance without a name
-    if sock is None and makes is None:
-        raise OwnerUnreachable(f"nobody listens at {path}")
+def _reached(name: str, environ: Mapping[str, str], *, makes: bool) -> Socket:
+    folder = runtime_folder(environ)
+    sock = reached(f"{folder}/{name}.owner") or reached(f"{folder}/{name}/owner")  # of an instance without a name
     if sock is None and is_nameless(name):
         raise OwnerUnreachable(f"the instance {name} is a program's")
     if sock is None and not makes:
@@ -78,10 +75,7 @@ def _reached(name: str, folder: str, *, makes: bool | None) -> Socket:
         if (tmux := reached(f"{folder}/{name}.sock")) is None:
             raise OwnerUnreachable(f"the instance {name} does not run")
         tmux.close()
-    sock = sock or started(name, folder)
-    if sock is None:
-        raise OwnerUnreachable(f"nobody listens at {path}")
-    return sock
+    return sock or started(name, folder, environ)
 
 
 def is_nameless(name: str) -> bool:
@@ -108,7 +102,7 @@ def peer_user(sock: Socket) -> int:
     return int.from_bytes(sock.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], sys.byteorder)
 
 
-def started(name: str, folder: str) -> Socket | None:
+def started(name: str, folder: str, environ: Mapping[str, str]) -> Socket:
     """Start the owner, unless another client does so now; a connection to it. OwnerUnreachable."""
     from fcntl import LOCK_EX, flock
 
@@ -123,51 +117,48 @@ def started(name: str, folder: str) -> Socket | None:
         if not os.path.exists(f"{path}.lock") or not os.path.samestat(os.fstat(lock), os.lstat(f"{path}.lock")):
             raise ConnectionResetError  # an owner that ended has removed it meanwhile: once more
         if (sock := reached(path)) is None:
-            _start(name, f"{folder}/{name}.owner.log")
+            _start(name, f"{path}.log", environ)
             sock = reached(path)
-        return sock
     finally:
         os.close(lock)
+    if sock is None:
+        raise OwnerUnreachable(f"nobody listens at {path}")
+    return sock
 
 
-def _start(name: str, log: str) -> None:
-    """Start the owner as a process of its own session, and wait until it listens; OwnerUnreachable says why not."""
+def _start(name: str, log: str, environ: Mapping[str, str]) -> None:
+    """Start the owner as a process of its own session, and wait until it listens; OwnerUnreachable says why not.
+
+    It keeps nothing of this process but its directory, its umask and its limits: `nohup` and some shells have signals
+    ignored. This process is not forked, because it may have threads.
+    """
     ready, say = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setsid()
-            if os.fork():
-                os._exit(0)
-            _become_owner(name, log, say)
-        finally:
-            os._exit(127)
-    os.close(say)
-    os.waitpid(child, 0)
+    python = sys.executable or ""
+    # A module in the caller's directory is not taken for one of ours, and names are in UTF-8.
+    words = (python, "-P", "-X", "utf8", "-m", "muxwire.owner", name)
+    # `say` first: the caller may have started with its standard descriptors closed.
+    descriptors = (
+        (os.POSIX_SPAWN_DUP2, say, READY),
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDWR, 0),
+        (os.POSIX_SPAWN_DUP2, 0, 1),
+        (os.POSIX_SPAWN_OPEN, 2, log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600),
+    )
+    try:
+        child = os.posix_spawn(
+            python, words, environ, file_actions=descriptors, setsid=True, setsigmask=(),
+            setsigdef=signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP},
+        )  # fmt: skip
+        os.waitpid(child, 0)
+    except ChildProcessError:  # SIGCHLD is ignored: the kernel has waited for it
+        pass
+    finally:
+        os.close(say)
     said = b""
     while said != b"+" and (piece := os.read(ready, 4096)):
         said += piece
     os.close(ready)
     if said != b"+":
         raise OwnerUnreachable(said.decode("utf-8", "replace") or "the owner did not start")
-
-
-def _become_owner(name: str, log: str, say: int) -> None:
-    """Keep nothing of the caller but its directory, its environment, its umask and its limits.
-
-    A pipe that stayed open would keep a CI job from ending; `nohup` and some shells have signals ignored.
-    """
-    said = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    null = os.open("/dev/null", os.O_RDWR)
-    # By way of higher numbers, because the caller may have started with its standard descriptors closed.
-    for descriptor, place in ((null, 10), (said, 11), (say, 12), (10, 0), (10, 1), (11, 2), (12, 3)):
-        os.dup2(descriptor, place)
-    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
-    for number in signal.valid_signals():
-        if number not in (signal.SIGKILL, signal.SIGSTOP):
-            signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.execv(sys.executable, [sys.executable, *FLAGS, "-m", "muxwire.owner", name, "3"])  # noqa: S606 - without one
 
 
 def hello(kind: str, words: list[str], environ: Mapping[str, str]) -> bytes:

@@ -11,8 +11,6 @@ from __future__ import annotations
 import functools
 import itertools
 import socket
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from inspect import iscoroutinefunction
@@ -30,7 +28,7 @@ from muxwire.library.block import tasks_of_block
 from muxwire.library.sent import HEAD, SEEN, packed, unpacked
 from muxwire.library.terminals import INTERNAL, PUBLIC, Terminals
 from muxwire.tabs.tab import PUBLIC as TAB_PUBLIC, Tab
-from muxwire_reach import FLAGS, OwnerUnreachable, connected
+from muxwire_reach import OwnerUnreachable, connected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -46,25 +44,9 @@ if TYPE_CHECKING:
 _ENDED = "the process that owns the instance has ended"
 
 
-def reach(name: str, words: list[str], environ: Mapping[str, str], *, makes: bool | None) -> socket.socket:
-    """A connection to the owner of that instance, which is started if there is none; OwnerUnreachable.
-
-    This process is not forked for it: it may have threads, and descriptors that are to close with it. It blocks.
-    """
-    try:
-        made = connected(name, "library", words, makes=None, environ=environ)
-    except OwnerUnreachable:
-        if not makes or not sys.executable:
-            raise
-        start = "import sys, muxwire_reach as r; r.started(sys.argv[1], r.runtime_folder())"
-        begun = subprocess.run(
-            [sys.executable, *FLAGS, "-c", start, name], env=dict(environ), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, errors="replace", check=False,
-        )  # fmt: skip
-        if begun.returncode:
-            raise OwnerUnreachable(begun.stderr.strip().rpartition("\n")[2]) from None
-        made = connected(name, "library", words, makes=None, environ=environ)
-    return socket.socket(fileno=made.detach())
+def reach(name: str, words: list[str], environ: Mapping[str, str]) -> socket.socket:
+    """A connection to the owner of that instance, which is started if there is none; OwnerUnreachable. It blocks."""
+    return socket.socket(fileno=connected(name, "library", words, makes=True, environ=environ).detach())
 
 
 @asynccontextmanager

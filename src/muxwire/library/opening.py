@@ -211,7 +211,7 @@ async def _by_name(
 ) -> AsyncIterator[Terminals]:
     """The instance in its owner's process; in this one (`own`) where none can be started."""
     name, is_transient = folders.instance, EPHEMERAL.match(folders.instance)
-    again = partial(reach, name, [str(idle)], environ, makes=not is_transient)
+    again = partial(reach, name, [str(idle)], environ)
     try:
         connection = await anyio.to_thread.run_sync(again)
     except OwnerUnreachable:

@@ -1,7 +1,4 @@
-"""`python -m muxwire.owner NAME READY`: what `muxwire_client` starts.
-
-READY is the descriptor to which `+` is written once the socket listens, or why it does not.
-"""
+"""`python -m muxwire.owner NAME`: what `muxwire_reach` starts, with the descriptor READY for what becomes of it."""
 
 from __future__ import annotations
 
@@ -21,19 +18,19 @@ import muxwire
 from muxwire.errors import unwrapped
 from muxwire.library.opening import own_terminals
 from muxwire.owner.server import Owner, listen
-from muxwire_reach import runtime_folder
+from muxwire_reach import READY, runtime_folder
 
 # What a call may import late. A module that is loaded after an upgrade would be of another version than the rest.
 _NEEDED = ("cli", "far", "host", "instance", "library", "logs", "mcp", "operations", "shell", "tabs", "tmux", "vt")
 
 
-async def own(name: str, ready: int) -> None:
+async def own(name: str) -> None:
     """Serve the instance until the owner's life is over."""
     path = Path(runtime_folder()) / f"{name}.owner"
     async with own_terminals(name) as terminals:
         owner = Owner(terminals, path, listen(path))
         os.chdir("/")  # no file system is kept busy
-        os.write(ready, b"+")
+        os.write(READY, b"+")
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(partial(anyio.to_thread.run_sync, _import_all, abandon_on_cancel=True))
             await owner.serve()
@@ -52,12 +49,14 @@ def _import_all() -> None:
 
 
 def main() -> None:
-    name, ready = sys.argv[1], int(sys.argv[2])
+    if os.fork():
+        os._exit(0)  # who has started us waits for this, and has no child then that may end one day
+    os.closerange(READY + 1, os.sysconf("SC_OPEN_MAX"))  # a pipe that stayed open would keep a CI job from ending
     try:
-        anyio.run(own, name, ready)
+        anyio.run(own, sys.argv[1])
     except Exception as error:
         with suppress(OSError):  # nobody reads it any more
-            os.write(ready, str(unwrapped(error)).encode())
+            os.write(READY, str(unwrapped(error)).encode())
         raise
     os._exit(0)  # nothing is left to do: the interpreter takes a tenth of a second to free all it has
 
