@@ -12,6 +12,8 @@ import os
 import select
 import time
 
+from muxwire_reach import write_all
+
 TYPE_CHECKING = False  # to import typing costs more than all else here
 if TYPE_CHECKING:
     from _socket import socket as Socket  # noqa: N812 - it is a class
@@ -65,10 +67,12 @@ class _Pump:
             ready = dict(waiting.poll())
             if (what := ready.get(1, 0)) and not self._write(what):
                 return 0
-            # The owner first: if it is gone, what the client says is for the next one.
-            if (self._owner.fileno() in ready and not self._exchange()) or (0 in ready and not self._read()):
+            if 0 in ready:
+                self._read()
+            if (what := ready.get(self._owner.fileno(), 0)) and not self._exchange(what):
                 if not self._client_reads:
-                    self._flush()
+                    while self._to_client and self._write(select.POLLOUT):
+                        pass
                     return 0
                 if not self._reach_again():
                     return 1
@@ -79,53 +83,36 @@ class _Pump:
             return False
         try:
             # A pipe that can be written takes so much without blocking (pipe(7)).
-            written = os.write(1, self._to_client[: select.PIPE_BUF])
-        except BlockingIOError:
-            written = 0
+            write_all(1, self._to_client[: select.PIPE_BUF], "stdout")
         except OSError:
             return False
-        self._to_client = self._to_client[written:]
+        self._to_client = self._to_client[select.PIPE_BUF :]
         return True
 
-    def _flush(self) -> None:
-        while self._to_client and self._write(select.POLLOUT):
-            pass
-
-    def _read(self) -> bool:
-        """Pass on what the client says; false if the owner is gone."""
+    def _read(self) -> None:
+        """Take what the client says, for the owner."""
         try:
             self._new = self._to_owner = os.read(0, _PIECE)
         except OSError:
             self._new = self._to_owner = b""
-        if self._new:
-            return self._exchange()
-        self._client_reads = False
-        try:
+        if not self._new:
+            self._client_reads = False
             self._owner.shutdown(1)
+
+    def _exchange(self, what: int) -> bool:
+        """Send what the owner has room for, or take what it says; false if it is gone."""
+        try:
+            if what & select.POLLOUT:
+                self._to_owner = self._to_owner[self._owner.send(self._to_owner) :]
+                self._agreed.said(self._new)  # not before: what the owner has not taken is not lost with it
+                self._new = b""
+            if what & ~select.POLLOUT:
+                data = self._owner.recv(_PIECE)
+                self._to_client += self._agreed.answered(data)
+                return data != b""
         except OSError:
             return False
         return True
-
-    def _exchange(self) -> bool:
-        """Send what there is and take what there is; false if the owner is gone."""
-        try:
-            if self._to_owner:
-                self._to_owner = self._to_owner[self._owner.send(self._to_owner) :]
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        if self._new:  # not before: what the owner has not taken is not lost with it
-            self._agreed.said(self._new)
-            self._new = b""
-        try:
-            data = self._owner.recv(_PIECE)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
-        self._to_client += self._agreed.answered(data)
-        return data != b""
 
     def _reach_again(self) -> bool:
         self._owner.close()
@@ -133,14 +120,13 @@ class _Pump:
         for _ in range(_TRIES):
             try:
                 self._owner = self._reach()
-                break
             except Exception:  # noqa: BLE001 - whatever it is, it may be over in a moment
                 time.sleep(_RETRY_SECONDS)
-        else:
-            return False
-        self._owner.setblocking(False)
-        self._to_owner = self._agreed.again() + self._new
-        return True
+            else:
+                self._owner.setblocking(False)
+                self._to_owner = self._agreed.again() + self._new
+                return True
+        return False
 
 
 class Agreed:

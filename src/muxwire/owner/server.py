@@ -183,11 +183,9 @@ class Owner:
         if peer_user(connection) not in (os.getuid(), 0):
             return
         connection.setblocking(False)
-        line = await receive_hello(connection)
-        hello = read_hello(line) if line else None
+        hello = read_hello(await receive_hello(connection))
         if hello is None:
-            if line:
-                connection.send(REFUSED)
+            connection.send(REFUSED)
             return
         if self._lives and self._clients == 1 and is_newer(hello.version, __version__):
             self._end()
