@@ -12,9 +12,12 @@ from muxwire.errors import MuxwireError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
+    from muxwire.cli.printing import Paint
+    from muxwire.library.doctor.finding import Finding
 
 _COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
 _SIGNS = {"ok": "ok     ", "warning": "warning", "broken": "BROKEN "}
@@ -64,12 +67,8 @@ def _clean(console: Console, arguments: argparse.Namespace) -> int:
     from muxwire.library.doctor import leftovers
 
     removed = list(leftovers.clean(folders_for("doctor", console.environ)))
-    if arguments.json:
-        console.document({"removed": removed})
-    else:
-        for one in removed:
-            console.say(f"removed: {shown(one)}")
-        console.say(f"{len(removed)} removed")
+    lines = *(f"removed: {shown(one)}" for one in removed), f"{len(removed)} removed"
+    console.tell(arguments, {"removed": removed}, lines)
     return 0
 
 
@@ -85,18 +84,19 @@ async def _doctor(console: Console, arguments: argparse.Namespace) -> int:
     else:
         findings = await examine()
     broken = sum(finding.level == "broken" for finding in findings)
-    warnings = sum(finding.level == "warning" for finding in findings)
-    if arguments.json:
-        console.document({"healthy": not broken, "findings": findings})
-    else:
-        colours = console.colours(plain=arguments.no_colours)
-        for finding in findings:
-            level = colours(_COLOURS[finding.level], _SIGNS[finding.level])
-            console.say(f"{level}  {finding.check}: {shown(finding.message)}")
-            if finding.remedy:
-                console.say(f"         -> {shown(spoken(finding.remedy))}")
-        console.say(f"broken: {broken}, warnings: {warnings}" if broken or warnings else "all is well")
+    lines = _found(findings, console.colours(plain=arguments.no_colours))
+    console.tell(arguments, {"healthy": not broken, "findings": findings}, lines)
     return FAILED if broken else 0
+
+
+def _found(findings: Sequence[Finding], paint: Paint) -> Iterator[str]:
+    for finding in findings:
+        level = paint(_COLOURS[finding.level], _SIGNS[finding.level])
+        yield f"{level}  {finding.check}: {shown(finding.message)}"
+        if finding.remedy:
+            yield f"         -> {shown(spoken(finding.remedy))}"
+    broken, warnings = (sum(one.level == level for one in findings) for level in ("broken", "warning"))
+    yield f"broken: {broken}, warnings: {warnings}" if broken or warnings else "all is well"
 
 
 async def _help(console: Console, arguments: argparse.Namespace) -> int:
@@ -118,8 +118,6 @@ async def _version(console: Console, arguments: argparse.Namespace) -> int:
     except MuxwireError:
         tmux = ""
     python = platform.python_version()
-    if arguments.json:
-        console.document({"muxwire": __version__, "python": python, "tmux": tmux})
-    else:
-        console.say(f"muxwire {__version__}, Python {python}, {f'tmux {tmux}' if tmux else 'no tmux'}")
+    line = f"muxwire {__version__}, Python {python}, {f'tmux {tmux}' if tmux else 'no tmux'}"
+    console.tell(arguments, {"muxwire": __version__, "python": python, "tmux": tmux}, (line,))
     return 0

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from muxwire.cli.printing import coloured, packed, spoken, table, uncoloured
+from muxwire.cli.printing import coloured, packed, spoken, uncoloured
 from muxwire.errors import InvalidArgument, MuxwireError, remedy_for
 from muxwire_reach import HEAD
 
 if TYPE_CHECKING:
+    import argparse
     import socket
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
     from muxwire.library.terminals import Terminals
@@ -232,20 +233,16 @@ class Console:
         none = plain or self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
         return uncoloured if none or self.sizes[STDOUT] is None else coloured
 
-    def say_table(
-        self,
-        head: Sequence[str],
-        rows: Sequence[Sequence[str]],
-        *,
-        plain: bool,
-        by_column: Mapping[str, Callable[[str], str]],
-    ) -> None:
-        """Print a table, as `table` has it; nothing if it has no row. `plain`: without colours."""
-        for line in table(head, rows, self.colours(plain=plain), by_column) if rows else ():
-            self.say(line)
+    def tell(self, arguments: argparse.Namespace, document: object, lines: Iterable[str] = ()) -> None:
+        """Print what a verb has found: with --json the document, else the lines."""
+        if arguments.json:
+            self.document(document)
+        else:
+            self.say(*lines)
 
-    def say(self, text: str) -> None:
-        self.write(text.encode("utf-8", "surrogateescape") + b"\n")
+    def say(self, *lines: str) -> None:
+        for line in lines:
+            self.write(line.encode("utf-8", "surrogateescape") + b"\n")
 
     def document(self, value: object) -> None:
         self.write(packed(value))

@@ -1,24 +1,25 @@
-"""The instances that run, as a table and as documents."""
+"""The instances that run, as a table."""
 
 from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
 
+from muxwire.cli.printing import table
 from muxwire.verbs.types import UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from muxwire.cli.console import Console
+    from muxwire.cli.printing import Paint
     from muxwire.instance.faces import Face
 
 _HEAD = ("INSTANCE", "CLIENT", "DIRECTORY", "AGE", "TABS", "STATE")
 _STATES = {"driven": "green", "silent": "red"}
 
 
-def say_instances(console: Console, faces: Sequence[Face], *, plain: bool) -> None:
-    """Print the table of instances; `plain`: without colours."""
+def instance_lines(faces: Sequence[Face], paint: Paint) -> list[str]:
+    """The table of instances."""
     now = time.time()
     rows = [
         (
@@ -31,7 +32,7 @@ def say_instances(console: Console, faces: Sequence[Face], *, plain: bool) -> No
         )
         for face in faces
     ]
-    console.say_table(_HEAD, rows, plain=plain, by_column={"STATE": lambda state: _STATES.get(state, "")})
+    return table(_HEAD, rows, paint, {"STATE": lambda state: _STATES.get(state, "")})
 
 
 def age(seconds: float) -> str:

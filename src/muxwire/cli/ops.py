@@ -13,6 +13,7 @@ from muxwire.verbs.catalogue import RunTmuxOperations
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
@@ -46,10 +47,7 @@ async def _ops(console: Console, terminals: Terminals, arguments: argparse.Names
     name = arguments.file
     text = await (console.piped(_MOST) if name == "-" else console.read_file(name, _MOST))
     result = await terminals.run_operations(_operations(name, text), **words_of(RunTmuxOperations, arguments))
-    if arguments.json:
-        console.document(result)
-    else:
-        _say(console, result)
+    console.tell(arguments, result, _lines(result))
     return 0 if result.succeeded else FAILED
 
 
@@ -66,19 +64,15 @@ def _operations(name: str, text: bytes) -> list[Any]:
     return found
 
 
-def _say(console: Console, result: OperationsResult) -> None:
-    if result.dry_run:
-        for step in result.steps:
-            for line in step.commands:
-                console.say(shown(line))
-        return
+def _lines(result: OperationsResult) -> Iterator[str]:
     for step in result.steps:
+        if result.dry_run:
+            yield from map(shown, step.commands)
+            continue
         made = " ".join((step.created_window_id, step.created_pane_id, *step.created_pane_ids)).strip()
         text = " ".join(filter(None, (made, step.stdout or "", spoken(step.error))))
-        console.say(f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {shown(text)}".rstrip())
+        yield f"{step.index:>3}  {step.status:<9}  {step.kind:<15}  {shown(text)}".rstrip()
         for line in step.lines or (step.output or "").splitlines():
-            console.say(f"     | {shown(line)}")
-    for pane in result.rolled_back_panes:
-        console.say(f"rolled back: {pane}")
-    for error in result.rollback_errors:
-        console.say(f"not undone: {shown(error)}")
+            yield f"     | {shown(line)}"
+    yield from (f"rolled back: {pane}" for pane in result.rolled_back_panes)
+    yield from (f"not undone: {shown(error)}" for error in result.rollback_errors)

@@ -14,6 +14,9 @@ from muxwire.vt.widths import guessed_width
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    # `coloured` or `uncoloured`.
+    Paint = Callable[[str, str], str]
+
 FAILED = 1
 # Shells and argparse use 2 for a command line that is wrong.
 USAGE = 2
@@ -81,13 +84,15 @@ def uncoloured(_colour: str, text: str) -> str:
 def table(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
-    paint: Callable[[str, str], str] = uncoloured,
+    paint: Paint = uncoloured,
     by_column: Mapping[str, Callable[[str], str]] = MappingProxyType({}),
 ) -> list[str]:
-    """The lines of a table; `by_column` has, by a column's head, the function that names the colour of a cell.
+    """The lines of a table, none if it has no row.
 
-    `paint` is `coloured` or `uncoloured`.
+    `by_column` has, by a column's head, the function that names the colour of a cell.
     """
+    if not rows:
+        return []
     cells = [
         [
             _NAME_END.sub("...", shown(cell)) if column == "NAME" else shown(cell)

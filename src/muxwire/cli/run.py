@@ -26,8 +26,6 @@ from muxwire.vt.screens import on_alternate
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from anyio.abc import TaskGroup
-
     from muxwire.cli.console import Console
     from muxwire.cli.options import Parser, Verb, Verbs
     from muxwire.library.terminals import Terminals
@@ -147,14 +145,27 @@ async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argpa
         said.append(what)
         console.warn(f"muxwire: the command waits for {what}; answer with muxwire send-keys, or {tab.attach_words}")
 
+    command_ids, received = list[str](), list[signal.Signals]()
+
+    def interrupt(number: signal.Signals) -> None:
+        """The first C-c is typed for the command, the next signal ends the command."""
+        received.append(number)
+        running = tab.pane.session.running
+        # Its output may be read long after its end, and another command be in the foreground by then.
+        if running is None or running.command_id not in command_ids:
+            tasks.cancel_scope.cancel()
+        elif received == [signal.SIGINT]:
+            tasks.start_soon(tab.send_keys, ["C-c"])
+        else:
+            tasks.start_soon(tab.stop_process)
+
     exact = console.write_soon if console.sizes[STDOUT] is None else show
     async with anyio.create_task_group() as tasks:
-        signals = _Signals(tab, tasks)
-        console.on_signal = signals.take
+        console.on_signal = interrupt
         result = await tab.execute(
             command,
             **words_of(Execution, arguments) | {"strip_ansi": as_read},
-            on_start=signals.started,
+            on_start=command_ids.append,
             on_output=None if arguments.json else plain.take if as_read else exact,
             on_input=None if arguments.on_timeout == "leave" else say_it_waits,
         )
@@ -162,7 +173,7 @@ async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argpa
         await console.write_soon(display.end())
         tasks.cancel_scope.cancel()
     if result is None:  # cancelled by a signal while it waited for its turn
-        return -signals.last
+        return -received[-1]
     if plain.note:
         console.warn(f"muxwire: {plain.note}")
     if said and result.running:  # its note says once more that it waits
@@ -180,34 +191,6 @@ def command_text(words: list[str], *, shell: str) -> bytes:
 def _quoted(word: str, shell: str) -> bytes:
     quoted = shlex.quote(word)  # fish needs quotes for the same words, but other quotes
     return fish_quote(os_bytes(word)) if shell == "fish" and quoted != word else os_bytes(quoted)
-
-
-@final
-class _Signals:
-    """What signals do: the first C-c is typed for the command, the next signal ends the command."""
-
-    def __init__(self, tab: Tab, tasks: TaskGroup) -> None:
-        self.last = signal.SIGINT
-        self._tab = tab
-        self._tasks = tasks
-        self._command_id = ""
-        self._count = 0
-
-    def started(self, command_id: str) -> None:
-        """The command was typed: from here to its end a signal interrupts the foreground of the tab."""
-        self._command_id = command_id
-
-    def take(self, number: signal.Signals) -> None:
-        self.last = number
-        self._count += 1
-        running = self._tab.pane.session.running
-        # Its output may be read long after its end, and another command be in the foreground by then.
-        if running is None or running.command_id != self._command_id:
-            self._tasks.cancel_scope.cancel()
-        elif self._count == 1 and number == signal.SIGINT:
-            self._tasks.start_soon(self._tab.send_keys, ["C-c"])
-        else:
-            self._tasks.start_soon(self._tab.stop_process)
 
 
 def _report(console: Console, tab: str, result: ExecutionResult, arguments: argparse.Namespace) -> int:

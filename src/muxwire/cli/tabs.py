@@ -16,9 +16,9 @@ from muxwire.cli.connect import (
     on_terminals,
     only_one,
 )
-from muxwire.cli.instances import say_instances
+from muxwire.cli.instances import instance_lines
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_host, names_tab, of, words_after, words_of
-from muxwire.cli.printing import shown
+from muxwire.cli.printing import shown, table
 from muxwire.errors import (
     ConnectionClosed,
     InstanceUnavailable,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
            "dead": "dim", "closed": "dim"}  # fmt: skip
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
+_HEAD_THERE = ("TAB", "NAME", "SESSION", "COMMAND", "DIRECTORY")
 
 
 def add(verbs: Verbs) -> None:
@@ -110,10 +111,9 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
             if not EPHEMERAL.match(arguments.name):
                 raise
             said = f"{error}\n  {error.remedy}"
-    if arguments.json:
-        console.document({"instances": arguments.faces, "tabs": [], "sessions": []})
-    else:
-        say_instances(console, arguments.faces, plain=arguments.no_colours)
+    lines = instance_lines(arguments.faces, console.colours(plain=arguments.no_colours))
+    console.tell(arguments, {"instances": arguments.faces, "tabs": [], "sessions": []}, lines)
+    if not arguments.json:
         console.warn(f"muxwire: {said}")
     return 0
 
@@ -132,19 +132,16 @@ def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> i
 
     there = server_on(arguments, host, console.environ)
     rows = [row for row in tabs_on(there) if row.session == (arguments.session or HUB)]
-    if arguments.json:
-        tabs = [
-            {"window_id": f"{host}/{row.window}", "name": row.name, "session": row.session, "host": host,
-             "current_command": row.command, "cwd": row.cwd, "active": row.used}
-            for row in rows
-        ]  # fmt: skip
-        console.document({"instance": there.server.instance, "tabs": tabs, "sessions": []})
-        return 0
-    lines = [
+    tabs = [
+        {"window_id": f"{host}/{row.window}", "name": row.name, "session": row.session, "host": host,
+         "current_command": row.command, "cwd": row.cwd, "active": row.used}
+        for row in rows
+    ]  # fmt: skip
+    cells = [
         (f"{host}/{row.window}{'*' if row.used else ''}", row.name, row.session, row.command, row.cwd) for row in rows
     ]
-    head = tuple(column for column in _HEAD if column != "STATE")
-    console.say_table(head, lines, plain=arguments.no_colours, by_column={})
+    lines = table(_HEAD_THERE, cells, console.colours(plain=arguments.no_colours))
+    console.tell(arguments, {"instance": there.server.instance, "tabs": tabs, "sessions": []}, lines)
     return 0
 
 
@@ -157,7 +154,8 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         instances = {} if arguments.faces is None else {"instances": arguments.faces}
         console.document({**instances, "tabs": tabs, "sessions": listed.sessions, "unreached": listed.unreached})
         return 0
-    say_instances(console, arguments.faces or (), plain=arguments.no_colours)
+    colours = console.colours(plain=arguments.no_colours)
+    console.say(*instance_lines(arguments.faces or (), colours))
     if arguments.faces and tabs:
         console.say("")
     _say_left_out(console, listed)
@@ -179,8 +177,7 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         )
         for tab, called in zip(tabs, await _called(terminals, tabs), strict=True)
     ]
-    by_column = {"STATE": lambda state: _STATES.get(state, "")}
-    console.say_table(_HEAD, rows, plain=arguments.no_colours, by_column=by_column)
+    console.say(*table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")}))
     for session in listed.sessions:
         if session.attached_client_count:
             console.say(f"attached to {shown(session.name)}: {session.attached_client_count}")
@@ -213,10 +210,7 @@ async def _new(console: Console, terminals: Terminals, arguments: argparse.Names
         )
     other = {"name": arguments.tab_name, "command": words_after(arguments.command)}  # --name is the instance's
     tab = await terminals.create_tab(**words_of(CreateTab, arguments) | other)
-    if arguments.json:
-        console.document(tab.row(tab.key))
-    else:
-        console.say(tab.key)
+    console.tell(arguments, tab.row(tab.key), (tab.key,))
     return 0
 
 
@@ -242,8 +236,7 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
     socket = folders_for(name, console.environ).socket_path  # there is one also of a server that does not answer
     if not socket.exists() and not any(one.name == name for one in all_running(console)):
         console.warn(f"muxwire: the instance {name} does not run")
-        if arguments.json:
-            console.document({"closed": []})
+        console.tell(arguments, {"closed": []})
         return 0
     try:
         await on_terminals(_close, makes=True)(console, arguments)
@@ -253,8 +246,7 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
             error.remedy += "; muxwire kill --all -f (or --force) ends it whatever runs in it"
             raise
         console.warn(f"muxwire: {error}; it is ended without closing its tabs first")
-        if arguments.json:
-            console.document({"closed": []})
+        console.tell(arguments, {"closed": []})
     await anyio.to_thread.run_sync(_end_server, name, console.environ)
     return 0
 
@@ -273,8 +265,7 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
             await terminals.known_tab(target)
         for target in targets:
             await terminals.close_tab(target, force=arguments.force)
-    if arguments.json:
-        console.document({"closed": targets, **({"unreached": unreached} if unreached else {})})
+    console.tell(arguments, {"closed": targets, **({"unreached": unreached} if unreached else {})})
     return 0
 
 

@@ -25,7 +25,7 @@ from muxwire.cli.options import (
     seconds,
     words_of,
 )
-from muxwire.cli.printing import packed
+from muxwire.cli.printing import packed, table
 from muxwire.errors import InvalidArgument
 from muxwire.verbs.catalogue import ReadLogs, Screenshot, StreamLogs, Tail, TakeSnapshot
 from muxwire.verbs.types import DEFAULT_LINES
@@ -132,13 +132,10 @@ async def _snapshot(console: Console, terminals: Terminals, arguments: argparse.
         )
         async with _output(console, drawn, overwrite=True) as write:
             await write(picture)
-        if arguments.json and drawn != "-":
-            console.document({"file": drawn, "pane": taken.pane})
-    elif arguments.json:
-        console.document(taken)
+        if drawn != "-":
+            console.tell(arguments, {"file": drawn, "pane": taken.pane})
     else:
-        for line in (*(taken.scrollback or ()), *taken.lines):
-            console.say(line)
+        console.tell(arguments, taken, (*(taken.scrollback or ()), *taken.lines))
     return 0
 
 
@@ -164,9 +161,6 @@ async def _logs(console: Console, terminals: Terminals, arguments: argparse.Name
 
 async def _history(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     commands = await terminals.history(named_tabs(arguments), limit=arguments.lines)
-    if arguments.json:
-        console.document({"commands": commands})
-        return 0
     rows = [
         (
             console.time_of_day(command.time, "%Y-%m-%d %H:%M:%S"),
@@ -182,7 +176,8 @@ async def _history(console: Console, terminals: Terminals, arguments: argparse.N
         for command in commands
     ]
     by_column = {"EXIT": lambda code: {"0": "green", "-": ""}.get(code, "red")}
-    console.say_table(_HISTORY, rows, plain=arguments.no_colours, by_column=by_column)
+    lines = table(_HISTORY, rows, console.colours(plain=arguments.no_colours), by_column)
+    console.tell(arguments, {"commands": commands}, lines)
     return 0
 
 
@@ -229,9 +224,8 @@ async def _rec(console: Console, terminals: Terminals, arguments: argparse.Names
         with anyio.CancelScope() as scope:  # a signal ends it, as its time does
             console.on_signal = lambda _: scope.cancel()
             await recorder.record(title=arguments.title, idle_limit=arguments.idle_limit, duration=arguments.duration)
-    if arguments.json:
-        made = {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
-        console.document({"file": arguments.file, **made})
+    made = {"window_id": tab.key, "events": recorder.events, "seconds": recorder.seconds}
+    console.tell(arguments, {"file": arguments.file, **made})
     return 0
 
 
