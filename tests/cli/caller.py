@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, final
 
 from muxwire.cli.console import Console
-from muxwire.library.opening import own_terminals
 from muxwire.library.terminals import Terminals
 from muxwire.vt.readable import Size
 
@@ -16,10 +15,7 @@ NO_TERMINAL: tuple[Size | None, Size | None, Size | None] = (None, None, None)
 
 @final
 class Caller(Console):
-    """Keeps what is written to stdout (`out`), to stderr (`err`) and into `files`; `executed` is what replaces it.
-
-    Verbs act on `terminals`, or on the instance that is opened for them if there are none.
-    """
+    """Keeps what is written to stdout (`out`), to stderr (`err`) and into `files`; verbs act on `terminals`."""
 
     def __init__(
         self,
@@ -32,7 +28,6 @@ class Caller(Console):
         super().__init__(words, dict(environ or {}), sizes, "", self._opened)
         self.given, self.out, self.err = given, b"", b""
         self.files: dict[str, bytes] = {}
-        self.executed: Sequence[str] = ()
         self._terminals = terminals
 
     def write(self, data: bytes, *, error: bool = False) -> None:
@@ -44,17 +39,12 @@ class Caller(Console):
     async def write_soon(self, data: bytes) -> None:
         self.out += data
 
-    async def read_file(self, file: str, most: int) -> bytes:
-        return self.files[file][:most]
-
     async def read(self, most: int) -> bytes:
         read, self.given = self.given[:most], self.given[most:]
         return read
 
     @asynccontextmanager
     async def create(self, file: str, *, overwrite: bool) -> AsyncIterator[Any]:
-        if file in self.files and not overwrite:
-            raise FileExistsError(17, "File exists", file)
         self.files[file] = b""
 
         async def write(data: bytes) -> None:
@@ -62,14 +52,6 @@ class Caller(Console):
 
         yield write
 
-    def execute(self, words: Sequence[str]) -> int:
-        self.executed = words
-        return 0
-
     @asynccontextmanager
     async def _opened(self, given: Mapping[str, Any]) -> AsyncIterator[Terminals]:
-        if self._terminals is not None:
-            yield self._terminals
-        else:
-            async with own_terminals(given["name"], environ=self.environ) as terminals:
-                yield terminals
+        yield self._terminals

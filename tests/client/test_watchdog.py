@@ -82,10 +82,6 @@ async def numbers(folder: Path, count: int) -> set[int]:
         await anyio.sleep(0.01)
 
 
-def named(table: dict[int, Process], asked: set[int]) -> dict[int, tuple[int, str, str]]:
-    return {pid: (row.parent, row.session, row.started) for pid, row in table.items() if pid in asked}
-
-
 async def test_sigkill_leaves_no_process_of_an_ephemeral_instance(tmp_path: Path) -> None:
     socket = tmp_path / "s"
     windows = (

@@ -28,13 +28,9 @@ class Observer:
     """Collects what a client hears, so that a scenario can wait for it."""
 
     def __init__(self) -> None:
-        self.notifications: list[Event] = []
+        self.notifications: list[Event] = []  # to which the client's `on_notification` appends
         self.outputs: dict[PaneId, bytearray] = {}
         self._heard = anyio.Event()
-
-    def notify(self, event: Event) -> None:
-        """Take a notification (the client's `on_notification`)."""
-        self.notifications.append(event)
 
     def wake(self) -> None:
         """Let waiters look again (the client's `on_chunk`)."""
@@ -87,7 +83,7 @@ async def open_private_tmux(
     with tempfile.TemporaryDirectory(prefix="mw", ignore_cleanup_errors=True) as folder:
         process = start_tmux(f"{folder}/s", tmux=tmux)
         observer = Observer()
-        client = ControlClient(process, on_notification=observer.notify, on_chunk=observer.wake)
+        client = ControlClient(process, on_notification=observer.notifications.append, on_chunk=observer.wake)
         client.taps.extend(taps)
         async with client:
             yield PrivateTmux(client, observer, process, f"{folder}/s")

@@ -88,12 +88,6 @@ class FakeTab:
     def key(self) -> str:
         return self.window_id
 
-    async def snapshot(self, scrollback: int | None = None, *, cells: bool = False, unwrap: bool = False) -> Snapshot:
-        self.asked.append({"scrollback": scrollback, "cells": cells, "unwrap": unwrap})
-        above = None if scrollback is None else ("above",)
-        styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
-        return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), 7, "t", False, (), above, styles)
-
     def row(self, latest: str) -> TabInfo:
         """As a list has it."""
         return TabInfo(
@@ -107,7 +101,6 @@ class FakeTerminals:
     """One tab, `@1`, that is always there."""
 
     note: Note
-    client: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
     events: EventLog = field(default_factory=EventLog)
 
@@ -115,7 +108,7 @@ class FakeTerminals:
         self.only = FakeTab("@1", self.note)
 
     def name_client(self, client: str) -> None:
-        self.client = client
+        """Who it is makes no difference here."""
 
     def leave_running(self) -> None:
         self.note("leaves_running")
@@ -144,33 +137,18 @@ class FakeTerminals:
         return ()
 
     async def list_tabs(self, *, closed: bool = True, session: str = "") -> TabList:
-        self.asked.append({"closed": closed, "session": session})
         return TabList((self.only.row("@1"),), (SessionInfo("hub", 1, 0),))
 
-    async def command_result(self, command_id: str, **options: Any) -> ExecutionResult:
-        self.asked.append({"command_id": command_id, **options})
-        return ExecutionResult("", 0.0, command_id, None, False, "running", "/tmp", 0, 0, running=True)
-
-    async def snapshot(
-        self,
-        target: str,
-        scrollback: int | None,
-        *,
-        cells: bool,
-        unwrap: bool,
-        at_byte: int | None,
-        command_id: str,
-        ago: float | None,
-    ) -> Snapshot:
-        self.asked.append({"target": target, "at_byte": at_byte, "command_id": command_id})
-        return await self.only.snapshot(scrollback, cells=cells, unwrap=unwrap)
+    async def snapshot(self, _target: str, scrollback: int | None, *, cells: bool, **_how: object) -> Snapshot:
+        above = None if scrollback is None else ("above",)
+        styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
+        return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), 7, "t", False, (), above, styles)
 
     async def read_logs(self, target: str, **options: Any) -> LogTail:
         self.asked.append({"target": target, **options})
         return LogTail("a\nb\n", 2, False, 4)
 
     async def history(self, targets: Sequence[str], *, limit: int) -> tuple[CommandRecord, ...]:
-        self.asked.append({"targets": targets, "limit": limit})
         return (CommandRecord(1.0, "@1", 1, "work", "execute", "/", 2.0, 3, 4, 5, "c1", "false"),)
 
 
@@ -182,6 +160,12 @@ class Opener:
     refuse: int = 0
     slow_close: bool = False
     terminals: FakeTerminals | None = None
+
+    @property
+    def library(self) -> FakeTerminals:
+        """What it has opened last."""
+        assert self.terminals is not None
+        return self.terminals
 
     def __call__(self) -> AbstractAsyncContextManager[Terminals]:
         return cast("AbstractAsyncContextManager[Terminals]", self._open())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
 from mcp.server.lowlevel import Server
@@ -22,12 +22,6 @@ def text_of(result: CallToolResult) -> str:
     return block.text
 
 
-def build_server(
-    open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]],
-    *,
-    toolsets: Iterable[str] | None = None,
-    read_only: bool = False,
-) -> Server[Connection]:
+def build_server(open_terminals: Callable[[], AbstractAsyncContextManager[Terminals]]) -> Server[Connection]:
     """Return a server; each of its connections opens the terminals for itself."""
-    offer = offered(toolsets=toolsets, read_only=read_only)
-    return built(offer, lambda: connected(LazyTerminals(open_terminals)))
+    return built(offered(), lambda: connected(LazyTerminals(open_terminals)))

@@ -6,6 +6,7 @@ import json
 import logging
 from base64 import b64decode
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -16,22 +17,17 @@ from muxwire.errors import InvalidArgument
 from muxwire.library import pictures
 from muxwire.mcp.registry import select
 from muxwire.mcp.tools import TOOLS
-from tests.mcp.fake_terminals import FakeTerminals, Opener
+from tests.mcp.fake_terminals import Opener
 from tests.mcp.in_memory import build_server, text_of
 
 
+@dataclass
 class Session:
-    """A client in this process, the events that the library saw, and the library."""
+    """A client in this process, the events that the library saw, and what opens it."""
 
-    def __init__(self, client: Client, opener: Opener, events: list[str]) -> None:
-        self.client = client
-        self.opener = opener
-        self.events = events
-
-    @property
-    def library(self) -> FakeTerminals:
-        assert self.opener.terminals is not None
-        return self.opener.terminals
+    client: Client
+    opener: Opener
+    events: list[str]
 
     async def call(self, tool: str, **arguments: Any) -> CallToolResult:
         return await self.client.call_tool(tool, arguments)
@@ -67,7 +63,7 @@ async def test_a_picture_comes_after_the_text_and_without_a_structured_result(
 
 async def test_defaults_and_units_at_the_edge(session: Session) -> None:
     await session.call("execute_command", window_id="@1", command="true")
-    [asked] = session.library.only.asked
+    [asked] = session.opener.library.only.asked
     del asked["on_progress"]
     assert asked == {
         "command": "true",
@@ -83,7 +79,7 @@ async def test_defaults_and_units_at_the_edge(session: Session) -> None:
     }
     given = {"timeout_ms": 1500, "async": True, "env": {"A": "1"}, "cwd": "/", "on_timeout": "leave", "max_chars": 9}
     await session.call("execute_command", window_id="%1", command="true", strip_ansi=True, **given)
-    asked = session.library.only.asked[-1]
+    asked = session.opener.library.only.asked[-1]
     assert (asked["timeout"], asked["async_"], asked["env"], asked["cwd"]) == (1.5, True, {"A": "1"}, "/")
     assert (asked["on_timeout"], asked["max_chars"], asked["strip_ansi"]) == ("leave", 9, True)
 
@@ -137,17 +133,17 @@ async def test_what_strict_clients_send_for_nothing_counts_as_not_given(session:
     optional = dict.fromkeys(("window_id", "timeout_ms", "env", "cwd", "on_timeout", "strip_ansi"), nothing)
     result = await session.call("execute_command", command="x", **optional)
     assert not result.is_error, text_of(result)
-    asked = session.library.only.asked[-1]
+    asked = session.opener.library.only.asked[-1]
     assert (asked["timeout"], asked["env"], asked["cwd"], asked["on_timeout"]) == (10.0, {}, "", "interrupt")
     made = await session.call("create_tab", **dict.fromkeys(("name", "size", "command", "login", "env"), nothing))
     assert not made.is_error, text_of(made)
-    assert (session.library.asked[-1]["size"], session.library.asked[-1]["command"]) == (None, ())
+    assert (session.opener.library.asked[-1]["size"], session.opener.library.asked[-1]["command"]) == (None, ())
 
 
 async def test_variables_are_a_list_or_an_object(session: Session) -> None:
     for env in (["A=1", "B=x=y", "C="], {"A": "1", "B": "x=y", "C": ""}):
         await session.call("execute_command", command="x", env=env)
-        assert session.library.only.asked[-1]["env"] == {"A": "1", "B": "x=y", "C": ""}
+        assert session.opener.library.only.asked[-1]["env"] == {"A": "1", "B": "x=y", "C": ""}
 
 
 async def test_text_is_never_reinterpreted(session: Session) -> None:

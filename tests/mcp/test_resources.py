@@ -10,7 +10,6 @@ import anyio
 import pytest
 
 import muxwire.mcp.resources
-from tests.mcp.fake_terminals import FakeTerminals
 from tests.mcp.raw_client import LEGACY, MODERN, envelope
 from tests.mcp.test_wire import Served, serving
 
@@ -30,11 +29,6 @@ class Watching:
     def __init__(self, client: Served, era: str) -> None:
         self.client = client
         self.meta = {"_meta": envelope()} if era == MODERN else {}
-
-    @property
-    def library(self) -> FakeTerminals:
-        assert self.client.opener.terminals is not None
-        return self.client.opener.terminals
 
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
         return await self.client.request(method, params | self.meta)
@@ -99,7 +93,7 @@ async def test_what_there_is_to_read(watching: Watching) -> None:
     assert [command["exit_code"] for command in json.loads(commands["text"])["commands"]] == [3]
     log = await watching.read(LOG)
     assert (log["text"], log["_meta"]) == ("a\nb\n", {"muxwire/next_byte": 4})
-    assert watching.library.asked[-1] == {"target": "@1", "lines": 500, "strip_ansi": True}
+    assert watching.client.opener.library.asked[-1] == {"target": "@1", "lines": 500, "strip_ansi": True}
     assert (await watching.read("muxwire://tabs/%401/screen"))["text"] == "$"
     assert (await watching.read("muxwire://tabs/%1/screen"))["text"] == "$"
 
@@ -115,7 +109,7 @@ async def test_what_is_not_there(watching: Watching, uri: str) -> None:
 
 async def test_updates_come_to_who_subscribed(watching: Watching) -> None:
     await watching.open()
-    events = watching.library.events
+    events = watching.client.opener.library.events
     listening = await watching.subscribe(LOG, SCREEN)
     events.output("@2", 0, 5)
     events.record("prompt", "@1")
@@ -136,14 +130,14 @@ async def test_the_list_changes_when_tabs_come_and_go(watching: Watching) -> Non
     await watching.subscribe(lists=True)  # before anything is opened, as clients do
     await watching.open()
     await anyio.wait_all_tasks_blocked()
-    watching.library.events.record("prompt", "@1")
-    watching.library.events.record("tab_opened", "@2")
+    watching.client.opener.library.events.record("prompt", "@1")
+    watching.client.opener.library.events.record("tab_opened", "@2")
     assert await watching.told("list") == ["list"]
 
 
 async def test_a_storm_is_a_few_updates_and_its_end_is_one_of_them(watching: Watching) -> None:
     await watching.open()
-    events = watching.library.events
+    events = watching.client.opener.library.events
     await watching.subscribe(LOG)
     begun = anyio.current_time()
     for at in range(3000):

@@ -19,7 +19,7 @@ from muxwire.client.watchdog import process_table
 from tests.forked import start_muxwire
 from tests.mcp import child_client
 from tests.mcp.child_client import ENDINGS, ChildClient, alone, closing, environ_in
-from tests.processes import appeared, gone
+from tests.processes import appeared, children_of, gone
 
 SERVE = (sys.executable, "-m", "muxwire", "serve")
 
@@ -48,10 +48,7 @@ async def test_a_server_that_is_only_asked_starts_nothing(folder: Path) -> None:
         before = {path for path in folder.rglob("*") if path.name != "stderr"}
         await client.request("tools/list")
         await client.call("execute_command", comand="true")
-        children = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(client.child.pid)], capture_output=True, check=False
-        )
-        assert children.stdout.strip() == b""
+        assert children_of(client.child.pid) == set()
         assert {path for path in folder.rglob("*") if path.name != "stderr"} == before
 
 

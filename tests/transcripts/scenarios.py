@@ -1,6 +1,7 @@
 """What a client does with a tmux, the same at every run, so that there are recordings of it.
 
-    async with ControlClient(transport, on_notification=observer.notify, on_chunk=observer.wake) as client:
+    client = ControlClient(transport, on_notification=observer.notifications.append, on_chunk=observer.wake)
+    async with client:
         await SCENARIOS["window_lifecycle"](client, observer)
 
 Each scenario starts with a new server whose first session is HUB, made with HUB_COMMAND, and says the same lines
