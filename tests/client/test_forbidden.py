@@ -77,6 +77,7 @@ FORBIDDEN = (
 )
 
 ALLOWED = (
+    "",  # a command without a word
     "new-session -d -s x",
     "new-session -ds x",
     "new-window -d",
@@ -138,11 +139,6 @@ def test_every_rule_is_tried() -> None:
 def test_a_session_is_killed_alone(name: str) -> None:
     with pytest.raises(ForbiddenCommand, match="with other commands"):
         refuse_forbidden([["select-window"], [name]])
-
-
-def test_a_batch_may_be_empty() -> None:
-    refuse_forbidden([])
-    refuse_forbidden([[]])
 
 
 TYPED = ("neww -d ; respawnp", "bind x { display-message a ; wait-for x }", "'respawn-pane'", "if-shell 'true' a b",

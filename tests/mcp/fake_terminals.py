@@ -88,6 +88,11 @@ class FakeTab:
     def key(self) -> str:
         return self.window_id
 
+    async def snapshot(self, scrollback: int | None = None, *, cells: bool = False) -> Snapshot:
+        above = None if scrollback is None else ("above",)
+        styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
+        return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), 7, "t", False, (), above, styles)
+
     def row(self, latest: str) -> TabInfo:
         """As a list has it."""
         return TabInfo(
@@ -140,9 +145,7 @@ class FakeTerminals:
         return TabList((self.only.row("@1"),), (SessionInfo("hub", 1, 0),))
 
     async def snapshot(self, _target: str, scrollback: int | None, *, cells: bool, **_how: object) -> Snapshot:
-        above = None if scrollback is None else ("above",)
-        styles = (Run(0, 0, 1, Style(fg="red", bold=True)),) if cells else None
-        return Snapshot("%1", 80, 24, Cursor(1, 0, True), ("$",), 7, "t", False, (), above, styles)
+        return await self.only.snapshot(scrollback, cells=cells)
 
     async def read_logs(self, target: str, **options: Any) -> LogTail:
         self.asked.append({"target": target, **options})
