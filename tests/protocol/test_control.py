@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from muxwire.errors import LocalProtocolError
@@ -19,50 +21,55 @@ def hear(protocol: ControlProtocol, wire: str | bytes) -> list[Event]:
     return protocol.events_received()
 
 
-def sent(protocol: ControlProtocol, *arguments: str) -> Command:
-    made = command(*arguments)
-    assert protocol.send_command(made) == made.line + b"\n"
-    return made
-
-
 def block(number: int, *output: bytes, of: Command | None = None, error: bool = False, index: int = 0) -> CommandBlock:
     last = of is None or error or index == of.blocks - 1
     return CommandBlock(7, number, int(of is not None), output, error, of, index, last)
 
 
-def test_answers_come_in_the_order_of_the_commands() -> None:
+def sent(protocol: ControlProtocol, line: str) -> Command:
+    made = command_list(*(part.split() for part in line.split(" ; ")))
+    assert protocol.send_command(made) == made.line + b"\n"
+    return made
+
+
+# Lines of commands, what tmux says then, and what is heard; `a` and `b` are the lines.
+ANSWERS: dict[str, tuple[tuple[str, ...], str, Callable[..., list[Event]]]] = {
+    "answers come in the order of the commands": (
+        ("list-windows", "list-panes"),
+        "%begin 7 1 1\na\n\nb\n%end 7 1 1\n%begin 7 5 1\n%error 7 5 1\n",
+        lambda a, b: [block(1, b"a", b"", b"b", of=a), block(5, of=b, error=True)],
+    ),
+    "blocks of hooks and of the start answer nobody": (
+        ("list-windows",),
+        "%begin 7 1 0\n%end 7 1 0\n%begin 7 2 1\n%end 7 2 1\n%begin 7 3 0\nhook\n%error 7 3 0\n",
+        lambda a: [block(1), block(2, of=a), block(3, b"hook", error=True)],
+    ),
+    "a list has a block for each command": (
+        ("list-windows ; list-panes", "list-sessions"),
+        "".join(f"%begin 7 {n} 1\n%end 7 {n} 1\n" for n in (1, 2, 3)),
+        lambda a, b: [block(1, of=a), block(2, of=a, index=1), block(3, of=b)],
+    ),
+    "an error ends its line": (
+        ("kill-pane ; list-panes", "list-sessions"),
+        "%begin 7 1 1\nno\n%error 7 1 1\n%begin 7 2 1\n%end 7 2 1\n",
+        lambda a, b: [block(1, b"no", of=a, error=True), block(2, of=b)],
+    ),
+    "a notice in the block of a command is its text": (
+        ("refresh-client -A %1:pause",),
+        "%begin 7 1 1\n%pause %1\ntext\n%end 7 1 1\n%pause %1\n",
+        lambda a: [block(1, b"%pause %1", b"text", of=a), events.Pause(PANE)],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ANSWERS)
+def test_each_block_answers_its_command(what: str) -> None:
+    lines, wire, heard = ANSWERS[what]
     protocol = ControlProtocol()
-    first, second = sent(protocol, "list-windows"), sent(protocol, "list-panes")
-    assert protocol.unanswered == 2
-    heard = hear(protocol, "%begin 7 1 1\na\n\nb\n%end 7 1 1\n%begin 7 5 1\n%error 7 5 1\n")
-    assert heard == [block(1, b"a", b"", b"b", of=first), block(5, of=second, error=True)]
+    commands = [sent(protocol, line) for line in lines]
+    assert protocol.unanswered == len(commands)
+    assert hear(protocol, wire) == heard(*commands)
     assert protocol.unanswered == 0
-
-
-def test_blocks_of_hooks_and_of_the_start_answer_nobody() -> None:
-    protocol = ControlProtocol()
-    mine = sent(protocol, "list-windows")
-    heard = hear(protocol, "%begin 7 1 0\n%end 7 1 0\n%begin 7 2 1\n%end 7 2 1\n%begin 7 3 0\nhook\n%error 7 3 0\n")
-    assert heard == [block(1), block(2, of=mine), block(3, b"hook", error=True)]
-
-
-def test_a_list_has_a_block_for_each_command() -> None:
-    protocol = ControlProtocol()
-    both = command_list(("list-windows",), ("list-panes",))
-    protocol.send_command(both)
-    after = sent(protocol, "list-sessions")
-    heard = hear(protocol, "".join(f"%begin 7 {n} 1\n%end 7 {n} 1\n" for n in (1, 2, 3)))
-    assert heard == [block(1, of=both), block(2, of=both, index=1), block(3, of=after)]
-    assert [event.last for event in heard if isinstance(event, CommandBlock)] == [False, True, True]
-
-
-def test_an_error_ends_its_line() -> None:
-    protocol = ControlProtocol()
-    both = command_list(("kill-pane",), ("list-panes",))
-    protocol.send_command(both)
-    after = sent(protocol, "list-sessions")
-    heard = hear(protocol, "%begin 7 1 1\nno\n%error 7 1 1\n%begin 7 2 1\n%end 7 2 1\n")
-    assert heard == [block(1, b"no", of=both, error=True), block(2, of=after)]
 
 
 @pytest.mark.parametrize(
@@ -71,16 +78,8 @@ def test_an_error_ends_its_line() -> None:
 )
 def test_only_the_exact_guard_closes_a_block(line: str) -> None:
     protocol = ControlProtocol()
-    mine = sent(protocol, "capture-pane", "-p")
-    heard = hear(protocol, f"%begin 7 1 1\n{line}\n%end 7 1 1\n")
-    assert heard == [block(1, line.encode(), of=mine)]
-
-
-def test_a_notice_in_the_block_of_a_command_is_its_text() -> None:
-    protocol = ControlProtocol()
-    mine = sent(protocol, "refresh-client", "-A", "%1:pause")
-    heard = hear(protocol, "%begin 7 1 1\n%pause %1\ntext\n%end 7 1 1\n%pause %1\n")
-    assert heard == [block(1, b"%pause %1", b"text", of=mine), events.Pause(PANE)]
+    mine = sent(protocol, "capture-pane -p")
+    assert hear(protocol, f"%begin 7 1 1\n{line}\n%end 7 1 1\n") == [block(1, line.encode(), of=mine)]
 
 
 def test_an_answer_that_nobody_waits_for_ends_the_connection() -> None:

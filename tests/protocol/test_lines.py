@@ -7,21 +7,15 @@ from hypothesis import given, strategies as st
 from muxwire.protocol.lines import LineBuffer
 
 
-def test_lines_come_when_they_are_complete() -> None:
-    lines = LineBuffer()
-    assert lines.feed(b"one\ntw") == [b"one"]
-    assert lines.feed(b"o") == []
-    assert lines.feed(b"\n\nfour") == [b"two", b""]
-    assert lines.close() == b"four"
-    assert lines.close() == b""
-
-
 @given(st.lists(st.text("ab\n").map(str.encode)))
-def test_cuts_do_not_matter(chunks: list[bytes]) -> None:
-    whole = b"".join(chunks)
-    lines = LineBuffer()
-    found = [line for chunk in chunks for line in lines.feed(chunk)]
-    assert [*found, lines.close()] == whole.split(b"\n")
+def test_each_line_comes_when_it_is_complete(chunks: list[bytes]) -> None:
+    lines, found, fed = LineBuffer(), list[bytes](), b""
+    for chunk in chunks:
+        found += lines.feed(chunk)
+        fed += chunk
+        assert found == fed.split(b"\n")[:-1]
+    assert lines.close() == fed.split(b"\n")[-1]
+    assert lines.close() == b""
 
 
 def test_an_open_line_outgrows_the_bound() -> None:
