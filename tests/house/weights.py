@@ -14,7 +14,7 @@ TOP = "top level"  # the modules that are in no package
 # "Prices", that names the promise and who would miss it.
 MOST = {
     "adapters": 482,
-    "cli": 1277,
+    "cli": 1273,
     "client": 997,
     "host": 1063,
     "instance": 837,
@@ -22,7 +22,7 @@ MOST = {
     "logs": 1175,
     "mcp": 1243,
     "operations": 650,
-    "owner": 695,
+    "owner": 688,
     "pane": 1330,
     "protocol": 447,
     "repl": 401,

@@ -10,6 +10,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
+
 from muxwire.cli.connect import choose_instance, chosen_host
 from muxwire.cli.console import STDIN, STDOUT
 from muxwire.cli.listing import listed_tabs, server_on, tabs_on, terminals_of, tmux_of
@@ -53,8 +55,6 @@ def add(verbs: Verbs) -> None:
 
 
 async def _attach(console: Console, arguments: argparse.Namespace) -> int:
-    import anyio.to_thread
-
     # In a thread, because it asks tmux and other machines by programs of their own.
     return console.execute(await anyio.to_thread.run_sync(_words, console, arguments))
 

@@ -12,6 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+import anyio.to_thread
+
 from muxwire.cli.options import add_parser, option, words_after
 from muxwire.errors import MuxwireError
 from muxwire.verbs.types import EventKind
@@ -44,8 +46,6 @@ def add(verbs: Verbs) -> None:
 
 
 async def _run(console: Console, arguments: argparse.Namespace) -> int:
-    import anyio.to_thread
-
     if arguments.words:
         words = words_after(arguments.words)
         parser = arguments.whole(words[0] if words[1:] else "")
@@ -93,9 +93,9 @@ def _values(action: argparse.Action, before: list[str], console: Console) -> Ite
         case "TAB", _:
             return _tabs(before, console)
         case "NAME", "name":
-            from muxwire.cli.connect import all_running
+            from muxwire.instance import faces
 
-            return [(one.name, "a running instance") for one in all_running(console)]
+            return [(one.name, "a running instance") for one in faces.all_running(console.environ)]
         case "KIND", _:
             return [(kind, "") for kind in get_args(EventKind)]
         case ("FILE" | "PATH", _) | ("PROGRAM", _):

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.console import RunsThere
 from muxwire.errors import InvalidArgument, NoSuchTarget
+from muxwire.host.elsewhere import links
+from muxwire.host.folders import EPHEMERAL, folders_for
+from muxwire.ids import host_of
+from muxwire.instance import faces
 from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
@@ -34,7 +38,9 @@ def on_terminals(
             try:
                 return await verb(console, terminals, arguments)
             except NoSuchTarget as error:
-                others = [one.name for one in known_to_run(all_running(console)) if one.name != arguments.name]
+                others = [
+                    one.name for one in known_to_run(faces.all_running(console.environ)) if one.name != arguments.name
+                ]
                 if others and not is_named:
                     error.remedy += f"; this is the instance {arguments.name}, --name chooses {' or '.join(others)}"
                 raise
@@ -50,8 +56,6 @@ def given_instance(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def chosen_host(console: Console, arguments: argparse.Namespace) -> tuple[str, str]:
     """The other machine that `--host`, `HOST/@N` or `HOST/NAME` names, "" for none; what the tab is called there."""
-    from muxwire.ids import host_of
-
     given: str = arguments.host
     host, target = host_of(getattr(arguments, "target", ACTIVE))
     if not host and "/" in target:
@@ -69,9 +73,6 @@ def chosen_host(console: Console, arguments: argparse.Namespace) -> tuple[str, s
 
 def _noted_host(console: Console, target: str) -> tuple[str, str]:
     """The host in `HOST/NAME`, and the name there, if some instance has tabs on a machine that is called so."""
-    from muxwire.host.elsewhere import links
-    from muxwire.host.folders import folders_for
-
     noted = {link.host for link in links(folders_for("main", console.environ).state)}
     host = max((one for one in noted if target.startswith(f"{one}/")), key=len, default="")
     return (host, target.removeprefix(f"{host}/")) if host else ("", target)
@@ -97,7 +98,7 @@ def choose_instance(
     if arguments.name != DEFAULT_NAME and console.sent_to and any(word.startswith("--name") for word in console.words):
         raise RunsThere  # the name belongs to a command (`run docker run --name web`), which only a parser can know
     if not arguments.name:
-        running = [one for one in all_running(console) if looks or _has_name(one)]
+        running = [one for one in faces.all_running(console.environ) if looks or not EPHEMERAL.match(one.name)]
         arguments.name = only_one(console, running)
         if not arguments.name:
             names = ", ".join(one.name for one in _usual(running))
@@ -107,12 +108,6 @@ def choose_instance(
 def known_to_run(running: Sequence[Running]) -> list[Running]:
     """Leave out the instances that may have ended: no process uses them, and their tabs are on other machines."""
     return [one for one in running if one.driven or not one.hosts]
-
-
-def _has_name(one: Running) -> bool:
-    from muxwire.host.folders import EPHEMERAL
-
-    return not EPHEMERAL.match(one.name)
 
 
 def only_one(console: Console, running: Sequence[Running]) -> str:
@@ -129,33 +124,23 @@ def _usual(running: Sequence[Running]) -> list[Running]:
     Else those with a name of their own whose tabs are all on other machines. Such tabs belong to the process that
     opened them, and no other process can take over those of an instance without a name.
     """
-    return [one for one in running if not one.hosts] or [one for one in running if _has_name(one)]
-
-
-def all_running(console: Console) -> list[Running]:
-    """The instances that run, those included whose tabs are all on other machines."""
-    from muxwire.instance import faces
-
-    return faces.all_running(console.environ)
+    return [one for one in running if not one.hosts] or [one for one in running if not EPHEMERAL.match(one.name)]
 
 
 def use(console: Console, one: Running) -> str:
     """Set the environment of the call so that it finds the directories of that instance; return the instance's name."""
-    from muxwire.instance.faces import environment_of
-
-    console.environ.update(environment_of(one, console.environ))
+    console.environ.update(faces.environment_of(one, console.environ))
     return one.name
 
 
 def check_instance(console: Console, name: str) -> None:
     """Refuse an instance of which nothing is known, which is a wrong name: NoSuchTarget."""
-    from muxwire.host.folders import folders_for
-    from muxwire.library.opening import checked_instance
+    from muxwire.library.opening import checked_instance  # late: help needs nothing of the library
 
     folders = folders_for(checked_instance(name), console.environ)
     if folders.socket_path.exists():
         return
-    running = all_running(console)
+    running = faces.all_running(console.environ)
     if found := [one for one in running if one.name == name]:  # its socket may be where another environment has it
         use(console, found[0])
         return

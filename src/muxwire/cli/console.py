@@ -8,7 +8,7 @@ runs in that process too, it does so in a thread beside.
 from __future__ import annotations
 
 import asyncio  # a connection that another task reads while this one writes
-import math
+import errno
 import os
 import signal
 from contextlib import asynccontextmanager, suppress
@@ -83,13 +83,12 @@ class Console:
         """`answering` as `claim_process` gives it; None in another process than the one that was started."""
         self.words, self.environ, self.sizes, self.terminal = words, environ, sizes, terminal
         self.opened, self.sent_to, self._answering = opened, sent_to, answering
-        self._gone = False
+        self._gone, self._answers = False, asyncio.Queue[tuple[bytes, bytes]]()
 
     @asynccontextmanager
     async def connected(self, connection: socket.socket) -> AsyncIterator[None]:
         """Take the caller's frames in the block, and send it all that is written there."""
         self._reader, self._writer = await asyncio.open_connection(sock=connection)
-        self._to_verb, self._answers = anyio.create_memory_object_stream[tuple[bytes, bytes]](math.inf)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._listen)
             yield
@@ -99,15 +98,16 @@ class Console:
 
     async def _listen(self) -> None:
         """Take the caller's frames until it hangs up."""
-        with suppress(asyncio.IncompleteReadError, OSError), self._to_verb:
+        with suppress(asyncio.IncompleteReadError, OSError):
             while True:
                 head = await self._reader.readexactly(HEAD)
                 kind, body = head[:1], await self._reader.readexactly(int.from_bytes(head[1:], "big"))
                 if kind == b"s" and body and body[0] in signal.valid_signals():
                     self.on_signal(signal.Signals(body[0]))
                 else:
-                    self._to_verb.send_nowait((kind, body))
+                    self._answers.put_nowait((kind, body))
         self._gone = True
+        self._answers.put_nowait((b"n", b"%d" % errno.EPIPE))
         self.on_signal(signal.SIGHUP)
 
     def send(self, kind: bytes, body: bytes = b"") -> None:
@@ -126,8 +126,8 @@ class Console:
             await self._writer.drain()
 
     async def _answer(self, name: str) -> bytes:
-        """The caller's next frame; OSError about that name if it says so, and EndOfStream if it has gone."""
-        kind, body = await self._answers.receive()
+        """The caller's next frame; OSError about that name if it says so, or has gone."""
+        kind, body = await self._answers.get()
         if kind == b"n":
             raise OSError(int(body), os.strerror(int(body)), name)
         return body

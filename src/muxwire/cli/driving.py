@@ -6,6 +6,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
+import anyio
+
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import (
     AS_JSON,
@@ -163,8 +165,6 @@ async def _wait(console: Console, terminals: Terminals, arguments: argparse.Name
 
 
 async def _watch(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    import anyio
-
     deadline = anyio.current_time() + arguments.timeout
     # `.` is the tab that was used last now; another one may be used while this one is watched.
     targets = [(await terminals.tab(target)).key for target in named_tabs(arguments)]
@@ -177,8 +177,6 @@ async def _watch(console: Console, terminals: Terminals, arguments: argparse.Nam
 async def _print_events(
     console: Console, terminals: Terminals, arguments: argparse.Namespace, targets: Sequence[str], deadline: float
 ) -> int:
-    import anyio
-
     kinds, still_open, colours = arguments.kinds, set(targets), console.colours(plain=arguments.no_colours)
     left, cursor = arguments.count, terminals.events.end
     while left > 0 and (still_open or not targets) and (seconds_left := deadline - anyio.current_time()) > 0:

@@ -11,6 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
+import anyio
+
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
@@ -120,8 +122,6 @@ async def _run(console: Console, terminals: Terminals, arguments: argparse.Names
 
 
 async def _run_in(console: Console, tab: Tab, words: list[str], arguments: argparse.Namespace) -> int:
-    import anyio
-
     if words == ["-"]:
         command = await console.piped(_COMMAND_MAX)
     else:

@@ -7,8 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
+
 from muxwire.cli.connect import (
-    all_running,
     choose_instance,
     chosen_host,
     given_instance,
@@ -27,7 +28,8 @@ from muxwire.errors import (
     NotPermitted,
     TmuxUnavailable,
 )
-from muxwire.host.folders import EPHEMERAL
+from muxwire.host.folders import EPHEMERAL, folders_for
+from muxwire.instance import faces
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 
 if TYPE_CHECKING:
@@ -93,8 +95,6 @@ def add(verbs: Verbs) -> None:
 
 
 async def _list(console: Console, arguments: argparse.Namespace) -> int:
-    import anyio.to_thread
-
     # What asks tmux and other machines by programs of their own does so in a thread.
     host, _ = chosen_host(console, arguments)
     if host:
@@ -120,10 +120,8 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
 
 def _instances(console: Console) -> tuple[list[Face], str]:
     """The instances that run, and the one whose tabs are to be listed, "" for none."""
-    from muxwire.instance.faces import faces
-
-    running = all_running(console)
-    return faces(known_to_run(running), console.environ), console.sent_to or only_one(console, running)
+    running = faces.all_running(console.environ)
+    return faces.faces(known_to_run(running), console.environ), console.sent_to or only_one(console, running)
 
 
 def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> int:
@@ -226,15 +224,10 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
         )
     if not arguments.all:
         return await on_terminals(_close)(console, arguments)
-    import anyio.to_thread
-
-    from muxwire.host.folders import folders_for
-
     choose_instance(console, arguments)
-
     name = arguments.name
     socket = folders_for(name, console.environ).socket_path  # there is one also of a server that does not answer
-    if not socket.exists() and not any(one.name == name for one in all_running(console)):
+    if not socket.exists() and not any(one.name == name for one in faces.all_running(console.environ)):
         console.warn(f"muxwire: the instance {name} does not run")
         console.tell(arguments, {"closed": []})
         return 0
@@ -272,7 +265,6 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
 def _end_server(name: str, environ: Mapping[str, str]) -> None:
     """End the tmux server of an instance by its process: the instance's owner keeps it up, and it may not answer."""
     from muxwire.client.watchdog import end_server, started_now
-    from muxwire.host.folders import folders_for
     from muxwire.host.local import LocalHost
     from muxwire.host.locks import named_server
 

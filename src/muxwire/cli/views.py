@@ -6,6 +6,8 @@ import math
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import anyio
+
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
@@ -214,8 +216,6 @@ async def _stream(
 async def _rec(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
     if arguments.file == "-" and arguments.json:
         raise InvalidArgument("stdout cannot hold a recording and a document", remedy="name a file")
-    import anyio
-
     from muxwire.library.asciicast import Recorder
 
     tab = await terminals.tab(arguments.target)

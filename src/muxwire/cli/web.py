@@ -6,6 +6,8 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
+import anyio
+
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.options import add_parser, add_verb, flag, instance, names_tab, natural, option
 from muxwire.cli.printing import spoken
@@ -89,8 +91,6 @@ async def _print_frames(console: Console, tab: Tab) -> int:
 
 
 async def _control(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    import anyio
-
     tab = await terminals.tab(arguments.target)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_type_lines, console, tab)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from muxwire.cli.command_line import command_line, verb_first
@@ -14,20 +14,25 @@ from muxwire.mcp.server import offered
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from muxwire.library.terminals import Terminals
     from muxwire.mcp.offer import Offer
 
+    Serving = Callable[[Terminals, socket.socket], Awaitable[None]]
+
 
 @lru_cache(maxsize=16)  # the parser alone takes longer than the rest of a handshake
-def read_serve(*words: str) -> tuple[Offer, float]:
-    """What the words of `muxwire serve` offer, and after how many idle seconds its tabs are closed; MuxwireError."""
+def read_serve(*words: str) -> tuple[Serving, float]:
+    """What serves a client of `muxwire serve` with these words, and after how many idle seconds its tabs are closed.
+
+    MuxwireError for a wrong command line.
+    """
     arguments = command_line("serve").parse_args(verb_first(words))
-    return offered(**offered_options(arguments)), arguments.close_idle or 0.0
+    return partial(_serve_agent, offered(**offered_options(arguments))), arguments.close_idle or 0.0
 
 
-async def serve_agent(offer: Offer, terminals: Terminals, connection: socket.socket) -> None:
+async def _serve_agent(offer: Offer, terminals: Terminals, connection: socket.socket) -> None:
     """Serve MCP on a connection until its client hangs up."""
 
     @asynccontextmanager

@@ -19,7 +19,7 @@ from muxwire.cli.command_line import serve_caller
 from muxwire.cli.console import Console, RunsThere
 from muxwire.errors import MuxwireError, unwrapped
 from muxwire.host.folders import folders_for
-from muxwire.owner.agents import read_serve, serve_agent
+from muxwire.owner.agents import read_serve
 from muxwire.owner.hello import is_newer, read_hello, receive_hello
 from muxwire.owner.programs import serve_program
 from muxwire.tabs.seat import Seat
@@ -44,19 +44,17 @@ _AGAIN_SECONDS = 0.1
 def listen(path: Path) -> socket.socket:
     """A socket there that listens, and that only this user may connect to; a dead one in its place goes. OSError.
 
-    The caller holds the lock of those who start an owner. The socket is never there with another mode: it is made
-    under another name. The umask, which tabs inherit, is not changed for it.
+    The caller holds the lock of those who start an owner: who finds no socket, or one that does not listen yet, waits
+    for it. Linux makes a socket's file with the mode that the socket has, less the umask, which tabs inherit.
     """
-    listener, new = socket.socket(socket.AF_UNIX), path.with_name(f"{path.name}.{os.getpid()}")
+    listener = socket.socket(socket.AF_UNIX)
     try:
         os.fchmod(listener.fileno(), stat.S_IRUSR | stat.S_IWUSR)
-        listener.bind(str(new))
-        new.chmod(stat.S_IRUSR | stat.S_IWUSR)
+        path.unlink(missing_ok=True)
+        listener.bind(str(path))
         listener.listen(_BACKLOG)
-        new.rename(path)
     except OSError:
         listener.close()
-        new.unlink(missing_ok=True)
         raise
     return listener
 
@@ -200,20 +198,16 @@ class Owner:
             connection.send(ACCEPTED)
             await self._serve_verb(hello, connection)
             return
-        if hello.kind == "library":
-            seat = Seat(idle=float(hello.words[0]))
-            with self.terminals.seated(seat, hello.directory, hello.environ) as seated:
-                connection.send(ACCEPTED)
-                await serve_program(seated, connection)
-            return
         try:
-            offer, idle = read_serve(*hello.words)
+            serve, idle = (
+                (serve_program, float(hello.words[0])) if hello.kind == "library" else read_serve(*hello.words)
+            )
         except MuxwireError:
             connection.send(REFUSED)  # a wrong command line: the client's own process says so
             return
         with self.terminals.seated(Seat(idle=idle), hello.directory, hello.environ) as seated:
             connection.send(ACCEPTED)
-            await serve_agent(offer, seated, connection)
+            await serve(seated, connection)
 
     async def _serve_verb(self, hello: Hello, connection: socket.socket) -> None:
         instance, environ = self.terminals.folders.instance, dict(hello.environ)
