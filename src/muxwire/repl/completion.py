@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
 
 _SETS_OPTIONS = re.compile(r"(?:set|show)")
-# The last command of the line. Its words are taken to end at each blank: for a quoted one nothing is offered.
-_LAST_COMMAND = re.compile(r"(?:^|[;\n{])\s*([^;\n{]*)\Z")
 
 
 @final
@@ -43,9 +41,11 @@ async def load_vocabulary(ask: Callable[..., Awaitable[list[tuple[bytes, ...]]]]
 
 
 def complete(text: str, vocabulary: Vocabulary, ours: Collection[str]) -> tuple[str, list[str]]:
-    """The last word of the text, and what it may become. `ours` are the words of the prompt."""
-    found = _LAST_COMMAND.search(text)
-    words = found[1].split(" ") if found else [""]
+    """The last word of the text, and what it may become. `ours` are the words of the prompt.
+
+    The words of a command are taken to end at each blank: for a quoted one nothing is offered.
+    """
+    words = re.split(r"[;\n{]", text)[-1].lstrip().split(" ")
     return words[-1], [one for one in _choices(words, vocabulary, ours) if one.startswith(words[-1]) and one]
 
 

@@ -6,14 +6,17 @@ C-c drops the line, C-d on an empty line ends. While tmux is asked, C-c ends the
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, final
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app_or_none, get_app_session
+from prompt_toolkit.application import get_app_or_none, get_app_session, run_in_terminal
 from prompt_toolkit.completion import Completer, Completion
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings
 from prompt_toolkit.renderer import print_formatted_text as render
 from prompt_toolkit.styles import default_ui_style
 
@@ -75,13 +78,16 @@ async def run_prompt(session: Session, history: str) -> int:
     """Read lines and run them until C-d. Commands may hold secrets: only we can read the file `history`."""
     with suppress(OSError):
         os.close(os.open(history, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    bindings = KeyBindings()
+    # Not `enable_suspend`, by which the main thread stops first: this one drew the prompt once more before it did.
+    bindings.add("c-z")(lambda _: run_in_terminal(lambda: signal.pthread_kill(threading.get_ident(), signal.SIGTSTP)))
     prompt: PromptSession[str] = PromptSession(
         "replay> " if session.terminals is None else "tmux> ",
         history=FileHistory(history),
         completer=_Completer(session),
         complete_while_typing=False,
         prompt_continuation="  ... ",
-        enable_suspend=True,
+        key_bindings=bindings,
     )
     session.confirm = _ask
     with suppress(EOFError):
