@@ -23,7 +23,7 @@ from bench.pages import as_text, write
 from bench.peers import compare
 from bench.processes import WORD, Belongings
 from bench.report import Scale
-from bench.timing import PRIORITY, may_be_exclusive
+from bench.timing import PRIORITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +53,7 @@ LEAVE_SECONDS = 10.0
 
 def run_all(names: list[str], scale: Scale, kept: Path | None) -> dict[str, Any]:
     """Run scenarios one after the other, printing as they end; return what is to be kept, and keep it as they end."""
-    where = machine() | ({"scheduler": "SCHED_FIFO"} if scale.exclusive and may_be_exclusive() else {})
+    where = machine() | ({"scheduler": "SCHED_FIFO"} if scale.exclusive else {})
     found: dict[str, Any] = {"machine": where, "short": scale.short, "broken": [], "reports": []}
     for number, name in enumerate(names, 1):
         print(f"[{number}/{len(names)}] {name} ...", file=sys.stderr, flush=True)
@@ -75,15 +75,12 @@ def run_all(names: list[str], scale: Scale, kept: Path | None) -> dict[str, Any]
 
 @contextmanager
 def exclusively() -> Iterator[None]:
-    """Run this process, and all that it starts, before all ordinary ones, where that is allowed."""
-    allowed = may_be_exclusive()
-    if allowed:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    """Run this process, and all that it starts, before all ordinary ones. PermissionError."""
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     try:
         yield
     finally:
-        if allowed:
-            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -96,7 +93,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--short", action="store_true", help="two minutes in place of many; it says little of times")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install what is compared with there, and keep it")
     parser.add_argument(
-        "--exclusive", action="store_true", help="time before all other processes (SCHED_FIFO), where that is allowed"
+        "--exclusive", action="store_true", help="time before all other processes (SCHED_FIFO), as root"
     )
     parser.add_argument("--cli", action="store_true", help="jobs by the command line, in place of MCP")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, after each scenario")
@@ -111,6 +108,9 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     if given.docs and (given.scenarios or given.short or given.cli):
         parser.error("--docs is of all scenarios, by MCP, at full length: the page would lose the others")
+    if given.exclusive:
+        with exclusively():  # or not at all
+            pass
     # Told to end, everything that was started is ended first, as after C-c.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     belongings = Belongings()

@@ -16,7 +16,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,14 +48,6 @@ class GoalMissed(Exception):
     """A job ended without what it was for."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """`needs` are the programs without which it is skipped."""
-
-    do: Callable[[Agent], None]
-    needs: tuple[str, ...] = ()
-
-
 class Agent:
     """Works in `folder` through one server, which `serve` starts again; all that it says and hears is counted."""
 
@@ -78,18 +69,12 @@ class Agent:
         text = "".join(block["text"] for block in answer["content"])
         self.calls += 1
         self.characters += len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))) + len(text)
-        if os.environ.get("JOBS_SHOW"):
-            print(f"  {tool} {json.dumps(arguments)[:300]}\n    [{len(text)}] {text}", file=sys.stderr, flush=True)
         told: dict[str, Any] = {"error": text} if answer.get("isError") else json.loads(text)
         return told
 
     def run(self, command: str, **options: object) -> dict[str, Any]:
-        """Run a command and wait for its end, or until it asks."""
+        """Run a command and wait for its end, or until it asks; ten seconds if the call does not say more."""
         return self.call("execute_command", command=command, **options)
-
-    def build(self, command: str, **options: object) -> dict[str, Any]:
-        """Run what may take longer than the ten seconds that a command has if a call does not say more."""
-        return self.run(command, timeout_ms=PATIENCE_MS, **options)
 
     def start(self, command: str, ready: str) -> str:
         """Start what stays; return what it said until it was ready."""
@@ -230,11 +215,11 @@ def tests(agent: Agent) -> None:
     agent.write("calc.py", "def mean(numbers):\n    return sum(numbers) / (len(numbers) - 1)\n")
     agent.write("test_calc.py", "from calc import mean\n\n\ndef test_mean():\n    assert mean([1, 2, 3]) == 2\n")
     pytest = f"{sys.executable} -m pytest -q --color=no"
-    failed = agent.build(pytest)
+    failed = agent.run(pytest, timeout_ms=PATIENCE_MS)
     reached(failed["exit_code"] == 1 and "assert 3.0 == 2" in failed["output"], told=failed)
     source = agent.run("cat calc.py")["output"]
     reached("(len(numbers) - 1)" in source)
-    passed = agent.build(f"sed -i 's/(len(numbers) - 1)/len(numbers)/' calc.py && {pytest}")
+    passed = agent.run(f"sed -i 's/(len(numbers) - 1)/len(numbers)/' calc.py && {pytest}", timeout_ms=PATIENCE_MS)
     reached(passed["exit_code"] == 0 and "1 passed" in passed["output"], told=passed)
 
 
@@ -294,7 +279,7 @@ def build(agent: Agent) -> None:
         "all:\n\t@seq -f 'compiling part %g of the whole' 31000\n\t@echo 'parts/x31.c:17: error: no such thing'\n"
         "\t@seq -f 'compiling other %g of the whole' 19000\n\t@exit 1\n",
     )
-    told = agent.build("make", max_chars=1000)
+    told = agent.run("make", max_chars=1000, timeout_ms=PATIENCE_MS)
     reached(told["exit_code"] == 2 and told["truncated"], told=told)
     found = agent.call("read_logs_from_tab", command_id=told["command_id"], grep="error:", lines=5)
     reached("parts/x31.c:17" in found["content"], told=found)
@@ -325,7 +310,7 @@ def packages(agent: Agent) -> None:
     agent.prepare(DPKG)
     agent.server.close()
     agent.serve()
-    told = agent.build("apt-get install ./jobs_2.deb", max_chars=1500, strip_ansi=True)
+    told = agent.run("apt-get install ./jobs_2.deb", timeout_ms=PATIENCE_MS, max_chars=1500, strip_ansi=True)
     reached("[default=N] ?" in told["output"], told=told)
     agent.type("N", "Enter")
     reached((agent.folder / "root/etc/jobs.conf").read_text() == "level 1\nmine\n")
@@ -384,13 +369,11 @@ def processes(agent: Agent) -> None:
 
 def two_at_once(agent: Agent) -> None:
     """Two long commands run at once, and both results are read."""
-    begun = time.monotonic()
     first = agent.run("sleep 2; echo lint is clean", **{"async": True})
     second = agent.run("sleep 2; echo 12 tests passed; false", on_timeout="leave")
     reached(second["output"] == "12 tests passed\n" and second["exit_code"] == 1, told=second)
     rest = agent.call("command_result", command_id=first["command_id"], wait_ms=PATIENCE_MS)
     reached(rest["output"] == "lint is clean\n" and rest["exit_code"] == 0, told=rest)
-    reached(time.monotonic() - begun < PATIENCE)
 
 
 def hang(agent: Agent) -> None:
@@ -486,10 +469,8 @@ def password(agent: Agent) -> None:
     """A program asks for a password, which a person types; the model never sees it."""
     agent.write("login.sh", "read -rsp 'Password: ' p; echo; [ \"$p\" = " + SECRET + " ] && echo welcome\n")
     told = agent.run("bash login.sh")
-    words = re.search(r"[^ ]*(muxwire attach[^;]*)", told["note"])
-    reached(words, told=told)
-    assert words is not None
-    _person_types(agent, words[1], SECRET)
+    (words,) = re.findall(r"muxwire attach[^;]*", told["note"])
+    _person_types(agent, words, SECRET)
     told = agent.call("command_result", command_id=told["command_id"], wait_ms=PATIENCE_MS)
     reached(told["output"].endswith("welcome\n") and told["exit_code"] == 0, told=told)
 
@@ -513,86 +494,79 @@ def _person_types(agent: Agent, words: str, secret: str) -> None:
         os.close(terminal)
 
 
-JOBS: dict[str, Job] = {
-    "a git conflict": Job(conflict, ("git",)),
-    "git rebase -i": Job(rebase, ("git", "vim")),
-    "pytest": Job(tests),
-    "a dev server": Job(dev_server),
-    "pdb": Job(debugger),
-    "vim": Job(editor, ("vim",)),
-    "sqlite": Job(database, ("sqlite3",)),
-    "node": Job(node, ("node",)),
-    "make, 50,000 lines": Job(build, ("make",)),
-    "apt, a changed file": Job(packages, ("apt-get", "dpkg-deb")),
-    "npm init": Job(npm, ("npm",)),
-    "ssh-keygen": Job(key_pair, ("ssh-keygen",)),
-    "whiptail": Job(menu, ("whiptail",)),
-    "fzf": Job(finder, ("fzf",)),
-    "htop": Job(processes, ("htop",)),
-    "two at once": Job(two_at_once),
-    "a hang": Job(hang),
-    "the past": Job(past),
-    "ssh": Job(over_ssh, ("ssh", "ssh-keygen")),
-    "gdb": Job(native, ("gdb", "cc")),
-    "operations": Job(workspace),
-    "SIGKILL": Job(killed),
-    "a person's password": Job(password),
+# With the programs without which it is skipped.
+JOBS: dict[str, tuple[Callable[[Agent], None], tuple[str, ...]]] = {
+    "a git conflict": (conflict, ("git",)),
+    "git rebase -i": (rebase, ("git", "vim")),
+    "pytest": (tests, ()),
+    "a dev server": (dev_server, ()),
+    "pdb": (debugger, ()),
+    "vim": (editor, ("vim",)),
+    "sqlite": (database, ("sqlite3",)),
+    "node": (node, ("node",)),
+    "make, 50,000 lines": (build, ("make",)),
+    "apt, a changed file": (packages, ("apt-get", "dpkg-deb")),
+    "npm init": (npm, ("npm",)),
+    "ssh-keygen": (key_pair, ("ssh-keygen",)),
+    "whiptail": (menu, ("whiptail",)),
+    "fzf": (finder, ("fzf",)),
+    "htop": (processes, ("htop",)),
+    "two at once": (two_at_once, ()),
+    "a hang": (hang, ()),
+    "the past": (past, ()),
+    "ssh": (over_ssh, ("ssh", "ssh-keygen")),
+    "gdb": (native, ("gdb", "cc")),
+    "operations": (workspace, ()),
+    "SIGKILL": (killed, ()),
+    "a person's password": (password, ()),
 }
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a job took; `missed` says why it did not reach its goal, `skipped` what it would have needed."""
-
-    calls: int = 0
-    characters: int = 0
-    seconds: float = 0.0
-    missed: str = ""
-    skipped: str = ""
-
-
-def done(job: Job, way: type[Agent]) -> Done:
-    """Do a job with a home of its own."""
+def done(name: str, way: type[Agent]) -> tuple[int, int, float, str]:
+    """Do a job with a home of its own: its calls, characters and seconds, and why it missed its goal. Unavailable."""
+    do, needs = JOBS[name]
     path = clean_environment(Path())["PATH"]
-    missing = [program for program in job.needs if shutil.which(program, path=path) is None]
-    if missing:
-        return Done(skipped="no " + ", ".join(missing))
+    if missing := [program for program in needs if shutil.which(program, path=path) is None]:
+        raise Unavailable("no " + ", ".join(missing))
     with temporary_home() as home:
         agent, missed, begun = way(home, **ENVIRON), "", time.monotonic()
         try:
-            job.do(agent)
-        except Unavailable as error:
-            return Done(skipped=str(error))
+            do(agent)
         except (GoalMissed, KeyError, ValueError, OSError, subprocess.SubprocessError) as error:
             missed = f"{type(error).__name__}: {error}"
         finally:
             agent.server.close()
             agent.prepare(f"{sys.executable} -m muxwire kill --all --force --name jobs{os.getpid()} || true")
-        return Done(agent.calls, agent.characters, time.monotonic() - begun, missed)
+        return agent.calls, agent.characters, time.monotonic() - begun, missed
 
 
 async def run(scale: Scale) -> Report:
     """Each job once: what is counted is the same in every run, but for some characters of paths, ids and times."""
     names, way = SHORT if scale.short else tuple(JOBS), ByCommands if scale.cli else Agent
-    results = {name: await anyio.to_thread.run_sync(done, JOBS[name], way) for name in names}
-    counted = {name: one for name, one in results.items() if not one.skipped}
-    missed = {name: one.missed for name, one in counted.items() if one.missed}
     how = "of command lines and documents (--json)" if scale.cli else "of arguments and answers, over raw JSON-RPC"
-    notes = [f"Characters {how}; each job with a server of its own."]
-    notes += [f"Not reached: {name}: {why[:300]}" for name, why in missed.items()]
-    if skipped := [f"{name} ({one.skipped})" for name, one in results.items() if one.skipped]:
-        notes.append("Skipped: " + ", ".join(skipped))
-    rows = [(name, one.calls, one.characters, one.seconds) for name, one in counted.items()]
-    totals = [sum(getattr(one, what) for one in counted.values()) for what in ("calls", "characters", "seconds")]
+    rows, missed, skipped = list[tuple[str | float, ...]](), list[str](), list[str]()
+    for name in names:
+        try:
+            *counted, why = await anyio.to_thread.run_sync(done, name, way)
+        except Unavailable as error:
+            skipped.append(f"{name} ({error})")
+            continue
+        rows.append((name, *counted))
+        missed += [f"Not reached: {name}: {why[:300]}"] * bool(why)
+    calls, characters, seconds = (sum(column) for column in zip(*(row[1:] for row in rows), strict=True))
     return Report(
         "jobs",
         "What a model's jobs cost it",
         ("job", "calls", "characters", "seconds"),
-        (*rows, ("all", *totals)),
+        (*rows, ("all", calls, characters, seconds)),
         (
             Target("jobs that did not reach their goal", len(missed), 0, "jobs"),
-            Target("calls of all", totals[0], CALLS, "calls"),
-            Target("characters of all", totals[1], CHARACTERS, "characters"),
+            Target("calls of all", calls, CALLS, "calls"),
+            Target("characters of all", characters, CHARACTERS, "characters"),
         ),
-        notes=tuple(notes),
+        notes=(
+            f"Characters {how}; each job with a server of its own.",
+            *missed,
+            *(["Skipped: " + ", ".join(skipped)] if skipped else []),
+        ),
     )

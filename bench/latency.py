@@ -6,11 +6,11 @@ import sys
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from bench.contenders import EMPTY, FLOOR, LIBRARY, MCP, PTY, SDK
 from bench.homes import temporary_home
+from bench.peers.ways import IDLE_TABS
 from bench.processes import forked
 from bench.report import Report, Scale, Target
-from bench.timing import Contender, in_processes, may_be_exclusive
+from bench.timing import Contender, in_processes
 from tests.stages.computing import computing
 
 if TYPE_CHECKING:
@@ -25,13 +25,15 @@ COMMANDS = {
     "1,000 lines": "seq 1000",
     "1 MB": "head -c 1000000 /dev/zero | tr '\\0' x",
 }
-ALL = (PTY, FLOOR, LIBRARY, MCP, EMPTY, SDK)
-OF_SHELLS = (FLOOR, LIBRARY)
-OF_OUTPUT = (PTY, FLOOR, LIBRARY, MCP)
+PTY, FLOOR, LIBRARY = "bare pty", "bare loop (floor)", "muxwire library"
+MCP, SDK = "muxwire MCP execute_command", "bare SDK server, empty tool"
+OF_SHELLS = {FLOOR: "bare-loop", LIBRARY: "muxwire"}
+AMONG_IDLE = {FLOOR: "bare-loop-idle", LIBRARY: "muxwire-idle"}
+OF_OUTPUT = {PTY: "bare-pty", **OF_SHELLS, MCP: "muxwire serve"}
+ALL = {**OF_OUTPUT, SDK: "a tool that does nothing (floor)"}
 # Runs of `true`; what writes more takes as much longer.
 RUNS, RUNS_SHORT, FEWER = 2000, 2, 10
 COUNTED = 101
-IDLE_TABS = 50
 # What the library and the whole way through MCP may take.
 P50, PAUSED_P50, P50_BUSY, OVER_SDK = 1.75, 2.0, 5.0, 1.6
 
@@ -47,7 +49,7 @@ async def run(scale: Scale) -> Report:
     found = {"true": shortest, f"true, {PAUSE_MS:.0f} ms between two": paused}
     found[f"true, next to {BESIDE} that compute"] = busy
     if not scale.short:
-        found[f"true, {IDLE_TABS} idle tabs"] = in_processes(OF_SHELLS, fewer, tabs=IDLE_TABS, exclusive=exclusive)
+        found[f"true, {IDLE_TABS} idle tabs"] = in_processes(AMONG_IDLE, fewer, exclusive=exclusive)
         for title, command in COMMANDS.items():
             found[title] = in_processes(OF_OUTPUT, fewer, command, exclusive=exclusive)
     return Report(
@@ -70,7 +72,7 @@ async def run(scale: Scale) -> Report:
         (
             "each way, with its tmux and its shell, in processes of its own, in bursts, in turn",
             *(["before every other process of the machine (SCHED_FIFO), but next to what computes"]
-              if exclusive and may_be_exclusive() else []),
+              if exclusive else []),
         ),
     )  # fmt: skip
 
@@ -83,7 +85,7 @@ def over(found: dict[str, Timing]) -> float:
 def started(times: int) -> int:
     """How many processes a command of the library starts."""
     with temporary_home() as home:
-        argv = [sys.executable, "-m", "bench.contenders", LIBRARY, str(home), "true", "1"]
+        argv = [sys.executable, "-m", "bench.peers.ways", "muxwire", str(home), ""]
         with closing(Contender(LIBRARY, argv, home)) as one:
             one.run(1)
             return forked(lambda: one.run(1), times)

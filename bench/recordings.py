@@ -3,11 +3,15 @@
 The leaderboard repository of Terminal-Bench has a folder for each trial: `sessions/agent.log` is what the terminal was
 sent, `panes/post-agent.txt` what tmux showed and had above when the agent was done. mini-swe-agent prints each command
 in a block of its own.
+
+That repository has no trial of Terminus-2. Another one, skillsbench-replay, has what a model answered as Terminus-2
+with skills: `benchmark/TASK/sample_N/response.json`, keystrokes with the seconds that it gave them.
 Nothing of them is part of this repository: they have no licence.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COLUMNS, ROWS = 160, 40
+LONGEST_SLEEP = 60.0
+_LENIENT = json.JSONDecoder(strict=False)
 # The recorder is ended after tmux was asked: its prompt is drawn over from there on.
 _AFTERWARDS = re.compile(rb"\x1b\[\?2004l\r\r?\n?\r?\nexit\r\n")
 _TESTS, _CUT_OFF = b"run-tests.sh", '"agent_timeout"'
@@ -53,14 +59,14 @@ def screens(clone: Path, longest: int) -> Iterator[Screen]:
         if pane.exists() and log.stat().st_size <= longest:
             data = log.read_bytes()
             ends = [found.start() for found in _AFTERWARDS.finditer(data)]
-            at_end = bool(ends) and _TESTS not in data and _CUT_OFF not in _said(trial / "results.json")
+            at_end = (
+                bool(ends)
+                and _TESTS not in data
+                and not any(_CUT_OFF in said.read_text("utf-8", "replace") for said in trial.glob("results.json"))
+            )
             rows = pane.read_text("utf-8", "replace").removesuffix("\n").split("\n")[-ROWS:]
             agent = log.relative_to(clone).parts[2].split("_")[1]
             yield Screen(agent, data[: ends[-1]] if ends else data, shown(rows), at_end)
-
-
-def _said(file: Path) -> str:
-    return file.read_text("utf-8", "replace") if file.exists() else ""
 
 
 def shown(rows: list[str]) -> tuple[str, ...]:
@@ -97,6 +103,24 @@ def _may_be_folded(command: str) -> bool:
     lines = command.split("\n")
     firsts = [(line.split() or [""])[0] for line in (*lines[1:], "")]
     return any(len(line) + bool(first) + len(first) > COLUMNS for line, first in zip(lines, firsts, strict=True))
+
+
+def keystrokes(clone: Path) -> dict[str, list[tuple[str, float]]]:
+    """By task: what a model typed, in turn, and the seconds that Terminus-2 would sleep then. Unavailable if nothing.
+
+    Its answers are the first JSON in what it says. Harbor gives a second to what has no duration, and 60 at most.
+    """
+    found: dict[str, list[tuple[str, float]]] = {}
+    files = clone.glob("benchmark/*/sample_*/response.json")
+    for file in sorted(files, key=lambda file: (file.parent.parent, int(file.parent.name.rpartition("_")[2]))):
+        said = json.loads(file.read_text())["content"]
+        answer, _ = _LENIENT.raw_decode(said, said.index("{"))
+        for one in answer.get("commands", ()):
+            typed = one["keystrokes"], min(float(one.get("duration", 1)), LONGEST_SLEEP)
+            found.setdefault(file.parent.parent.name, []).append(typed)
+    if not found:
+        raise Unavailable(f"{clone} is no clone of skillsbench-replay: it has no benchmark/*/sample_*/response.json")
+    return found
 
 
 def needs_network(command: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 class Scale:
     """How much to measure: everything, or as much as CI has time for. `installed` keeps what others' need.
 
-    `exclusive`: what is timed runs before all other processes of the machine, where that is allowed (`timing.py`).
+    `exclusive`: what is timed runs before all other processes of the machine (`timing.py`).
     `cli`: jobs are done by the command line.
     """
 

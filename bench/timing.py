@@ -1,27 +1,28 @@
 """Timing that survives a noisy machine: all contenders in turn, in one run, compared as ratios.
 
-Each contender has a process of its own, with an event loop, a tmux and a shell of its own, which reads lines of JSON:
-how often to run, and the pause between two runs. It answers each with a line, the milliseconds of every run, and does
-nothing else in between.
+Each contender has a process of its own (`peers/ways.py`), with a tmux and a shell of its own, which reads lines of
+JSON: what to run, how often, and the pause between two runs. It answers each with a line, the milliseconds of every
+run, and does nothing else in between.
 
-With `exclusive` all that belongs to a contender runs before every ordinary process of the machine (SCHED_FIFO), in
-bursts that are short enough for the others. On a machine that does other things, ratios repeat only so.
+With `exclusive`, which needs root, all that belongs to a contender runs before every ordinary process of the machine
+(SCHED_FIFO), in bursts that are short enough for the others. On a machine that does other things, ratios repeat only
+so.
 """
 
 from __future__ import annotations
 
-import functools
 import json
 import select
 import statistics
 import subprocess
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.homes import clean_environment, temporary_home
 from bench.machine import ROOT
+from bench.peers.cases import TRUE
 from bench.processes import WORD, Belongings
 
 if TYPE_CHECKING:
@@ -35,15 +36,6 @@ PRIORITY = 5
 EXCLUSIVE = ("chrt", "--fifo", str(PRIORITY))
 # The longest answer is that of a burst of a slow contender; one that says nothing for so long has gone.
 ANSWER_SECONDS = 120.0
-
-
-@functools.cache
-def may_be_exclusive() -> bool:
-    """Whether this machine lets a process run before all ordinary ones."""
-    try:
-        return subprocess.run([*EXCLUSIVE, "true"], check=False, capture_output=True).returncode == 0
-    except OSError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +66,22 @@ class Contender:
         exclusive: bool = False,
     ) -> None:
         """Start its process, at home in `home`; `environ` is added to its environment."""
-        self.name = name
-        self.times: list[float] = []
+        self.name, self.times = name, list[float]()
         self._belongings = Belongings()
-        first = EXCLUSIVE if exclusive and may_be_exclusive() else ()
+        self._argv = [*(EXCLUSIVE if exclusive else ()), *argv]
+        self._environ = clean_environment(home) | dict(environ or {}) | {WORD: self._belongings.name}
+        self._start()
+
+    def _start(self) -> None:
         self._process: Any = subprocess.Popen(
-            [*first, *argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-            cwd=ROOT, env=clean_environment(home) | dict(environ or {}) | {WORD: self._belongings.name},
+            self._argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT,
+            env=self._environ,
         )  # fmt: skip
+
+    def again(self) -> None:
+        """End it, and start it anew."""
+        self.close()
+        self._start()
 
     def ask(self, question: dict[str, Any], seconds: float = ANSWER_SECONDS) -> dict[str, Any]:
         """Its answer to one line; an `error` if it has gone, or says nothing for so long."""
@@ -94,9 +94,9 @@ class Contender:
         answer: dict[str, Any] = json.loads(line) if line else {"error": "it does not answer"}
         return answer
 
-    def run(self, count: int, pause: float = 0.0) -> None:
-        """Have it run so many times, with a pause in ms before each; how long each took is kept."""
-        answer = self.ask({"runs": count, "pause": pause})
+    def run(self, count: int, command: str = TRUE, pause: float = 0.0) -> None:
+        """Have it run that so many times, with a pause in ms before each; how long each took is kept."""
+        answer = self.ask({"runs": count, "command": command, "pause": pause})
         if "error" in answer:
             raise RuntimeError(f"{self.name}: {answer['error']}")
         self.times += answer["took"]
@@ -107,7 +107,9 @@ class Contender:
         self._process.communicate()
 
 
-def in_bursts(contenders: Collection[Contender], runs: int, pause: float = 0.0) -> dict[str, Timing]:
+def in_bursts(
+    contenders: Collection[Contender], runs: int, command: str = TRUE, pause: float = 0.0
+) -> dict[str, Timing]:
     """Run each so many times, a burst of each in turn, the order turned round each time."""
     order, burst = list(contenders), min(BURST, runs)
     for one in order:  # each is at its first prompt before anything counts
@@ -115,7 +117,7 @@ def in_bursts(contenders: Collection[Contender], runs: int, pause: float = 0.0) 
         one.times.clear()
     for number in range(runs // burst):
         for one in order:
-            one.run(burst, pause)
+            one.run(burst, command, pause)
         order.reverse()
         if sys.stderr.isatty():
             print(f"\r  turn {number + 1} of {runs // burst} \r", end="", file=sys.stderr, flush=True)
@@ -123,15 +125,14 @@ def in_bursts(contenders: Collection[Contender], runs: int, pause: float = 0.0) 
 
 
 def in_processes(
-    ways: Collection[str], runs: int, command: str = "true", *, tabs: int = 1, pause: float = 0.0, exclusive: bool
+    ways: Mapping[str, str], runs: int, command: str = TRUE, *, pause: float = 0.0, exclusive: bool
 ) -> dict[str, Timing]:
-    """Time these ways of `contenders.py` for a command: with so many tabs, the pause in ms, before all others."""
+    """Time these ways of `peers/ways.py`, by their titles, for a command: with the pause in ms, before all others."""
     with temporary_home() as home, ExitStack() as ends:
-        started = []
-        for number, way in enumerate(ways):
-            folder = home / str(number)
+        started = list[Contender]()
+        for title, way in ways.items():
+            folder = home / str(len(started))
             folder.mkdir()
-            argv = [sys.executable, "-m", "bench.contenders", way, str(folder), command, str(tabs)]
-            started.append(Contender(way, argv, folder, exclusive=exclusive))
-            ends.callback(started[-1].close)
-        return in_bursts(started, runs, pause)
+            argv = [sys.executable, "-m", "bench.peers.ways", way, str(folder), ""]
+            started.append(ends.enter_context(closing(Contender(title, argv, folder, exclusive=exclusive))))
+        return in_bursts(started, runs, command, pause)

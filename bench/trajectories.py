@@ -1,7 +1,8 @@
 """What agents did in public recordings, done again: screens and commands, by muxwire and by others.
 
-`python -m bench trajectories --from CLONE [--limit N] [--peers FOLDER] [--json FILE] [--docs]`. CLONE is a clone of the
-leaderboard repository of Terminal-Bench. Nothing of it is published but counts. No model runs.
+`python -m bench trajectories --from CLONE --keys CLONE [--limit N] [--peers FOLDER] [--json FILE] [--docs]`: clones of
+the leaderboard repository of Terminal-Bench, and of skillsbench-replay. Nothing of them is published but counts. No
+model runs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from bench import recordings
 from bench.machine import ROOT, machine
 from bench.pages import SOURCE, as_markdown, as_text
 from bench.peers.cases import plain
-from bench.peers.compare import HARBOR, OPENHANDS
+from bench.peers.compare import HARBOR, OPENHANDS, Peer
 from bench.picture import shares
 from bench.report import Report
 from bench.throwaway import OWN, PATH, WORK, throwaway
@@ -32,17 +33,16 @@ from bench.timing import Contender
 from muxwire.logs.sizes import PaneSize
 from muxwire.tmux.past import Scene, played
 from tests.stages import Unavailable
-from tests.stages.packages import install
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from tests.stages.packages import Package
 
 # What a command may take; those are tried that took less than half of it alone.
 SECONDS = 5.0
 # How long the command after each has, which goes back to where mini-swe-agent begins each, and must say this.
 NEXT_SECONDS, BACK = 3.0, "back-42"
+# Terminus-2 asks for a tenth of a second for what is immediate, and for a second for what compiles or searches.
+IMMEDIATE = "at most 1 s"
 # At most so many commands of one task.
 EACH = 12
 LONGEST_LOG = 1_500_000
@@ -53,21 +53,16 @@ _CLOCK = re.compile(
 )
 
 
-class Way(NamedTuple):
-    """One of `peers/ways.py`; `screen`: what it gives is what a screen shows."""
-
-    title: str
-    name: str
-    python: Path = Path(sys.executable)
-    screen: bool = False
-
-
 class Room(NamedTuple):
-    """Where commands run: `work` is where each begins, `own` is the home; `shut`: in a throw-away root."""
+    """Where commands run: `work` is where each begins, `own` is the home; `shut`: in a throw-away root.
+
+    `installed`: where others' terminals are.
+    """
 
     work: Path = WORK
     own: Path = OWN
     shut: bool = True
+    installed: Path | None = None
 
     def back(self, way: Contender) -> bool:
         """Go back; whether that worked."""
@@ -75,17 +70,15 @@ class Room(NamedTuple):
         return BACK in found.get("output", "")
 
 
-THROWAWAY = Room()
-PTY = Way("", "pty")
+PTY, KEYS = Peer("", "pty", ""), Peer("", "keys", "")
+# By the kind of what each gives. Those of a package are measured where it can be installed.
+OUTPUT, SCREEN = "what a program wrote", "what a screen shows"
 WAYS = (
-    Way("`bash -c`, a shell for each", "bash"),
-    Way("muxwire, one tab", "muxwire"),
-    Way("`CMD; tmux wait -S done` (imitation)", "wait-for", screen=True),
-)
-# Those that are measured where they can be installed.
-OTHERS: tuple[tuple[Way, Package], ...] = (
-    (Way("OpenHands' terminal", "openhands"), OPENHANDS),
-    (Way("Harbor's `TmuxSession`", "harbor", screen=True), HARBOR),
+    Peer("`bash -c`, a shell for each", "bash", OUTPUT),
+    Peer("muxwire, one tab", "muxwire", OUTPUT),
+    Peer("`CMD; tmux wait -S done` (imitation)", "wait-for", SCREEN),
+    Peer("OpenHands' terminal {}", "openhands", OUTPUT, OPENHANDS),
+    Peer("Harbor's `TmuxSession` {}", "harbor", SCREEN, HARBOR),
 )
 
 
@@ -136,16 +129,14 @@ def same(text: str) -> str:
 
 
 @contextmanager
-def driven(way: Way, room: Room) -> Iterator[Contender]:
+def driven(way: Peer, room: Room) -> Iterator[Contender]:
     """The way, in a room of its own. Unavailable."""
     environ = {"PATH": PATH, "TMPDIR": "/tmp", "PAGER": "cat", "GIT_PAGER": "cat"}
     # A shell that is new for each command begins in the right place; the others are sent there.
-    folder = room.work if way.name in ("bash", "pty") else room.own
-    walls: AbstractContextManager[list[str]] = throwaway(way.python) if room.shut else nullcontext([])
-    with walls as words:
-        argv = [*words, str(way.python), "-m", "bench.peers.ways", way.name, str(folder), ""]
-        with closing(Contender(way.title or way.name, argv, room.own, environ=environ)) as contender:
-            yield contender
+    argv = way.argv(room.installed, room.work if way.way in ("bash", "pty") else room.own)
+    walls: AbstractContextManager[list[str]] = throwaway(Path(argv[0])) if room.shut else nullcontext([])
+    with walls as words, closing(Contender(way.label, [*words, *argv], room.own, environ=environ)) as contender:
+        yield contender
 
 
 def asked(way: Contender, command: str, seconds: float) -> dict[str, Any]:
@@ -180,7 +171,7 @@ def references(commands: Sequence[str], room: Room) -> list[Known]:
     return kept
 
 
-def run_by(way: Way, known: Iterable[Known], score: Score, room: Room) -> None:
+def run_by(way: Peer, known: Iterable[Known], score: Score, room: Room) -> None:
     """Run the commands of one task, each followed by one that must work: as it is, or after an interrupt."""
     with driven(way, room) as contender:
         room.back(contender)
@@ -194,14 +185,14 @@ def run_by(way: Way, known: Iterable[Known], score: Score, room: Room) -> None:
                 contender.ask({"do": "fresh"})
                 room.back(contender)
             if one.outputs:
-                score.count(one, found, works, screen=way.screen)
+                score.count(one, found, works, screen=way.kind == SCREEN)
 
 
 def commands_again(
-    tasks: Mapping[str, Sequence[str]], ways: Sequence[Way], limit: int, room: Room = THROWAWAY
+    tasks: Mapping[str, Sequence[str]], ways: Sequence[Peer], limit: int, room: Room
 ) -> tuple[Report, list[Any]]:
     """Run recorded commands by each way, task after task, until so many were tried."""
-    scores, left = [Score(way.title) for way in ways], 0
+    scores, left = [Score(way.label) for way in ways], 0
     for number, (task, recorded) in enumerate(tasks.items(), 1):
         if scores[0].counts["tried"] >= limit:
             break
@@ -222,6 +213,28 @@ def commands_again(
     return report, [{"title": score.title, "counts": dict(score.counts), "missed": score.missed} for score in scores]
 
 
+def keystrokes_again(tasks: Mapping[str, Sequence[tuple[str, float]]], room: Room) -> Report:
+    """Type recorded keys, task after task, and wait until they are over, as long as the model gave them at most."""
+    groups, count = dict[tuple[str, str], list[tuple[float, float, bool, bool]]](), sum(map(len, tasks.values()))
+    for task in tasks.values():
+        with driven(KEYS, room) as contender:
+            asked(contender, f"cd {room.work}\n", NEXT_SECONDS)
+            for typed, given in task:
+                if not recordings.needs_network(typed):
+                    found = asked(contender, typed, given)
+                    needed, late = found.get("took", given * 1000) / 1000, "error" in found
+                    kind = IMMEDIATE if given <= 1 else "more", "0" if found.get("code") == 0 else "another"
+                    groups.setdefault(kind, []).append((given, needed, needed < given, late))
+                    if late:
+                        contender.ask({"do": "interrupt"})
+    rows: list[tuple[str | float, ...]] = []
+    for kind, some in sorted(groups.items()):
+        rows.append((*kind, len(some), *(sum(column) for column in zip(*some, strict=True))))
+    columns = ("given", "exit code", "keystrokes", "seconds given", "needed", "over before", "not over then")
+    note = f"{sum(map(len, groups.values()))} of {count} keystrokes of {len(tasks)} tasks: the others need a network"
+    return Report("keystrokes", "Recorded keystrokes", columns, tuple(rows), (), (note,))
+
+
 async def screens_again(screens: Iterable[recordings.Screen]) -> Report:
     """Play logs, and compare with what tmux showed."""
     counts: dict[str, Counter[str]] = {}
@@ -240,17 +253,15 @@ async def screens_again(screens: Iterable[recordings.Screen]) -> Report:
     return Report("screens", "Recorded screens", columns, tuple(rows))
 
 
-def ways(folder: Path | None) -> tuple[list[Way], list[str]]:
+def there(installed: Path | None) -> tuple[list[Peer], list[str]]:
     """Those that can be had here, and why the others cannot."""
-    found, notes = list(WAYS), []
-    for way, package in OTHERS:
+    found, notes = list[Peer](), list[str]()
+    for way in WAYS:
         try:
-            if folder is not None:
-                python = install(package, folder) / "bin" / "python"
-                version = package.label.rpartition(" ")[2]
-                found.append(way._replace(title=f"{way.title} {version}", python=python))
+            way.argv(installed, OWN)
+            found.append(way)
         except Unavailable as error:
-            notes.append(f"{way.title} was not run: {error}")
+            notes.append(str(error))
     return found, notes
 
 
@@ -258,9 +269,11 @@ INTRODUCTION = """\
 # Public recordings, done again
 
 Agents of others have left recordings, in the
-[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1.
-`python -m bench trajectories --from CLONE --docs` does again what they did, without a model, and makes this page. The
-repository has no licence, so only counts are published. It is no score: a model that meets a hang does something else.
+[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1, and in
+[skillsbench-replay](https://github.com/Etelis/skillsbench-replay).
+`python -m bench trajectories --from CLONE --keys CLONE --docs` does again what they did, without a model, and makes
+this page. The repositories have no licence, so only counts are published. It is no score: a model that meets a hang
+does something else.
 
 **Screens.** A recording has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
 played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
@@ -270,11 +283,21 @@ moment than the log's end.
 machine's files. The tasks' own files are missing there, so many commands fail quickly, in the same words by each way.
 
 - *Exact*: the output is what the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the
-  ends of rows. What a persistent shell keeps and `bash -c` forgets (`set -e`) counts as not exact.
+  ends of rows. What a persistent shell keeps and `bash -c` forgets (`set -e`), or says of its jobs (`[1]+  Exit 1`),
+  counts as not exact.
 - *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
 - *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
 - *Characters*: what a model is given.
 - The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
+
+**Keystrokes.** The first repository has no trial of Terminus-2. The second has what Claude Haiku 4.5 answered in its
+format, in tasks that it solved: keystrokes, each with the seconds to sleep after them. They are typed in turn into one
+tab of muxwire, in a throw-away copy as above, and a call ends when the shell says that they are over.
+
+- *Given*: the seconds that Terminus-2 would have slept. *Needed*: those that the calls took.
+- *Over before*: how many were over before those seconds. *Not over then*: for how many they were too short.
+- What needs the tasks' files, or modules that this machine does not have, fails at once, also where a pipe ends with 0.
+  So only the first row, which writes and reads small files, says how much sleep was for nothing.
 """
 
 
@@ -293,19 +316,22 @@ def main(argv: Sequence[str]) -> int:
     """Do what was asked for. What is not here is left out, and said."""
     parser = argparse.ArgumentParser(prog="python -m bench trajectories", description=__doc__)
     parser.add_argument("--from", dest="clone", type=Path, required=True, metavar="CLONE")
+    parser.add_argument("--keys", type=Path, required=True, metavar="CLONE", help="of skillsbench-replay")
     parser.add_argument("--limit", type=int, default=250, metavar="N", help="so many commands, of 12 a task at most")
     parser.add_argument("--peers", type=Path, metavar="FOLDER", help="install others' terminals there, and keep them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the numbers there, and what was not exact")
     parser.add_argument("--docs", action="store_true", help="make docs/trajectories.md and its picture anew")
     given = parser.parse_args(argv)
     found: dict[str, Any] = {"machine": machine(), "short": False, "broken": [], "reports": []}
-    chosen, notes = ways(given.peers)
+    room = Room(installed=given.peers)
+    chosen, notes = there(room.installed)
     try:
-        report, found["scores"] = commands_again(recordings.commands(given.clone), chosen, given.limit)
+        typed = keystrokes_again(recordings.keystrokes(given.keys), room)
+        report, found["scores"] = commands_again(recordings.commands(given.clone), chosen, given.limit, room)
     except Unavailable as error:
         parser.error(str(error))
     screens = anyio.run(screens_again, recordings.screens(given.clone, LONGEST_LOG))
-    found["reports"] = [one.document() for one in (screens, replace(report, notes=(*report.notes, *notes)))]
+    found["reports"] = [one.document() for one in (screens, replace(report, notes=(*report.notes, *notes)), typed)]
     print("\n".join(map(as_text, found["reports"])))
     if given.json:
         given.json.write_text(json.dumps(found, indent=1) + "\n")

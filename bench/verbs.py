@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from bench.homes import clean_environment, temporary_home
@@ -16,10 +17,10 @@ from bench.stopwatch import timed
 from bench.timing import timing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 RUNS, RUNS_SHORT = 20, 1
-TABS, TABS_SHORT = (1, 40), (1,)
+TABS = (1, 40)
 NAME = ("--name", "bench")
 PYTHON = "python -c pass"
 MUXWIRE = (sys.executable, "-m", "muxwire")
@@ -39,6 +40,16 @@ def run_verb(argv: Sequence[str], environ: Mapping[str, str]) -> None:
     subprocess.run(argv, check=True, stdin=subprocess.DEVNULL, capture_output=True, env=environ)
 
 
+@contextmanager
+def named_instance(environ: Mapping[str, str]) -> Iterator[None]:
+    """Have an instance of that name, with a tab."""
+    run_verb((*MUXWIRE, "new", *NAME), environ)
+    try:
+        yield
+    finally:
+        run_verb((*MUXWIRE, "kill", "--all", *NAME), environ)
+
+
 async def run(scale: Scale) -> Report:
     """All verbs in turn, with one tab and with many."""
     rows: list[tuple[str | float, ...]] = []
@@ -47,12 +58,10 @@ async def run(scale: Scale) -> Report:
         environ = clean_environment(home)
         if not scale.short:
             environ["PYTHONPYCACHEPREFIX"] = str(home / "compiled")
-        open_tabs = 0
-        try:
-            for tabs in TABS_SHORT if scale.short else TABS:
-                for _ in range(tabs - open_tabs):
+        with named_instance(environ):
+            for tabs in TABS[: scale.of(2, 1)]:
+                for _ in range(tabs - 1):  # one is there
                     run_verb((*MUXWIRE, "new", *NAME), environ)
-                open_tabs = tabs
                 times: dict[str, list[float]] = {verb: [] for verb in VERBS}
                 for _ in range(1 + scale.of(RUNS, RUNS_SHORT)):
                     for verb, argv in VERBS.items():
@@ -65,8 +74,6 @@ async def run(scale: Scale) -> Report:
                 targets.append(
                     Target(f"the slowest verb, {tabs} tabs, p50 over Python's", slowest / python, OVER_PYTHON)
                 )
-        finally:
-            run_verb((*MUXWIRE, "kill", "--all", *NAME), environ)
     return Report(
         "verbs",
         "A verb of the command line on a running instance",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +19,6 @@ from tests.stages import Unavailable
 from tests.stages.packages import FromPyPI, Package, install
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bench.peers.cases import Case
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -77,90 +75,48 @@ PEERS = (
 )
 
 
-class Driven:
-    """A peer in a process of its own, which is started again after a case without an answer."""
-
-    def __init__(self, peer: Peer, argv: list[str], home: Path, *, exclusive: bool = False) -> None:
-        self.peer, self._argv, self._home, self._exclusive = peer, argv, home, exclusive
-        self._folders = 0
-        self.process = self._started()
-
-    def _started(self) -> Contender:
-        self._folders += 1
-        home = self._home / str(self._folders)
-        home.mkdir()
-        argv = [str(home) if word == str(self._home) else word for word in self._argv]
-        return Contender(self.peer.label, argv, home, exclusive=self._exclusive)
-
-    def close(self) -> None:
-        """End its process."""
-        self.process.close()
-
-    def judged(self, case: Case) -> Judged:
-        """What it makes of a case."""
-        found = self.process.ask({"command": case.command, "seconds": SECONDS}, SECONDS + LATE)
-        if "error" in found:
-            self.process.close()
-            self.process = self._started()
-            return Judged(case, None)
-        return Judged(case, Answer(found["output"], found["code"]))
-
-    def score(self, cases: Sequence[Case] = CASES) -> Score:
-        """The cases, each once, in the directory / as far as it has one."""
-        self.process.ask({"command": "cd /", "seconds": SECONDS})
-        return Score(tuple(map(self.judged, cases)))
+def judged(one: Contender, case: Case) -> Judged:
+    """What it makes of a case; after one without an answer it is started anew."""
+    found = one.ask({"command": case.command, "seconds": SECONDS}, SECONDS + LATE)
+    if "error" in found:
+        one.again()
+        return Judged(case, None)
+    return Judged(case, Answer(found["output"], found["code"]))
 
 
 async def run(scale: Scale) -> Report:
-    """All that can be had."""
+    """All that can be had: all cases by each, each once, in the directory / as far as it has one; then `true` in turn.
+
+    One that fails is told of, and the others go on.
+    """
+    notes, rows, well = list[str](), list[tuple[str | float, ...]](), list[Contender]()
     with temporary_home() as home, ExitStack() as ends:
-        driven, notes = started(PEERS, scale, home, ends)
-        return compare(driven, notes, scale)
-
-
-def started(peers: Sequence[Peer], scale: Scale, home: Path, ends: ExitStack) -> tuple[list[Driven], list[str]]:
-    """Those that can be had, and why the others cannot."""
-    driven, missing = [], []
-    for number, peer in enumerate(peers):
-        own = home / str(number)
-        own.mkdir()
-        try:
-            argv = peer.argv(scale.installed, own)
-        except Unavailable as why:
-            missing.append(str(why))
-            continue
-        driven.append(Driven(peer, argv, own, exclusive=scale.exclusive))
-        ends.callback(driven[-1].close)
-    return driven, missing
-
-
-def compare(driven: Sequence[Driven], notes: list[str], scale: Scale) -> Report:
-    """All cases by each; then `true` by all of them in turn. One that fails is told of, and the others go on."""
-    scores, processes, bytes_listed, well = {}, {}, {}, list[Driven]()
-    for one in driven:
-        label = one.peer.label
-        print(f"  asking {label} ...", file=sys.stderr, flush=True)
-        score = one.score()
-        bytes_listed[label] = one.process.ask({"do": "listed"}).get("bytes", "")
-        try:
-            one.process.run(1)
-            processes[label] = forked(functools.partial(one.process.run, 1), scale.of(COUNTED, COUNTED_SHORT))
-        except RuntimeError as error:
-            notes.append(f"{error}: it did not work here")
-            continue
-        scores[label] = score
-        well.append(one)
-    timings = in_bursts([one.process for one in well], scale.of(RUNS, RUNS_SHORT))
+        for peer in PEERS:
+            folder = home / str(len(well) + len(notes))
+            folder.mkdir()
+            try:
+                argv = peer.argv(scale.installed, folder)
+                one = ends.enter_context(closing(Contender(peer.label, argv, folder, exclusive=scale.exclusive)))
+                print(f"  asking {one.name} ...", file=sys.stderr, flush=True)
+                one.ask({"command": "cd /", "seconds": SECONDS})
+                score = Score(tuple(judged(one, case) for case in CASES))
+                listed = one.ask({"do": "listed"}).get("bytes", "")
+                one.run(1)
+                processes = forked(functools.partial(one.run, 1), scale.of(COUNTED, COUNTED_SHORT))
+            except (Unavailable, RuntimeError) as error:
+                notes.append(str(error))
+                continue
+            well.append(one)
+            rows.append((peer.kind, *(score.cells if "floor" not in peer.title else ("", "", "")), processes, listed))
+        timings = in_bursts(well, scale.of(RUNS, RUNS_SHORT))
     return Report(
         "peers",
         f"The same {len(CASES)} commands, by others",
         ("way", "used as", "`true` p50 ms", "p99 ms", "output exact", "contains it", "code right", "processes",
          "tools/list bytes"),
         tuple(
-            (one.peer.label, one.peer.kind, timings[label].p50, timings[label].p99,
-             *(scores[label].cells if "floor" not in label else ("", "", "")), processes[label], bytes_listed[label])
-            for one in well
-            for label in [one.peer.label]
+            (one.name, kind, timings[one.name].p50, timings[one.name].p99, *rest)
+            for one, (kind, *rest) in zip(well, rows, strict=True)
         ),
         notes=(
             "exact: all that the command wrote and nothing else; contains it: it stands among other text, as a prompt",

@@ -3,7 +3,8 @@
 `python -m bench.peers.ways WAY FOLDER PACKAGE` reads a line of JSON for each step, and answers it with one:
 
     {"command", "seconds"}   {"output", "code", "ended", "took"}, or an `error`; `ended` is false after those seconds
-    {"runs", "pause"}        {"took": [milliseconds of `true`, ...]}
+    {"runs", "command", "pause"}
+                             {"took": [milliseconds of each, ...]}, with a pause in ms before each
     {"do": "interrupt"}      {}: what runs is stopped, as that way stops something
     {"do": "fresh"}          {}: it is ended, and begins anew
     {"do": "listed"}         {"bytes"}: the size of an MCP server's list of tools
@@ -43,6 +44,10 @@ BASH = ("bash", "--norc", "+H")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 SECONDS = 8.0
 INTERRUPTED_SECONDS = 1.0
+# Not counted, before each burst: what the way needs was pushed out of the caches by the others.
+WARM_UP = 10
+# Of so many tabs one runs commands.
+IDLE_TABS = 50
 
 
 class Way:
@@ -137,16 +142,12 @@ class PipePane(Tmux):
     async def run(self, command: str, seconds: float) -> Answer:
         """See `Way`."""
         at = self.log.stat().st_size
-        count, seen = self.press(command), ""
+        count = self.press(command)
 
         def look() -> tuple[str, int] | None:
-            nonlocal at, seen
             with self.log.open("rb") as file:
                 file.seek(at)
-                new = file.read()
-            at += len(new)
-            seen += new.decode(errors="replace")
-            return between(CONTROL.sub("", seen), count) if new else None
+                return between(CONTROL.sub("", file.read().decode(errors="replace")), count)
 
         return until(seconds, 0.001, look)
 
@@ -248,18 +249,21 @@ class Pty(Bash):
 
 
 class Muxwire(Way):
-    """A tab of the library."""
+    """A tab of the library; of so many, one runs commands."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tabs: int = 1) -> None:
         """Nothing is started yet."""
-        self.folder, self.ends, self.tab = folder, AsyncExitStack(), None
+        self.folder, self.tabs, self.ends = folder, tabs, AsyncExitStack()
+        self.tab: Any = None
 
     async def opened(self) -> Any:  # noqa: ANN401 - only this way needs its type
         """The tab, which the first command makes."""
         if self.tab is None:
             muxwire = import_module("muxwire")
             terminals = await self.ends.enter_async_context(muxwire.open_terminals(state_dir=self.folder / "state"))
-            self.tab = await terminals.create_tab(shell="bash", cwd=str(self.folder))
+            for _ in range(self.tabs):
+                self.tab = await terminals.create_tab(shell="bash", cwd=str(self.folder))
+                await self.tab.execute(TRUE)
         return self.tab
 
     async def run(self, command: str, seconds: float) -> Answer:
@@ -277,6 +281,19 @@ class Muxwire(Way):
     async def close(self) -> None:
         """End it."""
         await self.ends.aclose()
+
+
+class Keys(Muxwire):
+    """What is typed as keys: it is over when what they began has ended, or waits for input."""
+
+    async def run(self, command: str, seconds: float) -> Answer:
+        """See `Way`; a last line end is Enter, and what has none is a key by its name, or a text."""
+        line = command.removesuffix("\n")
+        keys = [line] if line == command else [line, "Enter"]
+        sent = await (await self.opened()).send_keys(keys, wait=seconds)
+        if sent.outcome == "timed_out":
+            raise TimeoutError(f"it is not over after {seconds:g} s")
+        return Answer(sent.output, sent.exit_code)
 
 
 class SweRex(Way):
@@ -416,6 +433,9 @@ class Served(Way):
 
 
 WAYS: dict[str, Callable[[Path], Way]] = {
+    "bare-pty": lambda folder: import_module("bench.floors").BarePty(folder),
+    "bare-loop": lambda folder: import_module("bench.floors").BareLoop(folder),
+    "bare-loop-idle": lambda folder: import_module("bench.floors").BareLoop(folder, IDLE_TABS),
     "capture-pane": CapturePane,
     "pipe-pane": PipePane,
     "wait-for": WaitFor,
@@ -423,6 +443,8 @@ WAYS: dict[str, Callable[[Path], Way]] = {
     "bash": Bash,
     "pty": Pty,
     "muxwire": Muxwire,
+    "keys": Keys,
+    "muxwire-idle": partial(Muxwire, tabs=IDLE_TABS),
     "swerex": SweRex,
     "swerex-muxwire": partial(SweRex, ours=True),
     "openhands": OpenHands,
@@ -449,11 +471,12 @@ async def serve(name: str, folder: Path, package: str) -> None:
                     way = make()
                 case {"do": "listed"}:
                     found = {"bytes": way.listed()}
-                case {"runs": runs}:
-                    for _ in range(runs):
+                case {"runs": runs, "command": command, "pause": pause}:
+                    for _ in range(min(WARM_UP, runs - 1) + runs):
+                        await anyio.sleep(pause / 1000)
                         with timed(took):
-                            await way.run(TRUE, SECONDS)
-                    found = {"took": took}
+                            await way.run(command, SECONDS)
+                    found = {"took": took[-runs:]}
                 case {"command": command, "seconds": seconds}:
                     with timed(took):
                         said = await way.run(command, seconds)

@@ -10,11 +10,13 @@ import pytest
 
 from bench import recordings, trajectories
 from bench.trajectories import (
+    IMMEDIATE,
     WAYS,
     Known,
     Room,
     Score,
     commands_again,
+    keystrokes_again,
     same,
     screens_again,
 )
@@ -27,6 +29,14 @@ COMMANDS = ("mkdir -p out && cd out && pwd", DOCUMENT, "curl http://example.org"
 FOLDED = f"echo {'word ' * 29}word\nanother"
 SPINNER = "\x1b[?25l\x1b[32m-\x1b[0m Waiting...\r\x1b[2K"
 ENDED = "\x1b[?2004l\r\r\nexit\r\n\x1b[0;32masciinema: recording finished\x1b[0m\r\n$ "
+# As a model answers to Terminus-2: with words around the JSON, whose texts may have line ends as they are.
+ANSWERS = (
+    """So.\n```json\n{"analysis": "one\ntwo {", "plan": "", "commands": [
+      {"keystrokes": "cat > note << 'END'\\none\\nEND\\n", "duration": 600},
+      {"keystrokes": "test -s note\\n", "duration": 30}]}\n```\n{}""",
+    '{"load_skill": "x"}',
+    '{"commands": [{"keystrokes": "sleep 60\\n", "duration": 0.5}, {"keystrokes": "curl http://example.org\\n"}]}',
+)
 
 
 def step(number: int, command: str) -> str:
@@ -86,13 +96,24 @@ def test_a_clock_and_the_number_of_a_line_are_not_compared() -> None:
 @pytest.fixture
 def room(tmp_path: Path) -> Room:
     """Not shut: what runs in it was written here."""
-    room = Room(tmp_path / "work", tmp_path / "own", shut=False)
-    room.work.mkdir()
-    room.own.mkdir()
-    return room
+    (tmp_path / "work").mkdir()
+    return Room(tmp_path / "work", tmp_path, shut=False)
 
 
 def test_commands_are_run_by_muxwire_as_by_a_shell_of_their_own(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trajectories, "SECONDS", 60.0)
     report, _ = commands_again({"task": COMMANDS}, WAYS[:2], 9, room)
     assert [row[1:7] for row in report.rows] == [("3 of 3", 0, 3, 0, "0 of 1", "-")] * 2
+
+
+def test_keystrokes_end_when_they_are_over__in_the_seconds_that_the_model_gave(tmp_path: Path, room: Room) -> None:
+    for number, said in enumerate(ANSWERS, 9):  # of one digit, and of two
+        file = tmp_path / "benchmark" / "task" / f"sample_{number}" / "response.json"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"role": "assistant", "content": said}))
+    typed = recordings.keystrokes(tmp_path)
+    assert [seconds for _, seconds in typed["task"]] == [60, 30, 0.5, 1]
+    assert [(*row[:4], *row[5:]) for row in keystrokes_again(typed, room).rows] == [
+        (IMMEDIATE, "another", 1, 0.5, 0, 1),
+        ("more", "0", 2, 90, 2, 0),
+    ]
