@@ -117,7 +117,7 @@ class ByCommands(Agent):
     @property
     def pid(self) -> int:
         """The process that owns the instance."""
-        return int(self.prepare(f"pgrep -n -f '[m]uxwire.owner jobs{os.getpid()} '"))
+        return int(self.prepare(f"pgrep -n -f '[m]uxwire.owner jobs{os.getpid()}( |$)'"))
 
     def close(self) -> None:
         """Nothing is open between two verbs."""
