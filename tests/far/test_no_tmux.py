@@ -14,6 +14,7 @@ import muxwire
 from muxwire import Carrier, HostUnavailable, Terminals
 from muxwire.far.bundle import own_bundle
 from tests.deadline import DEADLINE
+from tests.stages.containers import put
 from tests.users import program
 
 pytestmark = [
@@ -33,23 +34,6 @@ DEBIAN = (
 )  # fmt: skip
 
 
-def put(root: Path, program: str, *names: str, hard: bool = False) -> None:
-    """Copy a program with its libraries to its place, and link it in /bin; `hard`: as the busybox image's applets."""
-    found = os.path.realpath(shutil.which(program) or "")
-    told = subprocess.run(["ldd", found], capture_output=True, text=True, check=True).stdout
-    for path in (found, *(word for word in told.split() if word.startswith("/"))):
-        there = root / path.lstrip("/")
-        there.parent.mkdir(parents=True, exist_ok=True)
-        if not there.exists():
-            shutil.copy(path, there)
-    for name in names:
-        link = root / "bin" / name
-        if hard:
-            link.hardlink_to(root / found.lstrip("/"))
-        else:
-            link.symlink_to(found)
-
-
 def made(root: Path, kind: str) -> Path:
     for name in ("bin", "dev", "proc", "root", "etc"):
         (root / name).mkdir(parents=True)
@@ -61,7 +45,7 @@ def made(root: Path, kind: str) -> Path:
     else:
         put(root, "dash", "sh")
         for program in DEBIAN:
-            put(root, program, program)
+            put(root, program)
     return root
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,21 @@ async def lose(terminals: muxwire.Terminals, how: str, *tabs: muxwire.Tab, times
             await anyio.sleep(0.002)
         else:
             return
+
+
+async def lose_while(
+    terminals: muxwire.Terminals, monkeypatch: pytest.MonkeyPatch, happens: Callable[[], Awaitable[None]]
+) -> None:
+    """Lose the connection; all that happens does so before there is another one, seen from outside."""
+    process = (await terminals.server()).process
+    restart = process.restart
+
+    async def restart_late(argv: tuple[str, ...]) -> None:
+        await happens()
+        await restart(argv)
+
+    monkeypatch.setattr(type(process), "restart", lambda _self, argv: restart_late(argv))
+    await lose(terminals, "kill")
 
 
 def gaps(tab: muxwire.Tab) -> list[dict[str, Any]]:
@@ -121,22 +137,17 @@ async def test_the_end_of_a_tab_that_fell_into_the_gap_is_noticed(
 ) -> None:
     program = await alone.create_tab(command=["sh", "-c", "read x; echo last; exit 3"])
     shut = await alone.create_tab(shell="bash")
-    server = await alone.server()
     started = await program.send_keys(["x"])
     assert started.sent == 1
-    restart = server.process.restart
 
-    async def restart_late(argv: tuple[str, ...]) -> None:
-        """Let all of it happen while nobody is attached, as seen from outside."""
-        tmux = ["tmux", "-S", str(server.folders.socket_path)]
+    async def end_both() -> None:
+        tmux = ["tmux", "-S", str(alone.folders.socket_path)]
         await anyio.run_process([*tmux, "send-keys", "-t", program.pane_id, "Enter"])
         await anyio.run_process([*tmux, "kill-window", "-t", shut.window_id])
         while b"sleep" not in (await anyio.Path(f"/proc/{program.pane.leader_pid}/comm").read_bytes()):
             await anyio.sleep(0.01)
-        await restart(argv)
 
-    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
-    await lose(alone, "kill")
+    await lose_while(alone, monkeypatch, end_both)
     for tab in (program, shut):
         await closed(tab)
     assert "its status is not known" in program.end_reason
@@ -157,26 +168,23 @@ async def test_a_shell_that_edits_a_line_for_its_command_is_at_no_prompt(
 ) -> None:
     tab = await alone.create_tab(shell=shell)
     assert (await tab.execute("echo one")).output == "one\n"
-    server = await alone.server()
     go_on, examinations = tmp_path / "go-on", 0
     wait = f"sh -c 'until test -e {go_on}; do sleep 0.01; done'"
     running = await tab.execute(f"{wait}; {read}; echo got $x", async_=True)
-    restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+    is_at_prompt = lost_end._is_at_prompt
 
-    async def restart_late(argv: tuple[str, ...]) -> None:
+    async def begin_to_ask() -> None:
         go_on.touch()
         while not (tab.pane.terminal.waits_for_input() in ("editor", "line") and tab.pane.terminal.reads()):
             await anyio.sleep(0.01)
-        await restart(argv)
 
     async def examined(tab: muxwire.Tab) -> bool:
         nonlocal examinations
         examinations += 1
         return await is_at_prompt(tab)
 
-    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
     monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
-    await lose(alone, "kill")
+    await lose_while(alone, monkeypatch, begin_to_ask)
     while examinations < 3 and tab.pane.session.running is not None:
         await anyio.sleep(0.01)
     assert tab.pane.session.running is not None
@@ -219,26 +227,23 @@ async def test_a_command_that_ended_in_the_gap_is_noticed(
     tab = await alone.create_tab(shell=shell)
     assert (await tab.execute(f"PS1='$({_SLOW_PROMPT.format(tmp_path)})a$ '")).exit_code == 0
     assert (await tab.execute("echo one")).output == "one\n"
-    server = await alone.server()
     running = await tab.execute(f"while ! test -e {go_on}; do sleep 0.01; done", async_=True)
-    restart, is_at_prompt = server.process.restart, lost_end._is_at_prompt
+    is_at_prompt = lost_end._is_at_prompt
 
-    async def restart_late(argv: tuple[str, ...]) -> None:
+    async def end() -> None:
         if late:
             ready.unlink()
         go_on.touch()
         while not (drawing.exists() if late else tab.pane.terminal.waits_for_input() in {"editor", "line"}):
             await anyio.sleep(0.01)
-        await restart(argv)
 
     async def examined(tab: muxwire.Tab) -> bool:
         found = await is_at_prompt(tab)
         ready.touch()
         return found
 
-    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
     monkeypatch.setattr(lost_end, "_is_at_prompt", examined)
-    await lose(alone, "kill")
+    await lose_while(alone, monkeypatch, end)
     result = await ended(alone, running.command_id)
     assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
     assert "and with it the mark of its end" in result.note
@@ -250,15 +255,13 @@ async def test_calls_in_the_meantime_fail_with_the_reason(
 ) -> None:
     tab = await alone.create_tab(shell="bash")
     server = await alone.server()
-    restart, seen = server.process.restart, anyio.Event()
+    refused = anyio.Event()
 
-    async def restart_late(argv: tuple[str, ...]) -> None:
+    async def call() -> None:
         with pytest.raises(muxwire.ConnectionClosed):
             await server.client.command("list-windows")
-        seen.set()
-        await restart(argv)
+        refused.set()
 
-    monkeypatch.setattr(type(server.process), "restart", lambda _self, argv: restart_late(argv))
-    await lose(alone, "kill")
-    assert seen.is_set()
+    await lose_while(alone, monkeypatch, call)
+    assert refused.is_set()
     assert (await tab.execute("echo fine")).output == "fine\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 import subprocess
@@ -39,24 +40,35 @@ def answer(*words: str) -> str:
     return done.stdout
 
 
+def put(root: Path, program: str, *names: str, hard: bool = False) -> None:
+    """Copy a program with what it loads to its place there, and link it in /bin: by its own name if none is given.
+
+    `hard`: as the applets of the busybox image. What is there stays. Unavailable if it is not here.
+    """
+    found = shutil.which(program)
+    if found is None:
+        raise Unavailable(f"there is no {program} here")
+    found = os.path.realpath(found)
+    libraries = subprocess.run(["ldd", found], capture_output=True, text=True, check=False).stdout
+    for path in (found, *re.findall(r"/\S+", libraries)):
+        there = root / path[1:]
+        there.parent.mkdir(parents=True, exist_ok=True)
+        if not there.exists():
+            shutil.copy(path, there)
+    for name in names or (program,):
+        link = root / "bin" / name
+        if hard:
+            link.hardlink_to(root / found[1:])
+        elif not os.path.lexists(link):  # sh is a link to a shell, by whose name it is known
+            link.symlink_to(found)
+
+
 def make_root(root: Path) -> None:
     """A file system with PROGRAMS and what they load. Unavailable if one is not here."""
     for name in ("bin", "tmp", "proc", "sys", "dev", "etc", "root", "run", "usr/lib/locale", "lib"):
         (root / name).mkdir(parents=True, exist_ok=True)
     for name in PROGRAMS:
-        found = shutil.which(name)
-        if found is None:
-            raise Unavailable(f"there is no {name} here")
-        program = Path(found).resolve()
-        shutil.copy(program, root / "bin" / program.name)
-        link = root / "bin" / name
-        if program.name != name and not link.is_symlink():  # sh is a link to a shell, by whose name it is known
-            link.symlink_to(program.name)
-        libraries = subprocess.run(["ldd", found], capture_output=True, text=True, check=False).stdout
-        for library in re.findall(r"/\S+", libraries):
-            place = root / library[1:]
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(library, place)
+        put(root, name)
     for folder in ("/lib/terminfo", "/usr/share/terminfo", "/usr/lib/locale/C.utf8"):
         if Path(folder).is_dir() and not (root / folder[1:]).exists():  # another engine may have been tried there
             shutil.copytree(folder, root / folder[1:], symlinks=True)
