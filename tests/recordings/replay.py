@@ -63,8 +63,8 @@ def sent(*_: object) -> list[object]:
     return [object()]
 
 
-class Unknown(Exception):
-    """The recording does not have what was asked: another question than then."""
+class Unknown(BaseException):
+    """The recording does not have what was asked: another question than then. Who asks does not handle it."""
 
 
 class Answers:
@@ -139,7 +139,6 @@ class Replay(Noted):
         self.header, *self.events = recording
         self.clock = Clock()
         self._answers = Answers(self.events)
-        self._ids = deque(self.header["ids"])
         self._requests: dict[int, Any] = {}
         self._inner: dict[int, Any] = {}  # those within others, by their numbers
         self._action: dict[int, Action] = {}  # the newest of each request
@@ -191,7 +190,7 @@ class Replay(Noted):
         shell = SHELLS[given["shell"]["shell"]] if given["shell"] else None
         machine = cast("Any", Machine(self.header["host"], self))
         self.pane = pane = state.PaneState(**given | {"host": machine, "shell": shell})
-        replaced(pane, "new_id", self._new_id)
+        replaced(pane, "new_id", deque(self.header["ids"]).popleft)
         log: Any = SimpleNamespace(end=0, append=nothing, lose=nothing, close=nothing)
         made = stream.PaneStream(
             log,
@@ -218,11 +217,6 @@ class Replay(Noted):
         self.attend(runner.Runner(pane, keys, tmux, folder, lambda _: None))
         self._calls = {name: getattr(*where) for name, where in entries(pane, self.runner).items()}
         self._keys = Keys(self.runner.port, self.runner.ready, self.runner.prompt_line)
-
-    def _new_id(self) -> str:
-        if not self._ids:
-            raise Unknown("an id")
-        return str(self._ids.popleft())
 
     def _close(self) -> None:
         for one in (*self._requests.values(), *self._inner.values()):
@@ -257,8 +251,6 @@ class Replay(Noted):
         value, call = self.names.value, self._calls[event["name"]]
         try:
             result = call(*value(event.get("args", [])), **value(event.get("options", {})))
-        except Unknown:
-            raise
         except Exception as error:  # noqa: BLE001 - compared
             return {"error": self.names.plain(error)}
         if event["name"] == "keyboard.press":  # its result is tmux's
@@ -312,8 +304,6 @@ class Replay(Noted):
             action = request.throw(self.names.value(event["x"])) if "x" in event else request.send(answer)
         except StopIteration as end:
             return found | {"result": self.names.plain(end.value)}
-        except Unknown:
-            raise
         except Exception as error:  # noqa: BLE001 - compared
             return found | {"error": self.names.plain(error)}
         self._action[number] = action
