@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import doctest
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,6 +19,9 @@ from pathlib import Path
 from typing import final
 
 import pytest
+
+from muxwire.host.processes import listening_pid
+from tests.users import environ_of, short_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
@@ -78,40 +78,21 @@ def agrees(expected: str, got: str) -> bool:
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A home, a runtime folder and a state folder of its own; nothing may be left running in it."""
-    # Not tmp_path: a socket's path holds about 100 bytes.
-    home = Path(tempfile.mkdtemp(prefix="mw-docs-", dir="/tmp"))
-    (home / "run").mkdir(mode=0o700)
-    try:
+    with short_folder() as home:
         yield home
-        left = [path for path in (home / "run").rglob("*") if path.is_socket() and ends_server(path)]
+        left = [path for path in (home / "run").rglob("*.sock") if listening_pid(path)]
         assert not left, f"the example left a tmux server running: {left}"
-    finally:
-        shutil.rmtree(home, ignore_errors=True)
-
-
-def ends_server(socket: Path) -> bool:
-    """Whether a tmux server was there; it is ended."""
-    ended = subprocess.run(["tmux", "-N", "-S", socket, "kill-server"], capture_output=True, check=False)
-    return ended.returncode == 0
-
-
-def environment(home: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TMUX", "XDG_", "MUXWIRE_"))}
-    return kept | {
-        "HOME": str(home),
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "XDG_RUNTIME_DIR": str(home / "run"),
-        "MUXWIRE_STATE_DIR": str(home / "state"),
-        "SHELL": "/bin/bash",
-        "AGENT": f"{sys.executable} {ROOT}/examples/agent.py",
-    }
 
 
 def run(arguments: list[str], home: Path) -> str:
+    environ = environ_of(home, runtime=home / "run") | {
+        "MUXWIRE_STATE_DIR": str(home / "state"),
+        "AGENT": f"{sys.executable} {ROOT}/examples/agent.py",
+    }
     done = subprocess.run(
         arguments,
         cwd=home,
-        env=environment(home),
+        env=environ,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -144,17 +125,15 @@ def test_the_example_does_what_it_says(example: Example, place: Path) -> None:
         assert agrees(expected, got), f"$ {command}{got}"
 
 
-def anchors(text: str) -> set[str]:
-    """What a link may name in a page: its headings, as GitHub spells them in addresses."""
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in HEADING.findall(text)}
-
-
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     for name, anchor in LINK.findall(path.read_text().replace(f"({HOME}", "(")):
         target = path.parent / name if name else path
         assert target.exists(), name
-        assert not anchor or anchor in anchors(target.read_text()), f"{name}#{anchor}"
+        # Headings, as GitHub spells them in addresses.
+        headings = HEADING.findall(target.read_text()) if anchor else ()
+        known = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert not anchor or anchor in known, f"{name}#{anchor}"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
