@@ -168,6 +168,7 @@ ESCALATES = [KEY, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}", f"SIGHUP {PROG
             [f"{name} {PROGRAM}" for name in ("SIGTERM", "SIGHUP", "SIGKILL")], "SIGKILL", id="a REPL, no C-c",
         ),
         pytest.param(World(over_at=0.0), {}, [], "", id="has ended"),
+        pytest.param(World(over_at=0.0, begins=NEVER), {}, [], "", id="has ended, and never began"),
         pytest.param(
             World(modes=RAW, ends_by=(f"SIGINT {PROGRAM}",)), {}, [f"SIGINT {PROGRAM}"], "SIGINT", id="the tty is raw"
         ),
@@ -224,6 +225,7 @@ def test_what_is_done_to(world: World, request_: dict[str, Any], expected: list[
     stop = world.run(**request_)
     assert actions(world) == expected
     assert stop.sent == sent
+    assert world.over_at == NEVER or world.now == pytest.approx(world.over_at), "it waits for no more than the end"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TYPE_CHECKING, final
 
 from muxwire.errors import ConnectionClosed
 from muxwire.shell.keys import CTRL_C
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import Front
     from muxwire.shell.port import Port
-
-_Answer = TypeVar("_Answer")
 
 # Seconds each step gets before the next: sleep, pipelines and loops end within 10 ms of the first C-c; a program that
 # cleans up on SIGTERM gets a second. One C-c in about 60 is lost when it hits zsh between two forks: hence two.
@@ -104,7 +102,6 @@ class Stop:
     async def run(self) -> None:
         """Do it. What is over is left alone, at whatever moment that comes."""
         with suppress(_Over):
-            self._check()
             if self._line is not None:
                 await self._line_begun(self._line)
             if self._line is not None or self._begun_at is not None:
@@ -121,18 +118,12 @@ class Stop:
                     self._keys += sent == "SIGINT"
                     self._note(sent)
                     self._pane.session.signalled()
-                    self._check()
                     await self._watch(seconds if self._grace is None else self._grace, front.group)
                     self._grace = None
 
     def _check(self) -> None:
         if self._over():
             raise _Over
-
-    async def _done(self, what: Awaitable[_Answer]) -> _Answer:
-        answer = await what
-        self._check()
-        return answer
 
     async def _look(self) -> Front:
         """Who is in front now."""
@@ -162,15 +153,15 @@ class Stop:
         pane, left = self._pane, _LINES_THROWN_AWAY if line.level == 1 else 0
         deadline = pane.now + BEGINS_WITHIN
         while not line.started:
+            self._check()
             if pane.now < deadline:
-                await self._done(self._port.wait(deadline - pane.now))
+                await self._port.wait(deadline - pane.now)
             elif not left:
                 return
             elif await self._press():
                 left -= 1
                 deadline = pane.now + (BEGINS_WITHIN if left else 0.0)  # after the last one the steps follow
                 self._note("SIGINT")
-                self._check()
             else:
                 return
 
@@ -185,18 +176,18 @@ class Stop:
             front = await self._look()
             if late() or front.group is None or (self._target.is_program(front.group) and front.takes):
                 return
-            await self._done(self._port.wait(LOOK_SECONDS))
+            await self._port.wait(LOOK_SECONDS)
 
     async def _send(self, name: str, front: Front) -> str:
         """Send a step's signal the best way; return which one was sent, "" if nothing may get it."""
         target, group = self._target, front.group
         if front.stopped:
-            await self._done(self._port.resume())
+            await self._port.resume()
         if group is not None and group == target.spared:
             return name if name == "SIGINT" and await self._press() else ""
         if group == target.shell:
             if name != "SIGINT" and self._keys:
-                if await self._done(self._port.signal_jobs(name, self._since)):
+                if await self._port.signal_jobs(name, self._since):
                     return name
                 if not self._urged:  # zsh's `wait` ends only with its jobs, or by this
                     self._urged = True
@@ -208,7 +199,6 @@ class Stop:
             # After a second C-c the signal itself too: a tty left raw for a moment may have eaten the keys.
             if front.modes.isig and await self._press() and not self._keys:
                 return name
-            self._check()
         return await self._signal(name, group)
 
     async def _signal(self, name: str, group: int | None) -> str:
@@ -228,15 +218,16 @@ class Stop:
         pane, after, asked = self._pane, LOST_AFTER, False
         deadline, lost_at = pane.now + seconds, pane.now + after + pane.round_trip
         while True:
+            self._check()
             if (now := pane.now) >= deadline:
                 if asked or self._line is None or self._ask_end is None:
                     return
                 asked = True  # on a busy machine its prompt may have been there for long
-                if await self._done(self._ask_end(self._line)):
+                if await self._ask_end(self._line):
                     deadline = lost_at = pane.now + ANSWERS_WITHIN
                 continue
             if now < lost_at:
-                await self._done(self._port.wait(min(deadline - now, lost_at - now, WATCH_SECONDS)))
+                await self._port.wait(min(deadline - now, lost_at - now, WATCH_SECONDS))
                 continue
             front = await self._look()
             if (now := pane.now) >= deadline:
@@ -249,9 +240,9 @@ class Stop:
                 hit, after = front.group, (2 if self._target.spared else 1) * after
             lost_at = now + after + pane.round_trip
             if pressed:
-                await self._done(self._press())
+                await self._press()
             else:
-                await self._done(self._port.wait(min(deadline - now, WATCH_SECONDS)))
+                await self._port.wait(min(deadline - now, WATCH_SECONDS))
 
 
 def escalation(first: str) -> tuple[tuple[str, float], ...]:
