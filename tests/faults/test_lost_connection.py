@@ -9,16 +9,21 @@ import time
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
 import pytest
 
 import muxwire
+from muxwire.client.client import Patience, Pending
 from muxwire.instance import lost_end
+from muxwire.instance.reconnect import Reconnect
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
+from muxwire.protocol.commands import command
+from muxwire.protocol.events import CommandBlock
 from tests.library.opened import closed, seen
 
 # Numbers that a pane of the flood writes before it looks whether it is enough.
@@ -248,6 +253,20 @@ async def test_a_command_that_ended_in_the_gap_is_noticed(
     assert (result.exit_code, result.running, result.state) == (None, False, "prompt")
     assert "and with it the mark of its end" in result.note
     assert (await tab.execute("echo fine")).output == "fine\n"
+
+
+@pytest.mark.parametrize("closed", [False, True], ids=["the connection is lost again", "the pane was closed"])
+def test_what_can_not_be_heard_again_is_left_as_it_is(closed: bool) -> None:
+    asked, session = Pending(command("capture-pane"), Patience()), SimpleNamespace(closed=closed)
+    process, book = SimpleNamespace(stall=(0, 0)), SimpleNamespace()
+    again = Reconnect(cast("Any", process), lambda _: anyio.sleep(0), "80,24", cast("Any", book))
+    again.client = cast("Any", SimpleNamespace(attach_pane=lambda *_: 0, submit_list=lambda *_: asked))
+    again._ask(cast("Any", SimpleNamespace(pane_id="%1", pane=SimpleNamespace(session=session))))  # it has no stream
+    if closed:
+        asked.answer(CommandBlock(0, 0, 0, (), error=False, command=None, index=0, last=True))
+    else:
+        asked.fail(muxwire.ConnectionClosed("again"))
+    assert asked.done
 
 
 async def test_calls_in_the_meantime_fail_with_the_reason(

@@ -96,6 +96,13 @@ def test_a_script_counts_and_goes_as_a_finished_file_of_its_log_does(home: Path)
     assert not closed.exists()
 
 
+def test_a_tab_was_used_last_when_its_log_was_and_not_when_its_script_was_written(home: Path) -> None:
+    used, unused = put(home, 1, 10, age=10), put(home, 2, 10, age=50)
+    put_script(used, 10, age=100)
+    keep_within(home, LogLimits(instance_logs=1), ())
+    assert (used.exists(), unused.exists()) == (True, False)
+
+
 def test_a_clock_that_was_set_back_takes_no_newer_segment_before_an_older_one(home: Path) -> None:
     path = put(home, 1, 1000, age=100, older=3)
     os.utime(segment_path(path, 2000), (1, 1))

@@ -10,7 +10,16 @@ import pytest
 from muxwire.logs import segments as log_segments
 from muxwire.logs.limits import LogLimits
 from muxwire.logs.read import LogFileReader, View, last_lines, read_range, read_raw
-from muxwire.logs.segments import UNKNOWN_SIZE, gaps_path, layout_of, open_log, retire, segment_path
+from muxwire.logs.segments import (
+    UNKNOWN_SIZE,
+    Spool,
+    gaps_path,
+    layout_of,
+    open_log,
+    retire,
+    segment_path,
+    spools_beside,
+)
 from muxwire.logs.sizes import PaneSize
 from muxwire.logs.store import LogStore
 
@@ -120,6 +129,33 @@ async def test_holes_in_segments_are_where_they_were(path: Path) -> None:
     assert records[-1] == '{"offset": 8500, "size": 1, "reason": "because", "since": 1.5, "until": 2.5}'
     piece = read_range(path, 8400, 1000, FINAL)
     assert (piece.data, piece.dropped) == (b"end", 101)
+
+
+async def test_a_hole_cuts_off_nothing_that_another_process_has_written(path: Path) -> None:
+    async with LogStore() as store:
+        log = store.open(path)
+        with path.open("ab") as other:
+            other.write(LINES[:100])
+        log.lose(10)
+        assert await log.flushed()
+    assert path.read_bytes() == LINES[:100]
+
+
+def test_a_spool_is_read_and_pruned_by_the_offsets_of_its_files(path: Path) -> None:
+    folder, spool = spools_beside(path.parent) / path.stem, Spool(path)
+    folder.mkdir(parents=True)
+    for first, data in (("10", b"abcde"), ("15", b"fghi"), ("19", b"j")):
+        (folder / first).write_bytes(data)
+    read = {offset: spool.read(offset) for offset in (3, 10, 13, 15, 20)}
+    begins = (10, b"abcde")  # also before what is kept
+    assert read == {3: begins, 10: begins, 13: (13, b"de"), 15: (15, b"fghi"), 20: (20, b"")}
+    left = []
+    for held in (14, 15, 18, 99):
+        spool.prune(held)
+        left.append(sorted(file.name for file in folder.iterdir()))
+    assert left == [["10", "15", "19"], ["15", "19"], ["15", "19"], ["19"]]  # the newest is still written
+    spool.remove()
+    assert (spool.read(0), list(folder.parent.iterdir())) == ((-1, b""), [])
 
 
 async def test_what_is_said_of_a_size_is_read_again(path: Path) -> None:

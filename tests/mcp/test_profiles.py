@@ -7,12 +7,13 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from mcp import Client
 
-from muxwire.mcp.profiles import PROFILES
+from muxwire.mcp.profiles import PROFILES, _Shells
 from muxwire.mcp.registry import Catalogue
 from tests.mcp.child_client import served_in
 from tests.mcp.in_memory import text_of
@@ -57,6 +58,24 @@ def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]
     assert not any("outputSchema" in one for one in listing)
     shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in listing]
     assert len(json.dumps(shown, separators=(",", ":"))) < MAX_SHOWN_BYTES
+
+
+class _Tab:
+    state = "prompt"
+
+    async def like(self) -> dict[str, Any]:
+        return {}
+
+
+async def test_the_shells_tab_is_one_calls_at_a_time() -> None:
+    async def create_tab() -> _Tab:
+        return _Tab()
+
+    terminals, shells = cast("Any", SimpleNamespace(create_tab=create_tab)), _Shells()
+    async with shells.tab(terminals) as first, shells.tab(terminals) as second:
+        assert second is not first
+    async with shells.tab(terminals) as later:
+        assert later is first
 
 
 async def test_codex_runs_yields_types_and_polls(folder: Path) -> None:

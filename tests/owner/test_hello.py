@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import Any
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -14,6 +16,7 @@ import muxwire
 import muxwire_reach
 from muxwire.owner import hello
 from muxwire.owner.hello import is_newer, read_hello, receive_hello
+from muxwire.owner.server import Owner, listen
 from muxwire_reach import PROTOCOL
 
 SAID: dict[str, Any] = {
@@ -78,6 +81,18 @@ def pair() -> tuple[socket.socket, socket.socket]:
     ours, theirs = socket.socketpair()
     ours.setblocking(False)
     return ours, theirs
+
+
+async def test_another_user_is_told_nothing(
+    pair: tuple[socket.socket, socket.socket], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("muxwire.owner.server.peer_user", lambda _: os.getuid() + 1)
+    ours, theirs = pair
+    with ours, theirs, listen(tmp_path / "owner") as listener:
+        theirs.sendall(muxwire_reach.hello("verb", ["ls"], {}))
+        await Owner(cast("Any", SimpleNamespace()), tmp_path / "owner", listener)._serve(ours)
+        with pytest.raises(BlockingIOError):
+            theirs.recv(1, socket.MSG_DONTWAIT)
 
 
 async def test_no_byte_after_the_line_is_taken(pair: tuple[socket.socket, socket.socket]) -> None:

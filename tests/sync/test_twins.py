@@ -20,7 +20,7 @@ import muxwire
 import muxwire.sync
 from muxwire.client.watchdog import rows_of
 from muxwire.results import ExecutionResult, TabList
-from muxwire.sync.loop import loop_thread
+from muxwire.sync.loop import Call, loop_thread
 
 # A start of Python, of tmux and of a shell, on a busy machine.
 SECONDS = 60
@@ -92,6 +92,21 @@ def test_an_error_of_a_callback_is_raised(tab: muxwire.sync.Tab) -> None:
     with pytest.raises(ZeroDivisionError):
         tab.execute("echo one", on_output=refuse)
     assert tab.execute("echo more").output == "more\n"
+
+
+def test_a_callback_for_which_nobody_waits_any_more_is_not_called() -> None:
+    heard, late = list[str](), threading.Event()
+
+    async def gives_up(call: Call[None]) -> None:
+        tell = call.awaited(heard.append)
+        assert tell is not None
+        call._inbox.put(late.wait)  # the thread that called is busy
+        with anyio.move_on_after(0):
+            await tell("too late")
+        late.set()
+
+    loop_thread().run(gives_up)
+    assert heard == []
 
 
 def test_threads_do_not_wait_for_each_other(terminals: muxwire.sync.Terminals, tmp_path: Path) -> None:

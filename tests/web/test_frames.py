@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
+import pytest
 from hypothesis import given, strategies as st
 
 from muxwire import Terminals
 from muxwire.results import Cursor, Snapshot
 from muxwire.vt.cells import Run, Style
-from muxwire.web.asks import asking_tabs, hooked
+from muxwire.web.asks import asked_of, asking_tabs, hooked
 from muxwire.web.frames import Frame, lines_of
 from tests.library.opened import tab_for
 from tests.web.reader import read, shown_when, text_of
@@ -89,6 +91,22 @@ async def test_a_tab_is_followed_to_its_end_and_says_what_it_asks(terminals: Ter
         assert json.loads(end) == {"frame": "end", "reason": "its program ended with status 3"}
 
 
+@pytest.mark.parametrize(
+    ("state", "waiting", "hidden", "asks"),
+    [
+        ("interactive", "line", "", "a line of input"),
+        ("interactive", "", "password", PASSWORD),
+        ("interactive", "raw", "", ""),
+        ("prompt", "line", "", ""),  # a shell without a line editor
+    ],
+)
+async def test_only_a_program_that_waits_for_a_line_or_a_password_asks(
+    state: str, waiting: str, hidden: str, asks: str
+) -> None:
+    terminal = SimpleNamespace(waits_for_input=lambda: waiting, hidden_waiting=lambda: hidden)
+    assert asked_of(cast("Any", SimpleNamespace(state=state, pane=SimpleNamespace(terminal=terminal)))) == asks
+
+
 async def test_who_asks_is_first_and_calls_a_person_once(terminals: Terminals, tmp_path: Path) -> None:
     async with tab_for(terminals), tab_for(terminals) as asking:
         await asking.execute("read -rp 'Go on [y/N]? ' x", async_=True)
@@ -97,7 +115,11 @@ async def test_who_asks_is_first_and_calls_a_person_once(terminals: Terminals, t
         assert (first.tab.window_id, first.asks, first.question) == (asking.key, "a line of input", "Go on [y/N]?")
         called = tmp_path / "called"
         command = f'echo "$MUXWIRE_TAB $MUXWIRE_ASKS: $MUXWIRE_QUESTION" >> {called}'
-        async with hooked(terminals, command, os.environ, lambda _: None):
+        async with (
+            hooked(terminals, command, os.environ, lambda _: None),
+            hooked(terminals, command, os.environ, lambda _: None, ["@99"]),
+            hooked(cast("Any", None), "", os.environ, lambda _: None),
+        ):
             while not called.exists() or not called.read_text():
                 await anyio.sleep(0.05)
             await asking.send_keys(["n", "Enter"])

@@ -119,14 +119,14 @@ def sweep_dead(state: Path, limits: LogLimits, own: str) -> None:
             _remove_empty(home)
 
 
-def ended_instances(state: Path, own: str, limit: int) -> list[tuple[Path, list[Path]]]:
+def ended_instances(state: Path, limit: int) -> list[tuple[Path, list[Path]]]:
     """The directories of the ephemeral instances that ended last, and their logs: both newest first.
 
-    Those that left no log do not count, nor does `own`. Blocks on the disk.
+    Those that left no log do not count. Blocks on the disk.
     """
     found = []
     for home in _folders(state):
-        if home.name == own or EPHEMERAL.match(home.name) is None or in_use(home):
+        if EPHEMERAL.match(home.name) is None or in_use(home):
             continue
         logs = logs_of(home)
         if logs:

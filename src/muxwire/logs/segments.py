@@ -298,7 +298,7 @@ class LogFile:
     def _skip(self, descriptor: int, gap: Gap) -> None:
         assert self.first is not None
         self.end = gap.offset + gap.size
-        if os.fstat(descriptor).st_size < self.end - self.first:  # a retry may find it done
+        if os.fstat(descriptor).st_size < self.end - self.first:  # else a hole would cut off what another has written
             os.ftruncate(descriptor, self.end - self.first)
         place = {"offset": gap.offset, "size": gap.size} if gap.size else {"at": gap.offset}
         record(self.path, **place, **gap.details)

@@ -65,7 +65,7 @@ class Person:
 
     def _answered(self, question: str) -> bool:
         answers, state = self._params.input_responses, self._params.request_state
-        if not answers or not state:
+        if not answers:
             raise NeedsAnswer(question)
         action = getattr(answers.get(QUESTION), "action", "")
         return state == question and action == "accept"

@@ -164,7 +164,8 @@ async def _divide(
         return [tab]
     unzoom = ("if-shell", "-F", "-t", tab.pane_id, "#{window_zoomed_flag}", f"resize-pane -Z -t {tab.pane_id}", NOTHING)
     size = "#{pane_width}" if horizontal else "#{pane_height}"
-    _, (answer,) = await run.ask(places, unzoom, ("display-message", "-p", "-t", tab.pane_id, size))
+    this = f"#{{==:#{{pane_id}},{tab.pane_id}}}"  # display-message would ignore a missing pane
+    _, (answer,) = await run.ask(places, unzoom, ("list-panes", "-t", tab.pane_id, "-f", this, "-F", size))
     side = int(answer)
     least, more = divmod(side - (count - 1), count)  # a line between each two
     if least < (COLUMNS_MIN if horizontal else 1):

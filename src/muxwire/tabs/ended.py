@@ -31,7 +31,7 @@ def ended_tabs(folders: Folders) -> tuple[TabInfo, ...]:
     `window_id` is `INSTANCE/@N`, as the reading of logs takes it (`find_log`).
     """
     rows: list[TabInfo] = []
-    for home, logs in ended_instances(folders.state, folders.instance, ENDED_INSTANCES):
+    for home, logs in ended_instances(folders.state, ENDED_INSTANCES):
         newest = max(generation_of(log) for log in logs)
         rows += _ended_rows(home, logs[: ENDED_TABS - len(rows)], newest, f"{home.name}/", "its instance has ended")
     return tuple(rows)

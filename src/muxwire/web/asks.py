@@ -35,10 +35,8 @@ def asked_of(tab: Tab) -> str:
 
     A program that reads keys is an editor or a pager, and no question; nor is the shell at its prompt.
     """
-    if tab.pane.session.dead or tab.state != "interactive":
-        return ""
     waiting = tab.pane.terminal.waits_for_input() or tab.pane.terminal.hidden_waiting()
-    return waited_words(waiting) if waiting in ("line", "password") else ""
+    return waited_words(waiting) if tab.state == "interactive" and waiting in ("line", "password") else ""
 
 
 @final

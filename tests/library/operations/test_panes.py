@@ -9,6 +9,7 @@ import pytest
 import muxwire
 from muxwire.errors import NoSuchTarget
 from muxwire.operations import BreakPane, JoinPane, MakeGrid, SplitEvenly, SplitPane, SwapPane
+from muxwire.tabs.maker import TabMaker
 from tests.library.opened import closed
 from tests.library.operations.steps import Ask, done
 
@@ -121,6 +122,28 @@ async def test_a_pane_keeps_its_name_wherever_it_is_moved(terminals: muxwire.Ter
     assert child.next_byte > begun  # one log, one count, through all of it
     assert not child.pane.session.closed
     assert not tab.pane.session.closed
+
+
+async def test_a_pane_that_is_gone_has_left_its_output(terminals: muxwire.Terminals) -> None:
+    steps: list[dict[str, Any]] = [
+        {"kind": "new_window", "command": ["sh", "-c", "echo said; exec sleep 600"], "ref": "a"},
+        {"kind": "wait_for", "until": "said"},
+        {"kind": "kill_pane"},
+        {"kind": "wait_for", "until": "said", "from_byte": 0},
+        {"kind": "set_option", "option": "@never", "value": "1"},
+    ]
+    result = await terminals.run_operations([steps[0], *({**step, "target": {"ref": "a"}} for step in steps[1:])])
+    assert [step.status for step in result.steps] == ["succeeded"] * 4 + ["failed"]
+    assert "the tab was closed" in result.steps[4].error
+
+
+async def test_a_pane_that_goes_in_this_moment_cannot_be_divided(
+    terminals: muxwire.Terminals, tab: muxwire.Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = (await terminals.server()).client
+    monkeypatch.setattr(TabMaker, "check_room", lambda *_: client.submit(("kill-pane", "-t", tab.pane_id)))
+    result = await terminals.run_operations([SplitEvenly(target=tab.pane_id, count=2)])
+    assert "can't find pane" in result.steps[0].error
 
 
 async def test_zoom_is_said_not_turned_over(terminals: muxwire.Terminals, tab: muxwire.Tab, ask: Ask) -> None:
