@@ -15,6 +15,7 @@ from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.port import PanePort
 from muxwire.pane.runner import Runner
 from muxwire.pane.state import PaneState
+from muxwire.shell import examine
 from muxwire.shell.execution import Execution
 from muxwire.shell.send_keys import Keys
 from muxwire.shell.stop import Stop
@@ -34,6 +35,11 @@ from tests.recordings.tape import (
     taped,
 )
 
+# Decisions that may be the whole of a call, where they are called.
+OF_PORT = (
+    (runner, "watched"), (interrupt, "ask"), (processes, "line_taken"), (examine, "examined"), (examine, "for_result"),
+    (examine, "awaits_input"),
+)  # fmt: skip
 # What a caller says of a command.
 OF_COMMANDS = ("overdue", "delivered", "was_answered", "resisted", "signalled", "explain", "asks", "fell_silent")
 
@@ -83,7 +89,7 @@ class Recorder:
             stack.enter_context(mock.patch.object(runner, "PanePort", taped(PanePort, self._acted)))
             stack.enter_context(mock.patch.object(interrupt, "Stop", self._stop()))
             stack.enter_context(mock.patch.object(key_sender, "Keys", self._keys))
-            for module, name in ((runner, "watched"), (interrupt, "ask"), (processes, "line_taken")):
+            for module, name in OF_PORT:
                 stack.enter_context(mock.patch.object(module, name, self._of_port(name, getattr(module, name))))
             for name in OF_COMMANDS:
                 said = self._of_command(name, getattr(Execution, name))
@@ -139,9 +145,6 @@ class Recorder:
         for owner, method, names in (
             (made, "_reached", ("deadline",)),
             (made.ready, "unstick", ("execution",)),
-            (made.examiner, "examined", ("execution",)),
-            (made.examiner, "for_result", ("execution",)),
-            (made.examiner, "awaits_input", ()),
             (made.interrupter, "_watch", ("execution",)),
         ):
             replaced(owner, method, self._begun(tape, getattr(owner, method), names))
@@ -209,12 +212,12 @@ class Recorder:
 
     def _of_port(self, name: str, decides: Callable[..., Any]) -> Callable[..., Any]:
         async def recorded(port: Any, *args: Any) -> Any:
-            tape = self.of_pane(port.pane)
-            given = {"ask": {"words": args}, "line_taken": {"seconds": args[0]}}.get(name)
-            if tape.depth:
+            tape = next((tape for tape in self.tapes if tape.pane is port.pane), None)
+            if tape is None or tape.depth:  # of a replay, or a part of what is recorded
                 return await decides(port, *args)
-            made = given or {"execution": args[0], "timeout": args[1]}
-            return await self._recorded(tape, decides(port, *args), name, made)
+            words = {"ask": ("words",), "line_taken": ("seconds",)}.get(name, ("execution", "timeout"))
+            given = dict(zip(words, (args,) if name == "ask" else args, strict=False))
+            return await self._recorded(tape, decides(port, *args), name, given)
 
         return recorded
 

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,7 +22,8 @@ from unittest import mock
 from muxwire.pane import runner, state, stream
 from muxwire.pane.keyboard import Keyboard
 from muxwire.pane.port import PanePort
-from muxwire.shell import SHELLS
+from muxwire.shell import SHELLS, nesting
+from muxwire.shell.examine import awaits_input, examined, for_result
 from muxwire.shell.look import PaneLook, StopTarget
 from muxwire.shell.port import ask, line_taken
 from muxwire.shell.send_keys import Keys
@@ -216,7 +218,7 @@ class Replay(Noted):
         replaced(keys, "press", pressed)
         self.attend(runner.Runner(pane, keys, tmux, folder, lambda _: None))
         self._calls = {name: getattr(*where) for name, where in entries(pane, self.runner).items()}
-        self._keys = Keys(self.runner.port, self.runner.ready, self.runner.prompt_line)
+        self._keys = Keys(self.runner.port, self.runner.ready)
 
     def _close(self) -> None:
         for one in (*self._requests.values(), *self._inner.values()):
@@ -267,13 +269,13 @@ class Replay(Noted):
             case "line_taken":
                 return line_taken(made.port, given["seconds"])
             case "watched":
-                return watched(made.port, given["execution"], given["timeout"], made.examiner, made.ready)
+                return watched(made.port, given["execution"], given["timeout"], made.ready)
         methods: dict[str, Any] = {
             "Runner._reached": made._reached,
             "Ready.unstick": made.ready.unstick,
-            "Examiner.examined": made.examiner.examined,
-            "Examiner.for_result": made.examiner.for_result,
-            "Examiner.awaits_input": made.examiner.awaits_input,
+            "examined": partial(examined, made.port),
+            "for_result": partial(for_result, made.port),
+            "awaits_input": partial(awaits_input, made.port),
             "Interrupter._watch": made.interrupter._watch,
             "Keys.send": self._keys.send,
         }
@@ -289,7 +291,7 @@ class Replay(Noted):
         def over() -> bool:
             return not line.running if line is not None else bool(self.asked("over", (), {}))
 
-        ask_end = self.runner.nested.asked if line is not None and line.level > 1 else None
+        ask_end = partial(nesting.asked, self.runner.port) if line is not None and line.level > 1 else None
         return Stop(self.runner.port, over, line=line, ask_end=ask_end, **options).run()
 
     def _step(self, event: dict[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.shell import examine, nesting
 from muxwire.shell.execution import Execution
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import SILENT_SECONDS
@@ -58,7 +59,7 @@ def test_what_runs_waits_where_the_kernel_says_so(
     world, ran = running()
     prepare(world)
     world.stream.rejoining = rejoining
-    assert world.run(world.examiner.examined(ran)) == found
+    assert world.run(examine.examined(world.port, ran)) == found
     assert ran.waits_at(world.stream.end) == (found == "interactive")
 
 
@@ -66,9 +67,9 @@ def test_a_question_that_cannot_be_seen_into_is_told_once() -> None:
     world, ran = running()
     asks_inside(world)
     world.time += SILENT_SECONDS
-    assert world.run(world.examiner.examined(ran)) == "silent"
-    assert world.run(world.examiner.examined(ran)) == ""
-    assert world.run(world.examiner.awaits_input()) == "silent"
+    assert world.run(examine.examined(world.port, ran)) == "silent"
+    assert world.run(examine.examined(world.port, ran)) == ""
+    assert world.run(examine.awaits_input(world.port)) == "silent"
 
 
 @pytest.mark.parametrize("goes_on", [lambda w: w.write(b"more"), lambda w: w.runs("make")], ids=["writes", "runs"])
@@ -82,9 +83,9 @@ def test_what_has_changed_meanwhile_is_no_proof(goes_on: Callable[[World], None]
         return ()
 
     world.submitted = answers
-    assert world.run(world.examiner.examined(ran)) == ""
+    assert world.run(examine.examined(world.port, ran)) == ""
     asks(world)
-    assert world.run(world.examiner.awaits_input()) == ""
+    assert world.run(examine.awaits_input(world.port)) == ""
 
 
 @pytest.mark.parametrize(("late", "found"), [(0.2, ""), (60.0, "interactive")])
@@ -94,7 +95,7 @@ def test_a_shell_that_reads_may_be_at_a_prompt_of_which_nothing_has_come_yet(lat
     world.runs("bash", "editor")
     world.front_group, world.sleeps = PID, "editor"
     world.later(late, lambda: world.ends(ran))
-    assert world.run(world.examiner.examined(ran)) == found
+    assert world.run(examine.examined(world.port, ran)) == found
     assert ran.running == bool(found)
 
 
@@ -104,10 +105,10 @@ def test_a_tmux_that_does_not_answer_proves_nothing(failure: MuxwireError) -> No
     asks(world)
     world.submitted = Mock(side_effect=failure)
     with suppress(TmuxSilent):
-        assert world.run(world.examiner.examined(ran)) == ""
+        assert world.run(examine.examined(world.port, ran)) == ""
     assert not ran.waits_at(world.stream.end)
     world.submitted, world.reachable = lambda _: (), False
-    assert world.run(world.examiner.examined(ran)) == ""
+    assert world.run(examine.examined(world.port, ran)) == ""
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_a_result_looks_at_what_may_wait_and_was_not_told(
 ) -> None:
     world, ran = running()
     change(world, ran)
-    world.run(world.examiner.for_result(ran))
+    world.run(examine.for_result(world.port, ran))
     assert bool(world.looks) == looks
 
 
@@ -137,15 +138,15 @@ def test_a_nested_shell_at_its_prompt_is_asked_how_the_command_ended() -> None:
     world.front_group, world.program, world.found = NESTED_PID, "bash", world.found
     world.write(b"^C\r\ninner$ ")
     world.time += 1.0
-    world.run(world.nested.settle_end(ran))
+    world.run(nesting.settle_end(world.port, ran))
     assert next(one for one in world.done if "press" in one or one == "hide") == "hide"
     assert len([one for one in world.done if "press" in one]) == 1
     assert ran.cut >= 0
-    world.run(world.nested.settle_end(ran))  # it has been asked
+    world.run(nesting.settle_end(world.port, ran))  # it has been asked
     assert len([one for one in world.done if "press" in one]) == 1
     world.write(b"^C\r\ninner$ ")  # a C-c has thrown the question away
     world.time += 1.0
-    world.run(world.nested.settle_end(ran))
+    world.run(nesting.settle_end(world.port, ran))
     assert len([one for one in world.done if "press" in one]) == 2
 
 
@@ -157,7 +158,7 @@ def test_a_command_ends_with_its_nested_shell(quiet: float, lives: bool, ended: 
     if not lives:
         world.groups.discard(NESTED_PID)
     world.time += quiet * GONE_QUIET
-    world.run(world.nested.settle_end(ran))
+    world.run(nesting.settle_end(world.port, ran))
     assert bool(ran.ending) == ended
     assert not ended or ran.exit_code is None
 
@@ -170,7 +171,11 @@ def test_whatever_happens_an_examination_ends(events: list[tuple[float, str]], l
     world.round_trip = 0.1 if remote else 0.0
     Storm(world, events)
     begun = world.time
-    for decides in (world.examiner.examined(ran), world.examiner.awaits_input(), world.examiner.for_result(ran)):
+    for decides in (
+        examine.examined(world.port, ran),
+        examine.awaits_input(world.port),
+        examine.for_result(world.port, ran),
+    ):
         with suppress(MuxwireError):
             assert world.run(decides) in ("interactive", "silent", "met", "", None)
     assert world.time - begun < 10.0

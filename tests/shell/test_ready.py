@@ -16,7 +16,7 @@ from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, PROMPT_GRACE, START_TIMEOUT, ForegroundShell
 from muxwire.shell.look import Judgement, TtyModes, Waiting
 from muxwire.shell.marks import ID_RANDOM, own_id
-from muxwire.shell.nesting import PROBE_TIMEOUT
+from muxwire.shell.nesting import PROBE_TIMEOUT, prompt_of
 from muxwire.shell.prompt_line import BUSY_GRACE, EDITOR_GRACE, LATE_GRACE, LOOK_MAX
 from muxwire.shell.ready import INTERRUPT_SECONDS, UNEXAMINED_SECONDS
 from tests.shell.driven import NESTED_PID, NONCE, OTHER, osc
@@ -326,7 +326,7 @@ def test_a_foreign_shell_is_probed(program: str) -> None:
     found = reached(world)
     assert (found.level, found.pgrp, found.status, found.token) == (2, NESTED_PID, 7, OTHER)
     assert [one[:5] for one in world.done if one[:5] in ("hide", "press")] == ["hide", "press"]
-    assert world.run(world.nested.prompt(found)) == b"inner$ "
+    assert world.run(prompt_of(world.port, found)) == b"inner$ "
 
 
 def test_what_does_not_answer_a_probe_is_no_shell() -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
+from unittest import mock
 
 import pytest
 
+from muxwire.shell import examine
 from muxwire.shell.execution import Execution
 from muxwire.shell.watch import LOOK_EVERY, LOOKS, TICK_SECONDS, Outcome, watched
 from tests.shell.world import by_hand
@@ -66,13 +68,13 @@ class Command:
     async def within(self, _: float, done: Awaitable[Found]) -> Found:
         return await done
 
-    def begins_to_wait(self, _: Execution) -> bool:
+    def begins_to_wait(self, _pane: object, _: Execution) -> bool:
         return self.now >= self.near
 
     async def unstick(self, _: Execution) -> None:
         self._note("tried again")
 
-    async def examined(self, _: Execution) -> Outcome | Literal[""]:
+    async def examined(self, _port: object, _: Execution) -> Outcome | Literal[""]:
         self._note("examined")
         found = [what for at, what in self.asks.items() if at <= self.now]
         return found[-1] if found else ""
@@ -87,7 +89,8 @@ class Command:
         self.ran = Execution(command_id="0" * 16, command=b"x", prompt_seq=1, typed_at=0, typed_time=0.0)
         self._happens()
         it = cast("Any", self)
-        return by_hand(watched(it, self.ran, timeout, it, it, self.report if reports else None))
+        with mock.patch.multiple(examine, begins_to_wait=self.begins_to_wait, examined=self.examined):
+            return by_hand(watched(it, self.ran, timeout, it, self.report if reports else None))
 
     def at(self, what: str) -> list[float]:
         return [when for name, when in self.done if name == what]

@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 from muxwire.errors import State, TabUnavailable
 from muxwire.host.shells import shell_for
 from muxwire.shell import tab_state
-from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
 from muxwire.shell.listener import (
     ForegroundShell,
@@ -29,9 +28,7 @@ from muxwire.shell.look import (
     asks_secret,
 )
 from muxwire.shell.marks import ID_RANDOM, MarkScanner, own_id
-from muxwire.shell.nesting import NestedShells
 from muxwire.shell.port import Asked
-from muxwire.shell.prompt_line import PromptLine
 from muxwire.shell.ready import Ready
 from muxwire.shell.send_keys import Keys
 from muxwire.shell.session import ShellSession
@@ -117,12 +114,8 @@ class World:
         self.flags = b"0 0 0 0 0 0 0 0 200 50"  # those that keys are made by
         self._scanner = MarkScanner(0)
         port: Any = ByHand(self)  # it has what these tests call
-        line = PromptLine(port)
-        self.nested = NestedShells(port)
-        self.line = line
-        self.examiner = Examiner(port, self.nested)
-        self.ready = Ready(port, self.find_shell, line, self.nested, lambda: self.heard)
-        self.keys = Keys(port, self.ready, line)
+        self.ready = Ready(port, self.find_shell, lambda: self.heard)
+        self.keys = Keys(port, self.ready)
         self._ids = 0
         self.limit = NEVER  # of the time, for what is done now
 

@@ -6,11 +6,13 @@ import math
 import signal
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, final
 
 import anyio
 
 from muxwire.errors import ConnectionClosed, MuxwireError, TmuxSilent
+from muxwire.shell import nesting
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN_REMOTE
 from muxwire.shell.port import ask
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from muxwire.pane.keyboard import Keyboard
     from muxwire.pane.port import PanePort
     from muxwire.shell.execution import Execution
-    from muxwire.shell.nesting import NestedShells
     from muxwire.shell.ready import Ready
 
 
@@ -34,7 +35,6 @@ class Interrupter:
         port: PanePort,
         keyboard: Keyboard,
         client: ControlClient,
-        nested: NestedShells,
         ready: Ready,
         spawn: Callable[[Callable[[], Awaitable[object]]], None],
     ) -> None:
@@ -42,7 +42,6 @@ class Interrupter:
         self._port, self._pane = port, port.pane
         self._keyboard = keyboard
         self._client = client
-        self._nested = nested
         self._ready = ready
         self._spawn = spawn
         self._later: Execution | None = None  # what is ended as soon as tmux answers
@@ -65,7 +64,7 @@ class Interrupter:
                 spared=execution.shell_pgrp,
                 since=execution.typed_time,
                 line=execution,
-                ask_end=self._nested.asked if execution.level > 1 else None,
+                ask_end=partial(nesting.asked, self._port) if execution.level > 1 else None,
             ).run()
             answered = not execution.running or self._pane.reachable
             tasks.cancel_scope.cancel()
@@ -163,7 +162,7 @@ class Interrupter:
         """Find out what no mark says: that a typed line never ran, or that a nested shell gave a command up."""
         with suppress(MuxwireError):  # the pane or the connection is gone, which ends the command elsewhere
             while execution.running and (execution.level > 1 or not execution.started):
-                await self._nested.settle_end(execution)
+                await nesting.settle_end(self._port, execution)
                 if execution.level == 1:
                     await self._ready.unstick(execution)
                 await self._port.wait(DRAWN_REMOTE)

@@ -24,7 +24,7 @@ KEYS_MAX = 4 << 20
 class KeySender:
     def __init__(self, runner: Runner) -> None:
         self._pane = runner.pane
-        self._keys = Keys(runner.port, runner.ready, runner.prompt_line)
+        self._keys = Keys(runner.port, runner.ready)
         self._turn = anyio.Lock()
 
     async def send(

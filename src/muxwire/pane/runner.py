@@ -18,12 +18,11 @@ import anyio
 from muxwire.host.environment import check_command
 from muxwire.pane.interrupt import Interrupter
 from muxwire.pane.port import PanePort
-from muxwire.shell.examine import Examiner
 from muxwire.shell.execution import Execution
 from muxwire.shell.foreign import foreign_command
 from muxwire.shell.listener import PROMPT_GRACE, ForegroundShell
-from muxwire.shell.nesting import NestedShells, not_there
-from muxwire.shell.prompt_line import PromptLine, begins_line
+from muxwire.shell.nesting import not_there, prompt_of
+from muxwire.shell.prompt_line import begins_line
 from muxwire.shell.ready import Ready
 from muxwire.shell.redraw import redraw, shown_again
 from muxwire.shell.shell import CLEAR_LINE
@@ -61,12 +60,9 @@ class Runner:
         self.pane = pane
         self.keyboard = keyboard
         self.port = port = PanePort(pane, keyboard, client, self._type_again)
-        self.prompt_line = PromptLine(port)
-        self.nested = NestedShells(port)
-        self.examiner = Examiner(port, self.nested)
         find_shell = functools.partial(pane.find_shell, folder=folder)
-        self.ready = Ready(port, find_shell, self.prompt_line, self.nested, self._heard)
-        self.interrupter = Interrupter(port, keyboard, client, self.nested, self.ready, spawn=spawn)
+        self.ready = Ready(port, find_shell, self._heard)
+        self.interrupter = Interrupter(port, keyboard, client, self.ready, spawn=spawn)
         self._client = client
         self.folder = folder
         self.turn = anyio.Semaphore(1)  # a lock would ask the event loop whose task this is
@@ -139,7 +135,7 @@ class Runner:
     async def _reached(self, deadline: float) -> tuple[ForegroundShell, bytes]:
         """The shell that listens, and of a nested one its prompt; raises as `Ready.reached`."""
         listener = await self.ready.reached(deadline)
-        prompt = await self.nested.prompt(listener) if listener.level > 1 else b""
+        prompt = await prompt_of(self.port, listener) if listener.level > 1 else b""
         return listener, prompt
 
     def typed_first(self, seconds: float) -> Awaitable[bool]:
@@ -163,7 +159,7 @@ class Runner:
             await self._client.poll(lambda: execution.ending != "")
             if execution.ending:
                 return "ended"
-            return await watched(self.port, execution, timeout, self.examiner, self.ready, progress)
+            return await watched(self.port, execution, timeout, self.ready, progress)
         finally:
             self._client.waiters -= 1
 

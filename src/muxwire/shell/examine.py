@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeVar, final
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from muxwire.errors import ConnectionClosed
+from muxwire.shell import nesting
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.port import caught_up, until
 
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import PaneLook, Waiting
-    from muxwire.shell.nesting import NestedShells
-    from muxwire.shell.port import Port
+    from muxwire.shell.port import Pane, Port
 
 Found = TypeVar("Found")
 
@@ -78,56 +78,50 @@ async def continued(port: Port) -> None:
         await port.resume()
 
 
-@final
-class Examiner:
-    """Examines what runs in one pane."""
+def begins_to_wait(pane: Pane, execution: Execution) -> bool:
+    """Whether a command that has written nothing new waits all the same, by a look that costs little."""
+    end = pane.stream.shown_end
+    if not execution.started or execution.waits_at(end):
+        return False
+    if not execution.silent_since(end) and pane.terminal.quiet(SILENT_SECONDS):
+        return pane.terminal.may_ask()
+    return bool(pane.terminal.waits_near())
 
-    def __init__(self, port: Port, nested: NestedShells) -> None:
-        self._port, self._pane = port, port.pane
-        self._nested = nested
 
-    def begins_to_wait(self, execution: Execution) -> bool:
-        """Whether a command that has written nothing new waits all the same, by a look that costs little."""
-        pane = self._pane
-        end = pane.stream.shown_end
-        if not execution.started or execution.waits_at(end):
-            return False
-        if not execution.silent_since(end) and pane.terminal.quiet(SILENT_SECONDS):
-            return pane.terminal.may_ask()
-        return bool(pane.terminal.waits_near())
+async def for_result(port: Port, execution: Execution) -> None:
+    """Examine a command for a result of it, if anything may have changed."""
+    pane = port.pane
+    if not (execution.running and execution.started and pane.terminal.quiet()):
+        return
+    end = pane.stream.shown_end
+    if not (execution.waits_at(end) or execution.silent_since(end)):
+        await port.within(pane.answer_seconds, examined(port, execution))
 
-    async def for_result(self, execution: Execution) -> None:
-        """Examine a command for a result of it, if anything may have changed."""
-        pane = self._pane
-        if not (execution.running and execution.started and pane.terminal.quiet()):
-            return
-        end = pane.stream.shown_end
-        if not (execution.waits_at(end) or execution.silent_since(end)):
-            await self._port.within(pane.answer_seconds, self.examined(execution))
 
-    async def examined(self, execution: Execution) -> Literal["interactive", "silent", ""]:
-        """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
-        pane = self._pane
-        look = await self._port.look()
-        await continued(self._port)
-        await self._nested.settle_end(execution)
-        end = pane.stream.shown_end
-        if execution.cut >= 0 or not execution.running or execution.waits_at(end):
-            return ""
-        if waiting := await proved(self._port, lambda look: pane.awaited(execution, look), look):
-            execution.asks(pane.stream.shown_end, waited_words(waiting))
-            return "interactive"
-        if not execution.silent_since(end) and await proved(self._port, pane.terminal.falls_silent, look):
-            execution.fell_silent(pane.stream.shown_end)
-            return "silent"
+async def examined(port: Port, execution: Execution) -> Literal["interactive", "silent", ""]:
+    """What is new of a command that runs. A nested shell that gave it up is asked for its status instead."""
+    pane = port.pane
+    look = await port.look()
+    await continued(port)
+    await nesting.settle_end(port, execution)
+    end = pane.stream.shown_end
+    if execution.cut >= 0 or not execution.running or execution.waits_at(end):
         return ""
+    if waiting := await proved(port, lambda look: pane.awaited(execution, look), look):
+        execution.asks(pane.stream.shown_end, waited_words(waiting))
+        return "interactive"
+    if not execution.silent_since(end) and await proved(port, pane.terminal.falls_silent, look):
+        execution.fell_silent(pane.stream.shown_end)
+        return "silent"
+    return ""
 
-    async def awaits_input(self) -> Literal["met", "silent", ""]:
-        """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
-        pane = self._pane
-        look = await self._port.look()
-        if await proved(self._port, lambda look: pane.tab_state(look) in _WAITING, look):
-            return "met"
-        if await proved(self._port, pane.terminal.hidden_waiting, look):
-            return "met"
-        return "silent" if (await proved(self._port, pane.terminal.falls_silent, look)) else ""
+
+async def awaits_input(port: Port) -> Literal["met", "silent", ""]:
+    """Whether what runs in the pane waits for more input; `silent` where that cannot be seen."""
+    pane = port.pane
+    look = await port.look()
+    if await proved(port, lambda look: pane.tab_state(look) in _WAITING, look):
+        return "met"
+    if await proved(port, pane.terminal.hidden_waiting, look):
+        return "met"
+    return "silent" if (await proved(port, pane.terminal.falls_silent, look)) else ""

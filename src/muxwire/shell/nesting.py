@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 from muxwire.errors import ConnectionClosed, TabUnavailable
 from muxwire.shell.foreign import foreign_end, probe
@@ -55,182 +55,172 @@ def not_there(pane: Pane, left: LeftShell) -> TabUnavailable:
     )
 
 
-@final
-class NestedShells:
-    """What is typed into shells of one pane that our hooks do not reach, and how their commands end."""
+async def reach(port: Port, found: ForegroundShell) -> ForegroundShell | None:
+    """Return the foreign shell, once it is known; TabUnavailable if nothing that understood a probe answered.
 
-    def __init__(self, port: Port) -> None:
-        self._port, self._pane = port, port.pane
+    None if the tab's own shell came to its prompt instead: what read was a question of its start-up files.
 
-    async def reach(self, found: ForegroundShell) -> ForegroundShell | None:
-        """Return the foreign shell, once it is known; TabUnavailable if nothing that understood a probe answered.
-
-        None if the tab's own shell came to its prompt instead: what read was a question of its start-up files.
-
-        One whose last command was muxwire's, and has shown the same prompt after it, is known: what is typed for it
-        does nothing in a shell of another token.
-        """
-        pane, before = self._pane, self._pane.session.current
-        (screen,) = await ask(self._port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
-        if screen != _LINES:
-            raise TabUnavailable(
-                "a full-screen program runs inside the program in the foreground (ssh, sudo, docker exec)",
-                state="interactive",
-                remedy="see it with `snapshot`, and use `send_keys` and `wait_for`",
-            )
-        begun = await self._prompt_begun(found, FIRST_PROMPT)
-        if begun and not self._is_known(found, before):
-            await silence(self._port, DRAWN_REMOTE)
-        await self._forget_typed(found)
-        if before is not None and self._is_known(found, before):
-            name, status = before.shell_name, before.exit_code or 0
-            return replace(found, fish=name == "fish", status=status, token=before.shell_token)
-        if pane.session.dead:  # it ended meanwhile
-            raise pane.refusal()
-        probe_id = pane.new_id()
-        await self._port.hide(probe_id)
-        await self._port.settle()
-        await self._port.press(_CLEAR_LINE + probe(probe_id))
-        session, seq = pane.session, pane.session.prompt_seq
-
-        def answered() -> bool:
-            return session.reply is not None and session.reply.probe_id == probe_id
-
-        await until(self._port, lambda: answered() or session.prompt_seq != seq, PROBE_TIMEOUT)
-        if (reply := session.reply) is not None and answered():
-            return replace(found, fish=reply.fish, status=reply.status, token=reply.token)
-        if session.prompt_seq != seq:
-            await self._port.unhide()
-            return None
+    One whose last command was muxwire's, and has shown the same prompt after it, is known: what is typed for it
+    does nothing in a shell of another token.
+    """
+    pane, before = port.pane, port.pane.session.current
+    (screen,) = await ask(port, "display-message", "-p", "-t", pane.pane_id, _SCREEN)
+    if screen != _LINES:
         raise TabUnavailable(
-            "no shell answered through the program in the foreground: a test line was typed into it",
-            state=pane.tab_state(),
-            remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
+            "a full-screen program runs inside the program in the foreground (ssh, sudo, docker exec)",
+            state="interactive",
+            remedy="see it with `snapshot`, and use `send_keys` and `wait_for`",
         )
+    begun = await _prompt_begun(port, found, FIRST_PROMPT)
+    if begun and not _is_known(pane, found, before):
+        await silence(port, DRAWN_REMOTE)
+    await _forget_typed(port, found)
+    if before is not None and _is_known(pane, found, before):
+        name, status = before.shell_name, before.exit_code or 0
+        return replace(found, fish=name == "fish", status=status, token=before.shell_token)
+    if pane.session.dead:  # it ended meanwhile
+        raise pane.refusal()
+    probe_id = pane.new_id()
+    await port.hide(probe_id)
+    await port.settle()
+    await port.press(_CLEAR_LINE + probe(probe_id))
+    session, seq = pane.session, pane.session.prompt_seq
 
-    def _is_known(self, found: ForegroundShell, before: Execution | None) -> bool:
-        """Whether the shell that is in front has run `before`, and nothing since: its prompt is there again."""
-        if before is None:
-            return False
-        session = self._pane.session
-        same = (before.shell_pgrp, before.shell_inner) == (found.pgrp, found.inner) and before.shell_token != ""
-        if not same or before.ending != "completed" or session.last_input.offset >= before.typed_at:
-            return False
-        prompt, drawn = looks(before.shell_prompt), looks(self._pane.stream.written(session.ended_at))
-        return prompt != "" and drawn == prompt
+    def answered() -> bool:
+        return session.reply is not None and session.reply.probe_id == probe_id
 
-    async def prompt(self, listener: ForegroundShell) -> bytes:
-        """The prompt of a foreign shell, whole: it was drawn after the probe, or after the last command there."""
-        pane = self._pane
-        if not self._is_known(listener, pane.session.current):
-            await self._prompt_begun(listener)
-            await silence(self._port, DRAWN_REMOTE)
-        return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
+    await until(port, lambda: answered() or session.prompt_seq != seq, PROBE_TIMEOUT)
+    if (reply := session.reply) is not None and answered():
+        return replace(found, fish=reply.fish, status=reply.status, token=reply.token)
+    if session.prompt_seq != seq:
+        await port.unhide()
+        return None
+    raise TabUnavailable(
+        "no shell answered through the program in the foreground: a test line was typed into it",
+        state=pane.tab_state(),
+        remedy="see it with `snapshot` or `read_logs_from_tab`, and use `send_keys` and `wait_for`",
+    )
 
-    async def _prompt_begun(self, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
-        """Wait until something stands where a nested shell shows its prompt; False if it did, or none is expected.
 
-        `at_most`, in seconds, is for one that may be empty; a prompt that was there before is waited for longer.
-        """
-        pane, expected = self._pane, prompt_expected(self._pane.session, listener)
-        if expected is None or shows_prompt(pane.terminal.last_line()):
-            return False
-        await until(self._port, lambda: shows_prompt(pane.terminal.last_line()), max(at_most, expected))
-        return True
+def _is_known(pane: Pane, found: ForegroundShell, before: Execution | None) -> bool:
+    """Whether the shell that is in front has run `before`, and nothing since: its prompt is there again."""
+    if before is None:
+        return False
+    session = pane.session
+    same = (before.shell_pgrp, before.shell_inner) == (found.pgrp, found.inner) and before.shell_token != ""
+    if not same or before.ending != "completed" or session.last_input.offset >= before.typed_at:
+        return False
+    prompt, drawn = looks(before.shell_prompt), looks(pane.stream.written(session.ended_at))
+    return prompt != "" and drawn == prompt
 
-    async def _forget_typed(self, listener: ForegroundShell) -> None:
-        """Clear what a person has half typed after a prompt that is known."""
-        before = self._pane.session.current
-        if before is None or before.running or before.shell_pgrp != listener.pgrp:
-            return
-        prompt, drawn = before.shell_prompt, self._pane.stream.written(self._pane.session.ended_at)
-        if prompt and drawn.startswith(prompt) and drawn != prompt:
-            await self._port.press(_CLEAR_LINE)
-            await silence(self._port, DRAWN_REMOTE)
 
-    async def settle_end(self, execution: Execution) -> None:
-        """End a command whose end no mark announced: its nested shell is at the prompt, gone, or replaced by `exec`."""
-        self._settle_replaced(execution)
-        if execution.running:
-            self._settle_gone(execution)
-        if execution.running:
-            await self._settle_aborted(execution)
+async def prompt_of(port: Port, listener: ForegroundShell) -> bytes:
+    """The prompt of a foreign shell, whole: it was drawn after the probe, or after the last command there."""
+    pane = port.pane
+    if not _is_known(pane, listener, pane.session.current):
+        await _prompt_begun(port, listener)
+        await silence(port, DRAWN_REMOTE)
+    return pane.stream.written(max(pane.session.ended_at, pane.stream.end - PROMPT_REACH))
 
-    async def asked(self, execution: Execution) -> bool:
-        """Whether a nested shell that is at its prompt again was asked how the command ended, and is to answer.
 
-        On a busy machine its prompt may have been there for seconds before this process, or tmux, comes to it.
-        """
-        with suppress(ConnectionClosed):
-            for _ in range(_PIECES):
-                if await caught_up(self._port):
-                    break
-            await silence(self._port, DRAWN)
-            await self._port.look()
-            await self.settle_end(execution)
-        return execution.running and self._answers(execution)
+async def _prompt_begun(port: Port, listener: ForegroundShell, at_most: float = PROMPT_GRACE) -> bool:
+    """Wait until something stands where a nested shell shows its prompt; False if it did, or none is expected.
 
-    def _answers(self, execution: Execution) -> bool:
-        """Whether its shell was asked how the command ended, and no C-c has thrown the question away since."""
-        return execution.cut >= 0 and self._pane.stream.ring.find(b"^C", execution.cut) < 0
+    `at_most`, in seconds, is for one that may be empty; a prompt that was there before is waited for longer.
+    """
+    pane, expected = port.pane, prompt_expected(port.pane.session, listener)
+    if expected is None or shows_prompt(pane.terminal.last_line()):
+        return False
+    await until(port, lambda: shows_prompt(pane.terminal.last_line()), max(at_most, expected))
+    return True
 
-    def _settle_replaced(self, execution: Execution) -> None:
-        """If the command was `exec` of a shell, and that is at its prompt, the command has ended: nothing says so."""
-        pane = self._pane
-        front = pane.terminal.front()
-        if front is None or front.pgrp != pane.session.shell_pid or execution.level > 1 or not execution.started:
-            return
-        shell = pane.terminal.replacing_shell()
-        if (
-            shell is None
-            or not _EXEC.fullmatch(execution.command)
-            or not takes_line(shell, pane.terminal.waits_for_input())
-        ):
-            return
-        prompt = len(pane.terminal.last_line())
-        pane.session.shell_replaced(execution, shell, pane.now, end=max(execution.begin, pane.stream.end - prompt))
 
-    def _settle_gone(self, execution: Execution) -> None:
-        """End a command whose nested shell, or the relay to it, is no more, where no mark will say so.
+async def _forget_typed(port: Port, listener: ForegroundShell) -> None:
+    """Clear what a person has half typed after a prompt that is known."""
+    before = port.pane.session.current
+    if before is None or before.running or before.shell_pgrp != listener.pgrp:
+        return
+    prompt, drawn = before.shell_prompt, port.pane.stream.written(port.pane.session.ended_at)
+    if prompt and drawn.startswith(prompt) and drawn != prompt:
+        await port.press(_CLEAR_LINE)
+        await silence(port, DRAWN_REMOTE)
 
-        Its process group has ended, and the shell in front now is one of which no mark comes.
-        """
-        pane = self._pane
-        session, group = pane.session, execution.shell_pgrp
-        front = pane.terminal.foreground_group()
-        if (
-            execution.level == 1
-            or group in (0, session.shell_pid)
-            or front in (None, group)
-            or session.tells_end(front)
-        ):
-            return
-        if (
-            pane.terminal.quiet(GONE_QUIET)
-            and pane.terminal.waits_for_input()
-            and not pane.terminal.group_exists(group)
-        ):
-            end = max(execution.begin, pane.stream.end - len(pane.terminal.last_line()))
-            session.nested_gone(execution, pane.now, end=end)
 
-    async def _settle_aborted(self, execution: Execution) -> None:
-        """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
-        pane = self._pane
-        if self._answers(execution):
-            return
-        prompt = pane.prompt_again(execution)
-        if prompt < 0:
-            return
-        command_id = execution.command_id
-        # The prompt that the line is typed at is drawn once more when it has run.
-        rows = pane.stream.ring.read(prompt, pane.stream.end).count(b"\n")
-        again = b"\r" + (b"\x1b[%dA" % rows if rows else b"") + b"\x1b[J"
-        before = shown_again(command_id) + again if (await self._port.hide(command_id)) else b""
-        try:
-            fish = execution.shell_name == "fish"
-            await self._port.press(
-                _CLEAR_LINE + foreign_end(command_id, before, fish=fish, token=execution.shell_token)
-            )
-            pane.session.prompt_seen_again(execution, prompt)
-        except ConnectionClosed:  # between two connections: the next look asks
-            await self._port.unhide()
+async def settle_end(port: Port, execution: Execution) -> None:
+    """End a command whose end no mark announced: its nested shell is at the prompt, gone, or replaced by `exec`."""
+    _settle_replaced(port.pane, execution)
+    if execution.running:
+        _settle_gone(port.pane, execution)
+    if execution.running:
+        await _settle_aborted(port, execution)
+
+
+async def asked(port: Port, execution: Execution) -> bool:
+    """Whether a nested shell that is at its prompt again was asked how the command ended, and is to answer.
+
+    On a busy machine its prompt may have been there for seconds before this process, or tmux, comes to it.
+    """
+    with suppress(ConnectionClosed):
+        for _ in range(_PIECES):
+            if await caught_up(port):
+                break
+        await silence(port, DRAWN)
+        await port.look()
+        await settle_end(port, execution)
+    return execution.running and _answers(port.pane, execution)
+
+
+def _answers(pane: Pane, execution: Execution) -> bool:
+    """Whether its shell was asked how the command ended, and no C-c has thrown the question away since."""
+    return execution.cut >= 0 and pane.stream.ring.find(b"^C", execution.cut) < 0
+
+
+def _settle_replaced(pane: Pane, execution: Execution) -> None:
+    """If the command was `exec` of a shell, and that is at its prompt, the command has ended: nothing says so."""
+    front = pane.terminal.front()
+    if front is None or front.pgrp != pane.session.shell_pid or execution.level > 1 or not execution.started:
+        return
+    shell = pane.terminal.replacing_shell()
+    if (
+        shell is None
+        or not _EXEC.fullmatch(execution.command)
+        or not takes_line(shell, pane.terminal.waits_for_input())
+    ):
+        return
+    prompt = len(pane.terminal.last_line())
+    pane.session.shell_replaced(execution, shell, pane.now, end=max(execution.begin, pane.stream.end - prompt))
+
+
+def _settle_gone(pane: Pane, execution: Execution) -> None:
+    """End a command whose nested shell, or the relay to it, is no more, where no mark will say so.
+
+    Its process group has ended, and the shell in front now is one of which no mark comes.
+    """
+    session, group = pane.session, execution.shell_pgrp
+    front = pane.terminal.foreground_group()
+    if execution.level == 1 or group in (0, session.shell_pid) or front in (None, group) or session.tells_end(front):
+        return
+    if pane.terminal.quiet(GONE_QUIET) and pane.terminal.waits_for_input() and not pane.terminal.group_exists(group):
+        end = max(execution.begin, pane.stream.end - len(pane.terminal.last_line()))
+        session.nested_gone(execution, pane.now, end=end)
+
+
+async def _settle_aborted(port: Port, execution: Execution) -> None:
+    """If a nested shell is back at its prompt without having said how `execution` ended, have it say so."""
+    pane = port.pane
+    if _answers(pane, execution):
+        return
+    prompt = pane.prompt_again(execution)
+    if prompt < 0:
+        return
+    command_id = execution.command_id
+    # The prompt that the line is typed at is drawn once more when it has run.
+    rows = pane.stream.ring.read(prompt, pane.stream.end).count(b"\n")
+    again = b"\r" + (b"\x1b[%dA" % rows if rows else b"") + b"\x1b[J"
+    before = shown_again(command_id) + again if (await port.hide(command_id)) else b""
+    try:
+        fish = execution.shell_name == "fish"
+        await port.press(_CLEAR_LINE + foreign_end(command_id, before, fish=fish, token=execution.shell_token))
+        pane.session.prompt_seen_again(execution, prompt)
+    except ConnectionClosed:  # between two connections: the next look asks
+        await port.unhide()

@@ -8,7 +8,7 @@ does not, as with a hook that a person has taken away, does the kernel's word co
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING
 
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import DRAWN, START_TIMEOUT, ForegroundShell, opens_shell
@@ -44,119 +44,118 @@ PROMPT_SOON = 0.02
 _CURSOR_QUERY = b"\x1b[6n"
 
 
-@final
-class PromptLine:
-    """The tab's own shell at a prompt of ours: whether it reads there, and from when on."""
+async def soon(port: Port) -> None:
+    """After a command of ours: wait for the moment that a prompt takes to come and to be drawn.
 
-    def __init__(self, port: Port) -> None:
-        self._port, self._pane = port, port.pane
+    To ask the kernel who listens would take far longer.
+    """
+    pane, session = port.pane, port.pane.session
 
-    async def soon(self) -> None:
-        """After a command of ours: wait for the moment that a prompt takes to come and to be drawn.
+    def reads() -> bool:
+        return session.dead or (session.at_prompt and session.reads != "")
 
-        To ask the kernel who listens would take far longer.
-        """
-        pane, session = self._pane, self._pane.session
+    if reads():
+        return
+    await port.poll(reads)
+    if not reads():
+        await until(port, lambda: reads() or (pane.is_back and not session.says_reads), PROMPT_SOON)
 
-        def reads() -> bool:
-            return session.dead or (session.at_prompt and session.reads != "")
 
-        if reads():
-            return
-        await self._port.poll(reads)
-        if not reads():
-            await until(self._port, lambda: reads() or (pane.is_back and not session.says_reads), PROMPT_SOON)
+async def in_vain(port: Port, waited: float) -> bool:
+    """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
+    pane = port.pane
+    late = pane.session.at_prompt and pane.terminal.shell_in_front()
+    since = pane.session.prompt_time if late else idle_since(pane.session)
+    busy = min(waited, pane.now - since) >= (LATE_GRACE if late else BUSY_GRACE)
+    # A shell without a first prompt will come to it, as long as its start-up files do not ask for something.
+    asks = waited >= START_TIMEOUT and pane.terminal.waits_for_input() != ""
+    sure = pane.session.integrated or asks or (pane.shell is None and not _opens_shell(pane))
+    # After a command of ours the prompt's mark is still to come; and what was written must be here.
+    return busy and sure and not pane.on_its_way() and await caught_up(port)
 
-    async def in_vain(self, waited: float) -> bool:
-        """Whether more waiting for the shell is no use, as what runs is not ours. ConnectionClosed."""
-        pane = self._pane
-        late = pane.session.at_prompt and pane.terminal.shell_in_front()
-        since = pane.session.prompt_time if late else idle_since(pane.session)
-        busy = min(waited, pane.now - since) >= (LATE_GRACE if late else BUSY_GRACE)
-        # A shell without a first prompt will come to it, as long as its start-up files do not ask for something.
-        asks = waited >= START_TIMEOUT and pane.terminal.waits_for_input() != ""
-        sure = pane.session.integrated or asks or (pane.shell is None and not self._opens_shell())
-        # After a command of ours the prompt's mark is still to come; and what was written must be here.
-        return busy and sure and not pane.on_its_way() and await caught_up(self._port)
 
-    def _opens_shell(self) -> bool:
-        pane = self._pane
-        front = pane.terminal.front()
-        return front is not None and opens_shell(pane.session, front.program, pane.terminal.waits_for_input())
+def _opens_shell(pane: Pane) -> bool:
+    front = pane.terminal.front()
+    return front is not None and opens_shell(pane.session, front.program, pane.terminal.waits_for_input())
 
-    def look_again(self) -> float:
-        """Seconds to the next check of a shell that is on its way."""
-        pane = self._pane
-        return min(max((pane.now - pane.session.prompt_time) / _LOOK_SHARE, LOOK_MIN), LOOK_MAX)
 
-    async def kind(self) -> str:
-        """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet.
+def look_again(pane: Pane) -> float:
+    """Seconds to the next check of a shell that is on its way."""
+    return min(max((pane.now - pane.session.prompt_time) / _LOOK_SHARE, LOOK_MIN), LOOK_MAX)
 
-        Raises: TmuxSilent, ConnectionClosed.
-        """
-        pane, session, shell = self._pane, self._pane.session, self._pane.session.shell
-        assert shell is not None
-        if session.reads:
-            return session.reads
-        if session.says_reads and pane.now - session.prompt_time < SAID_BEFORE:
-            return ""
-        await self._port.refresh()
-        if session.drawn_at >= 0 and (modes := pane.terminal.tty_modes()) is not None and not modes.icanon:
-            return "editor"  # while the kernel echoes, no editor has the terminal
-        if not pane.terminal.shell_sleeps():
-            session.seen_asleep(False, pane.now)
-            return ""
-        slept = pane.now - session.seen_asleep(True, pane.now)
-        if session.says_reads and slept < SAID_BEFORE:
-            return ""
-        seq = session.prompt_seq
-        if not pane.terminal.sees_waits:
-            await silence(self._port, DRAWN, lambda: session.reads != "")
-        elif not await caught_up(self._port) and slept < SLEEPS_LONG:
-            return ""
-        return pane.terminal.shell_sleeps() if session.at_prompt and session.prompt_seq == seq else ""
 
-    async def listener(self) -> ForegroundShell | None:
-        """The tab's own shell, if it reads after its prompt now; raises as `kind`."""
-        shell = self._pane.session.shell
-        assert shell is not None
-        kind = await self.kind()
-        if not kind:
-            return None
-        if shell.settle_after_prompt:
-            await self._cursor_asked(shell.settle_after_prompt)
-        return ForegroundShell(shell, 1, edits=kind == "editor")
+async def reader(port: Port) -> str:
+    """What reads after the prompt: `editor`, `line` (the editor is off), or "" for nothing yet.
 
-    async def leave_unfinished(self) -> None:
-        """Have an unfinished command thrown away, for more of which the shell asks, where the key does not do so."""
-        session, shell = self._pane.session, self._pane.session.shell
-        if session.continues and session.running is None and shell is not None and not shell.replaces_all:
-            await self._port.press(CTRL_C)
-            await until(self._port, lambda: session.dead or not session.continues, LATE_GRACE)
+    Raises: TmuxSilent, ConnectionClosed.
+    """
+    pane, session, shell = port.pane, port.pane.session, port.pane.session.shell
+    assert shell is not None
+    if session.reads:
+        return session.reads
+    if session.says_reads and pane.now - session.prompt_time < SAID_BEFORE:
+        return ""
+    await port.refresh()
+    if session.drawn_at >= 0 and (modes := pane.terminal.tty_modes()) is not None and not modes.icanon:
+        return "editor"  # while the kernel echoes, no editor has the terminal
+    if not pane.terminal.shell_sleeps():
+        session.seen_asleep(False, pane.now)
+        return ""
+    slept = pane.now - session.seen_asleep(True, pane.now)
+    if session.says_reads and slept < SAID_BEFORE:
+        return ""
+    seq = session.prompt_seq
+    if not pane.terminal.sees_waits:
+        await silence(port, DRAWN, lambda: session.reads != "")
+    elif not await caught_up(port) and slept < SLEEPS_LONG:
+        return ""
+    return pane.terminal.shell_sleeps() if session.at_prompt and session.prompt_seq == seq else ""
 
-    async def editor_up(self) -> None:
-        """Let the shell draw its prompt and take the tty first, for as long as that takes: until then the kernel echoes
-        keys. The same in a tab that was just opened, whose shell has shown no prompt yet.
-        """
-        pane = self._pane
-        while not pane.session.dead:
-            if pane.session.at_prompt:
-                if await self.kind():
-                    return
-                await self._port.wait(LOOK_MIN)
-            elif pane.tab_state() == "starting":
-                await self._port.wait(LOOK_MAX)
-            else:
+
+async def listener(port: Port) -> ForegroundShell | None:
+    """The tab's own shell, if it reads after its prompt now; raises as `kind`."""
+    shell = port.pane.session.shell
+    assert shell is not None
+    kind = await reader(port)
+    if not kind:
+        return None
+    if shell.settle_after_prompt:
+        await _cursor_asked(port, shell.settle_after_prompt)
+    return ForegroundShell(shell, 1, edits=kind == "editor")
+
+
+async def leave_unfinished(port: Port) -> None:
+    """Have an unfinished command thrown away, for more of which the shell asks, where the key does not do so."""
+    session, shell = port.pane.session, port.pane.session.shell
+    if session.continues and session.running is None and shell is not None and not shell.replaces_all:
+        await port.press(CTRL_C)
+        await until(port, lambda: session.dead or not session.continues, LATE_GRACE)
+
+
+async def editor_up(port: Port) -> None:
+    """Let the shell draw its prompt and take the tty first, for as long as that takes: until then the kernel echoes
+    keys. The same in a tab that was just opened, whose shell has shown no prompt yet.
+    """
+    pane = port.pane
+    while not pane.session.dead:
+        if pane.session.at_prompt:
+            if await reader(port):
                 return
+            await port.wait(LOOK_MIN)
+        elif pane.tab_state() == "starting":
+            await port.wait(LOOK_MAX)
+        else:
+            return
 
-    async def _cursor_asked(self, at_most: float) -> None:
-        """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
 
-        tmux's answer goes down the same queue as our keys, so it stands before them.
-        """
-        pane = self._pane
-        left = at_most - (pane.now - pane.session.prompt_time)
-        await until(self._port, lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
+async def _cursor_asked(port: Port, at_most: float) -> None:
+    """Wait until busybox has asked the terminal for its cursor: what is typed before that may be eaten.
+
+    tmux's answer goes down the same queue as our keys, so it stands before them.
+    """
+    pane = port.pane
+    left = at_most - (pane.now - pane.session.prompt_time)
+    await until(port, lambda: pane.stream.ring.find(_CURSOR_QUERY, pane.session.prompt_end) >= 0, left)
 
 
 def begins_line(pane: Pane) -> bool:

@@ -9,6 +9,7 @@ import math
 from typing import TYPE_CHECKING, Literal, final
 
 from muxwire.errors import ConnectionClosed, TmuxSilent
+from muxwire.shell import nesting, prompt_line
 from muxwire.shell.examine import continued, proved
 from muxwire.shell.execution import INTERRUPTED, shell_status
 from muxwire.shell.keys import CTRL_C
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
 
     from muxwire.shell.execution import Execution
     from muxwire.shell.look import PaneLook
-    from muxwire.shell.nesting import NestedShells
     from muxwire.shell.port import Port
-    from muxwire.shell.prompt_line import PromptLine
 
 # Seconds that a shell may take to handle a C-c on a busy machine. With its line it throws away the keys it has read.
 INTERRUPT_SECONDS = 2.0
@@ -56,14 +55,10 @@ class Ready:
         self,
         port: Port,
         find_shell: Callable[[float, PaneLook | None], ForegroundShell | None],
-        line: PromptLine,
-        nested: NestedShells,
         heard: Callable[[], bool],
     ) -> None:
         self._port, self._pane = port, port.pane
         self._find_shell = find_shell
-        self._line = line
-        self._nested = nested
         self._heard = heard
         self._unsticking = False
 
@@ -103,15 +98,17 @@ class Ready:
             await self.interrupt_taken()
         before = pane.session.current
         if before is not None and before.ending == "completed" and before.level == 1:  # others show no prompt of ours
-            await self._line.soon()
+            await prompt_line.soon(self._port)
         while True:
-            await self._line.leave_unfinished()
+            await prompt_line.leave_unfinished(self._port)
             heard, waited = pane.stream.end, pane.now - begun
             typed, at_prompt = pane.session.running, pane.takes_next
             # The clock is read before the look: after that a prompt that was just drawn would be an old one.
             drawn = at_prompt or pane.terminal.quiet(DRAWN)
-            found = await (self._line.listener() if at_prompt else self._other_shell(waited))
-            if found is not None and (found.level == 1 or (found := await self._nested.reach(found)) is not None):
+            found = await (prompt_line.listener(self._port) if at_prompt else self._other_shell(waited))
+            if found is not None and (
+                found.level == 1 or (found := await nesting.reach(self._port, found)) is not None
+            ):
                 return found
             # Another machine has reported the prompt only now. Or the line that an earlier process typed was found
             # never to have run.
@@ -123,7 +120,7 @@ class Ready:
                 looked_again = True  # this process may have been stopped: output that waits in the pipe counts
                 await self._port.take_received()
             elif pane.stream.end == heard:  # else what was waited for may have come meanwhile
-                again = self._line.look_again() if at_prompt else QUIET if drawn else DRAWN
+                again = prompt_line.look_again(pane) if at_prompt else QUIET if drawn else DRAWN
                 await self._port.wait(min(again, deadline - begun - waited))
 
     async def _first_mark(self, deadline: float) -> None:
@@ -145,7 +142,7 @@ class Ready:
             return None  # it came to its prompt meanwhile
         await continued(self._port)
         if (running := pane.session.running) is not None:
-            await self._nested.settle_end(running)
+            await nesting.settle_end(self._port, running)
         found = None if pane.session.dead else self._find_shell(waited, look)
         if found is not None and (found.pgrp == pane.session.shell_pid or starting(pane.session)):
             heard = await caught_up(self._port)
@@ -156,7 +153,7 @@ class Ready:
         """Whether to wait longer is useless: no muxwire process started what runs, or it waits for input."""
         pane = self._pane
         if pane.session.running is None:
-            no_use = await self._line.in_vain(waited)
+            no_use = await prompt_line.in_vain(self._port, waited)
         else:
             no_use = waited >= QUIET and pane.terminal.quiet() and await proved(self._port, self._waits, None)
         # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
@@ -210,7 +207,7 @@ class Ready:
 
         while at_prompt(seq := session.prompt_seq) and pane.now < end:
             if not await reads_on(self._port):
-                await self._port.wait(self._line.look_again())
+                await self._port.wait(prompt_line.look_again(pane))
             elif at_prompt(seq):
                 return "read"
         late = session.at_prompt and pane.now - session.prompt_time >= LATE_GRACE

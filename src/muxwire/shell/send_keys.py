@@ -14,7 +14,7 @@ from muxwire.shell.keys import ESCAPE, PASTE_END, KeyModes, Stroke, after_keys, 
 from muxwire.shell.listener import PROMPT_GRACE
 from muxwire.shell.look import RELAYS
 from muxwire.shell.port import line_taken, until
-from muxwire.shell.prompt_line import EDITOR_GRACE
+from muxwire.shell.prompt_line import EDITOR_GRACE, editor_up
 from muxwire.shell.tab_state import idle_since, not_begun, prompt_due
 from muxwire.vt.drawn import shows_typed, stands
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from muxwire.shell.look import TtyModes
     from muxwire.shell.port import Asked, Port
-    from muxwire.shell.prompt_line import PromptLine
     from muxwire.shell.ready import Ready
     from muxwire.vt.drawn import Picture
 
@@ -99,10 +98,9 @@ def check_lines(data: bytes, modes: TtyModes | None, *, begun: bool = False) -> 
 class Keys:
     """The keys of one pane, typed by one call at a time."""
 
-    def __init__(self, port: Port, ready: Ready, prompt_line: PromptLine) -> None:
+    def __init__(self, port: Port, ready: Ready) -> None:
         self._port, self._pane = port, port.pane
         self._ready = ready
-        self._prompt_line = prompt_line
         self._until = 0.0  # the time of the call whose turn it is
         self._entered = -TAKEN_BY_SHELL  # when a line was last ended at the prompt
         # Whether the program asked for marks of pastes (see `_paste_mode`), by the output up to `_asked_to`.
@@ -129,7 +127,7 @@ class Keys:
         pane = self._pane
         await self._prompt_to_come()
         # Before the prompt is drawn the terminal may still have the modes of a program that reads by lines.
-        await self._port.within(EDITOR_GRACE, self._prompt_line.editor_up())
+        await self._port.within(EDITOR_GRACE, editor_up(self._port))
         await self._begun()
         modes = await self._modes()
         keyed = self._keyed == pane.session.prompt_seq and pane.terminal.front_shell() is not None

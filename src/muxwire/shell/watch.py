@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from muxwire.shell import examine
 from muxwire.shell.listener import PROMPT_GRACE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from muxwire.shell.examine import Examiner
     from muxwire.shell.execution import Execution
     from muxwire.shell.port import Port
     from muxwire.shell.ready import Ready
@@ -32,7 +32,6 @@ async def watched(
     port: Port,
     execution: Execution,
     timeout: float,
-    examiner: Examiner,
     ready: Ready,
     report: Callable[[Execution], Awaitable[None]] | None = None,
 ) -> Outcome:
@@ -67,7 +66,7 @@ async def watched(
             break
         written = pane.stream.shown_end != examined
         early = pane.now < look_at and not written
-        if early and not (execution.started and examiner.begins_to_wait(execution)):
+        if early and not (execution.started and examine.begins_to_wait(pane, execution)):
             continue
         if written:  # what asks has written something
             looks = iter(LOOKS)
@@ -76,6 +75,6 @@ async def watched(
             await port.within(limit(), ready.unstick(execution))
         elif pane.terminal.quiet():
             examined = pane.stream.shown_end
-            if found := await port.within(limit(), examiner.examined(execution)):
+            if found := await port.within(limit(), examine.examined(port, execution)):
                 return found
     return "timed_out" if execution.running else "ended"

@@ -15,6 +15,7 @@ import anyio
 from muxwire.errors import InvalidArgument
 from muxwire.pane.output import cut_middle, shown_text
 from muxwire.results import KeysSent
+from muxwire.shell import examine
 from muxwire.shell.tab_state import line_status
 from muxwire.shell.watch import LOOK_EVERY, LOOKS
 from muxwire.tabs.waits import Watch, current_start
@@ -194,4 +195,4 @@ async def _waits(tab: Tab, sent: KeysSent, begun: float) -> Literal["met", "sile
         return ""
     answered = tab.pane.stream.end > sent.next_byte
     late = time.monotonic() - begun > _BEGINS_WITHIN
-    return await tab.runner.examiner.awaits_input() if answered or late else ""
+    return await examine.awaits_input(tab.runner.port) if answered or late else ""

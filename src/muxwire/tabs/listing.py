@@ -10,6 +10,7 @@ from anyio import create_task_group, move_on_after
 
 from muxwire.errors import MuxwireError
 from muxwire.results import SessionInfo, TabList
+from muxwire.shell import examine
 from muxwire.tmux.rows import CLIENTS, PANES, ClientRow, panes_of
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ async def _asked(server: TmuxServer, book: TabBook, seat: Seat, *, closed: bool,
             if not server.host.answers_now:
                 tasks.start_soon(tab.pane.terminal.refresh)
             elif (running := tab.pane.session.running) is not None:  # that a shell itself reads needs a proof
-                tasks.start_soon(tab.runner.examiner.for_result, running)
+                tasks.start_soon(examine.for_result, tab.runner.port, running)
     counts = Counter(key for key, _ in windows)
     # Our own control client is no visitor.
     visitors = Counter(row.session for row in map(ClientRow.parse, clients) if not row.control)

@@ -31,7 +31,7 @@ from muxwire.pane.key_sender import KeySender
 from muxwire.pane.output import LiveOutput, progress_of, result_of
 from muxwire.pane.snapshots import ScreenView
 from muxwire.results import TabInfo
-from muxwire.shell import SUPERVISOR
+from muxwire.shell import SUPERVISOR, examine
 from muxwire.shell.execution import HUNG_UP
 from muxwire.shell.marks import without_join_marks
 from muxwire.shell.quoting import typed_path
@@ -384,7 +384,7 @@ class Tab:
     ) -> ExecutionResult:  # fmt: skip
         """What `execution` has to say since it was last asked, as `result_of`; TabUnavailable if it never ran."""
         if waited and not execution.ending:
-            await self.runner.examiner.for_result(execution)
+            await examine.for_result(self.runner.port, execution)
         plain = self.strip_ansi if strip_ansi is None else strip_ansi
         result = await result_of(
             execution, self.pane, plain, max_chars=max_chars, size=self.size, waited=waited, drawing=drawing
@@ -579,7 +579,7 @@ class Tab:
         """Whether a command that ran here still runs; what it wrote is still to be answer. NoSuchTarget."""
         execution = self._command(command_id)
         if execution.running:
-            await self.runner.examiner.for_result(execution)
+            await examine.for_result(self.runner.port, execution)
         return execution.running
 
     def _command(self, command_id: str) -> Execution:
