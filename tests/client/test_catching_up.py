@@ -23,15 +23,6 @@ async def test_what_is_there_is_taken_without_a_turn_of_the_loop() -> None:
         assert seen == b"onetwo"
 
 
-async def test_an_answer_of_a_real_tmux_is_taken_by_the_caller_and_the_reader_goes_on() -> None:
-    async with open_private_tmux() as tmux:
-        for number in range(20):
-            (pending,) = tmux.client.submit(("display-message", "-p", f"answer {number}"))
-            tmux.client.poll_until(lambda: pending.done, DEADLINE)  # noqa: B023 - it is called before the next round
-            assert pending.result() == (b"answer %d" % number,)
-            assert await tmux.client.command("display-message", "-p", "more") == (b"more",)
-
-
 async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:
     async with open_private_tmux() as tmux:
         tmux.client.submit(("kill-server",))

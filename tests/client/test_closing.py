@@ -103,13 +103,6 @@ async def test_the_end_of_the_stream_gives_the_transports_reason() -> None:
         assert heard == [events.ConnectionLost()]
 
 
-async def test_closing_works_where_a_process_is_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(os, "pidfd_open", raising=False)
-    async with open_private_tmux() as tmux:
-        pid = await server_pid(tmux.client)
-    assert not process_table().keys() & {pid, tmux.process.pid}
-
-
 async def test_a_hung_server_does_not_hold_up_closing() -> None:
     async with open_private_tmux() as tmux:
         pid = await server_pid(tmux.client)

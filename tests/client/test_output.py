@@ -77,21 +77,6 @@ def test_what_follows_a_drop_is_dropped_too() -> None:
     assert unknown.take(PANE) == (b"again", 0)
 
 
-async def test_a_full_pipe_keeps_the_order() -> None:
-    transport = MemoryTransport(room=10)
-    async with ControlClient(transport) as client:
-        client.submit(("list-windows",))
-        client.submit(("list-panes",), ("list-sessions",))
-        assert transport.sent == b"list-windo"
-        transport.make_room(9)
-        await transport.wait_sent(b"list-windows\nlist-p")
-        transport.make_room(None)
-        client.submit(("list-keys",))  # there is room again, but others came first
-        await transport.wait_sent(b"list-keys\n")
-        assert transport.sent == b"list-windows\nlist-panes\nlist-sessions\nlist-keys\n"
-        transport.feed_eof()
-
-
 async def test_more_than_the_pipe_holds_is_sent_and_answered() -> None:
     """Tmux reads commands while its answers wait, and the client reads answers while its commands wait."""
     text = "x" * 4000

@@ -16,14 +16,11 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.client.client import Patience, Pending
 from muxwire.instance import lost_end
 from muxwire.instance.reconnect import Reconnect
 from muxwire.logs.read import read_raw
 from muxwire.logs.segments import gaps_path
 from muxwire.pane.state import end_of
-from muxwire.protocol.commands import command
-from muxwire.protocol.events import CommandBlock
 from tests.library.opened import closed, seen
 
 # Numbers that a pane of the flood writes before it looks whether it is enough.
@@ -255,18 +252,10 @@ async def test_a_command_that_ended_in_the_gap_is_noticed(
     assert (await tab.execute("echo fine")).output == "fine\n"
 
 
-@pytest.mark.parametrize("closed", [False, True], ids=["the connection is lost again", "the pane was closed"])
-def test_what_can_not_be_heard_again_is_left_as_it_is(closed: bool) -> None:
-    asked, session = Pending(command("capture-pane"), Patience()), SimpleNamespace(closed=closed)
-    process, book = SimpleNamespace(stall=(0, 0)), SimpleNamespace()
-    again = Reconnect(cast("Any", process), lambda _: anyio.sleep(0), "80,24", cast("Any", book))
-    again.client = cast("Any", SimpleNamespace(attach_pane=lambda *_: 0, submit_list=lambda *_: asked))
-    again._ask(cast("Any", SimpleNamespace(pane_id="%1", pane=SimpleNamespace(session=session))))  # it has no stream
-    if closed:
-        asked.answer(CommandBlock(0, 0, 0, (), error=False, command=None, index=0, last=True))
-    else:
-        asked.fail(muxwire.ConnectionClosed("again"))
-    assert asked.done
+@pytest.mark.parametrize(("failed", "closed"), [(True, False), (False, True)], ids=["it is lost again", "closed"])
+def test_what_can_not_be_heard_again_is_left_as_it_is(failed: bool, closed: bool) -> None:
+    tab = SimpleNamespace(pane=SimpleNamespace(session=SimpleNamespace(closed=closed)))  # it has no stream
+    Reconnect._go_on(cast("Any", None), cast("Any", tab), cast("Any", SimpleNamespace(failed=failed)))
 
 
 async def test_calls_in_the_meantime_fail_with_the_reason(

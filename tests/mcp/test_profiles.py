@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
+from unittest import mock
 
 import pytest
 from mcp import Client
@@ -60,18 +60,11 @@ def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]
     assert len(json.dumps(shown, separators=(",", ":"))) < MAX_SHOWN_BYTES
 
 
-class _Tab:
-    state = "prompt"
-
-    async def like(self) -> dict[str, Any]:
-        return {}
-
-
 async def test_the_shells_tab_is_one_calls_at_a_time() -> None:
-    async def create_tab() -> _Tab:
-        return _Tab()
+    def made() -> mock.Mock:
+        return mock.Mock(state="prompt", like=mock.AsyncMock(return_value={}))
 
-    terminals, shells = cast("Any", SimpleNamespace(create_tab=create_tab)), _Shells()
+    terminals, shells = mock.Mock(create_tab=mock.AsyncMock(side_effect=made)), _Shells()
     async with shells.tab(terminals) as first, shells.tab(terminals) as second:
         assert second is not first
     async with shells.tab(terminals) as later:

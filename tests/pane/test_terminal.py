@@ -32,7 +32,7 @@ def seen(group: int, sleep: Sleep) -> PaneLook:
 def test_judgement__trusts_a_wide_look_at_what_is_in_front(
     near: PaneLook, wide: PaneLook, running: bool, waiting: str
 ) -> None:
-    host = SimpleNamespace(answers_now=True, look=lambda *_, **how: near if how else wide)
+    host = SimpleNamespace(is_local=True, look=lambda *_, **how: near if how else wide)
     command = SimpleNamespace(typed_time=0.0) if running else None
     session = SimpleNamespace(running=command, shell_pid=SHELL)
     pane = SimpleNamespace(host=host, leader_pid=LEADER, tty="", session=session, reachable=True, pressed_at=0.0)

@@ -101,7 +101,7 @@ class Machine:
     link = None
 
     def __init__(self, facts: dict[str, Any], replay: Replay) -> None:
-        self.prefix, self.sees_waits, self.answers_now = facts["prefix"], facts["sees_waits"], facts["answers_now"]
+        self.prefix, self.sees_waits, self.is_local = facts["prefix"], facts["sees_waits"], facts["is_local"]
         self._replay = replay
 
     def __getattr__(self, name: str) -> Any:

@@ -44,7 +44,7 @@ AT_ONCE = (
 )  # fmt: skip
 # Those that take time, and the question that has the same answer.
 WAITED = {"look_all": "look", "refresh": "refresh", "done": "done"}
-FACTS_OF_HOST = ("prefix", "sees_waits", "answers_now")
+FACTS_OF_HOST = ("prefix", "sees_waits", "is_local")
 
 
 class Clock:

@@ -378,7 +378,6 @@ class RemoteHost(Host):
 
     link: Link
     is_local = False
-    answers_now = False
     settings: Mapping[str, str] = MappingProxyType({})
     brought: Mapping[str, str] = MappingProxyType({})
 

@@ -90,11 +90,10 @@ class Host(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether paths there are paths here."""
+        """Whether paths there are paths here, and questions are put to the kernel when they are asked.
 
-    @property
-    def answers_now(self) -> bool:
-        """Whether a question is put to the kernel when it is asked; else the newest `refresh` answers it."""
+        Elsewhere the newest `refresh` answers them.
+        """
 
     @property
     def sees_waits(self) -> bool:

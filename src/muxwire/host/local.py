@@ -79,7 +79,6 @@ class LocalHost:
     supervisor_waits = staticmethod(processes.supervisor_waits)
 
     is_local = True
-    answers_now = True
     prefix = ""
     link: Link | None = None
 
@@ -118,7 +117,7 @@ class LocalHost:
 
     def signal_group(self, pgrp: int, number: signal.Signals, *, spare: int = 0) -> bool:
         if not spare:
-            return processes.signal_group(pgrp, number)
+            return processes.signal_process(-pgrp, number)
         members = [pid for pid in processes.group_members(pgrp) if pid != spare]
         return True in [processes.signal_process(pid, number) for pid in members]
 

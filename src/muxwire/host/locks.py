@@ -61,7 +61,7 @@ class InstanceLock:
         """
         deadline = time.monotonic() + _WATCHDOG_SECONDS
         while not self.take():
-            if holder(self._path):
+            if named_server(self._path)[0]:
                 return False
             if time.monotonic() > deadline:
                 raise InstanceUnavailable(
@@ -103,17 +103,15 @@ def locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
 
 
 def named_process(pid: int) -> dict[str, Any]:
-    """What distinguishes a process from a later one with the same id: for a file that `holder` reads."""
+    """What distinguishes a process from a later one with the same id: for a file that `named_server` reads."""
     return {"pid": pid, "started": started(pid)}
 
 
-def holder(path: Path) -> int:
-    """The id of the process that such a file names, as the file of a lock its owner; 0 if it has ended."""
-    return named_server(path)[0]
-
-
 def named_server(path: Path) -> tuple[int, str]:
-    """The id of the process that such a file names, and the socket there, "" if none; 0 and "" if it has ended."""
+    """The id of the process that such a file names, as that of a lock its owner, and the socket there, "" if none.
+
+    0 and "" if that process has ended.
+    """
     try:
         found = json.loads(path.read_bytes())
         pid, begun, socket = int(found["pid"]), found["started"], str(found.get("socket", ""))

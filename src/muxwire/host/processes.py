@@ -6,6 +6,7 @@ Sources: proc(5) for `stat` and `exe`; termios(3) on the pane's own tty.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import math
 import os
@@ -269,10 +270,8 @@ def group_exists(pgrp: int) -> bool:
     """Whether there is a process in that group, of any user."""
     try:
         os.killpg(pgrp, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
+    except OSError as error:
+        return error.errno == errno.EPERM
     return True
 
 
@@ -367,15 +366,8 @@ def restore_line_modes(tty: str) -> None:
         termios.tcflush(descriptor, termios.TCIFLUSH)
 
 
-def signal_group(pgrp: int, number: signal.Signals) -> bool:
-    try:
-        os.killpg(pgrp, number)
-    except OSError:
-        return False
-    return True
-
-
 def signal_process(pid: int, number: signal.Signals) -> bool:
+    """Send a signal to a process, or to the group whose number that is with a minus (kill(2)); False if none got it."""
     try:
         os.kill(pid, number)
     except OSError:

@@ -17,7 +17,7 @@ from muxwire.errors import TmuxUnavailable
 from muxwire.host.elsewhere import links
 from muxwire.host.folders import EPHEMERAL, folders_for
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import holder, named_server
+from muxwire.host.locks import named_server
 from muxwire.tmux.program import program_for
 from muxwire.tmux.start import HUB, KEEPER_NAME
 
@@ -186,5 +186,5 @@ def _face(one: Running, said: list[str], environ: Mapping[str, str]) -> Face:
     started, client, directory = said[: len(_ASKED)]
     windows = [line.partition(" ") for line in said[len(_ASKED) :]]
     tabs = sum(session == HUB and name != KEEPER_NAME for session, _, name in windows)
-    driven = EPHEMERAL.match(one.name) is not None or holder(folders_for(one.name, environ).lock) > 0
+    driven = EPHEMERAL.match(one.name) is not None or named_server(folders_for(one.name, environ).lock)[0] > 0
     return Face(one.name, client, directory, float(started), tabs, "driven" if driven else "kept")

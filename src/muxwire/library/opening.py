@@ -19,7 +19,7 @@ from muxwire.errors import InstanceUnavailable, InvalidArgument
 from muxwire.host.descriptors import make_room
 from muxwire.host.folders import EPHEMERAL, Folders, folders_for
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import InstanceLock, holder, named_server
+from muxwire.host.locks import InstanceLock, named_server
 from muxwire.instance.connect import open_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
@@ -253,7 +253,7 @@ async def _opened(
             elif (
                 access.lock is not None
                 and folders.generations()
-                and not holder(folders.server)
+                and not named_server(folders.server)[0]
                 and await access.lock.take_soon()
             ):
                 async with LogStore() as store:

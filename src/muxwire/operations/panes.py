@@ -164,8 +164,12 @@ async def _divide(
         return [tab]
     unzoom = ("if-shell", "-F", "-t", tab.pane_id, "#{window_zoomed_flag}", f"resize-pane -Z -t {tab.pane_id}", NOTHING)
     size = "#{pane_width}" if horizontal else "#{pane_height}"
-    this = f"#{{==:#{{pane_id}},{tab.pane_id}}}"  # display-message would ignore a missing pane
-    _, (answer,) = await run.ask(places, unzoom, ("list-panes", "-t", tab.pane_id, "-f", this, "-F", size))
+    _, (answer,) = await run.ask(
+        places,
+        unzoom,
+        # display-message would ignore a missing pane
+        ("list-panes", "-t", tab.pane_id, "-f", f"#{{==:#{{pane_id}},{tab.pane_id}}}", "-F", size),
+    )
     side = int(answer)
     least, more = divmod(side - (count - 1), count)  # a line between each two
     if least < (COLUMNS_MIN if horizontal else 1):

@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, final
 
 from muxwire.client.client import prepared, prepared_lists
-from muxwire.errors import InvalidArgument
 from muxwire.protocol.commands import joined
 from muxwire.shell.keys import CTRL_C
 from muxwire.shell.tab_state import not_begun
@@ -63,7 +62,7 @@ class Keyboard:
         `before` are lines of commands that write what the typed line will read: should the last of them fail, nothing
         is typed.
         With `bracketed` it is one paste, marked as such by tmux if the program asked for that (DECSET 2004).
-        InvalidArgument for a NUL, which tmux cannot carry.
+        No NUL is among them, which tmux cannot carry.
         """
         now = time.monotonic()
         if self._pane.pressed_at <= self._pane.session.prompt_time:
@@ -77,8 +76,6 @@ class Keyboard:
         return self._client.submit_prepared(commands)
 
     def _commands(self, data: bytes, *, bracketed: bool) -> tuple[Command, ...]:
-        if b"\0" in data:
-            raise InvalidArgument("a NUL byte cannot be typed through tmux", remedy="leave it out, or use printf '\\0'")
         pieces = [data[at : at + CHUNK] for at in range(0, len(data), CHUNK)]
         if bracketed:
             # An empty buffer first would be refused: the first piece sets it, the others are appended.
@@ -88,7 +85,7 @@ class Keyboard:
         return prepared_lists(*((("set-buffer", "-b", self._buffer, "--", piece), self._paste) for piece in pieces))
 
     async def type(self, data: bytes) -> None:
-        """Type `data` and wait until tmux has taken it; InvalidArgument, CommandError or ConnectionClosed."""
+        """Type `data` and wait until tmux has taken it; CommandError or ConnectionClosed."""
         for answer in self.press(data):
             await answer.wait()
 

@@ -321,7 +321,7 @@ class Runner:
         Not on another machine: what hides it would be written there after the line was taken, into the output.
         """
         assert listener.shell is not None
-        hidden = self.pane.host.answers_now and self._hide_line(execution)
+        hidden = self.pane.host.is_local and self._hide_line(execution)
         drawn = redraw(shown, execution.command_id, execution.typed_at, saved=False) if hidden else b""
         wrapped = wrap(redraw=drawn)
         self.pane.terminal.mend_line_modes(listener.shell)

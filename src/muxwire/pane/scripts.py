@@ -11,7 +11,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import InvalidArgument
 from muxwire.host.local import LocalHost
 from muxwire.logs.segments import script_path
 
@@ -63,10 +62,7 @@ _SHELL_PROGRAMS = {"ash": ("ash", "busybox sh"), "ksh": ("ksh", "ksh93")}
 
 
 def script_name(language: str, script_id: str) -> str:
-    kind = _KINDS.get(language)
-    if kind is None:
-        raise InvalidArgument(f"{language!r} is not a language for scripts", remedy=f"use one of {', '.join(_KINDS)}")
-    return f"script-{script_id}{kind.suffix}"
+    return f"script-{script_id}{_KINDS[language].suffix}"
 
 
 def keep_script(
@@ -93,8 +89,6 @@ def script_command(language: Language, path: Path, args: Sequence[str], *, shell
 
     `shell` is the program of the tab's own shell, which runs scripts of language `shell`.
     """
-    if any("\0" in argument for argument in args):
-        raise InvalidArgument("an argument of the script contains a NUL byte", remedy="leave it out")
     words = [str(path), *args]
     launcher = _KINDS[language].launcher
     if language == "shell" and shell:

@@ -22,7 +22,6 @@ from muxwire.tmux.screens import (
     Look,
     capture_commands,
     captured,
-    check_scrollback,
     facts_of,
     flags_above,
     row_flags,
@@ -110,7 +109,6 @@ class ScreenView:
 
     async def look(self, scrollback: int | None = None, *, cells: bool = True, unwrap: bool = False) -> Look:
         """What tmux says of the pane now, of which a snapshot is made; TabUnavailable."""
-        check_scrollback(scrollback)
         session = self._pane.session
         if not_begun(session) is not None:  # a line of ours is on its way, perhaps drawn on the alternate screen
             await self._pane.stream.until(lambda: not_begun(session) is None, UNDER_WAY)

@@ -261,7 +261,7 @@ class PaneState:
 
         An answer from before the newest prompt says nothing of the shell at that prompt: then, too, it is now.
         """
-        if self.host.answers_now or self.asked_at < self.session.prompt_time:
+        if self.host.is_local or self.asked_at < self.session.prompt_time:
             return time.monotonic()
         return self.asked_at
 

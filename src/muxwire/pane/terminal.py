@@ -70,7 +70,7 @@ class Terminal:
 
         Not if the leaders alone show what is waited for, unless it is to be `wide`; and not on another machine.
         """
-        if not self.host.answers_now:
+        if not self.host.is_local:
             await self._ask()
         elif wide or not self._decided(self.seen(near=True)):
             self._look = await self.host.look_all(self.leader_pid, self.tty)
@@ -92,7 +92,7 @@ class Terminal:
 
     def seen(self, *, near: bool = False, age: float = NEW_SECONDS) -> PaneLook:
         """What the kernel says now, or said so many seconds ago; of another machine the newest answer."""
-        if near or not self.host.answers_now:
+        if near or not self.host.is_local:
             return self.host.look(self.leader_pid, self.tty, near=near)
         running = self.session.running
         typed = running.typed_time if running is not None else 0.0
@@ -108,7 +108,7 @@ class Terminal:
         at all processes may be old.
         """
         running = self.session.running
-        old = not self.host.answers_now and running is not None and self._pane.asked_at < running.typed_time
+        old = not self.host.is_local and running is not None and self._pane.asked_at < running.typed_time
         if old or not self._pane.reachable:
             return Judgement()
         near, shell = self.seen(near=True), self.session.shell_pid
@@ -122,7 +122,7 @@ class Terminal:
             look = self.seen(age=age)
         if look.foreground != near.foreground:
             return found  # what was seen of all processes is older than what is in front
-        return look.judge(shell, self.shown(look, whole=self.host.answers_now))
+        return look.judge(shell, self.shown(look, whole=self.host.is_local))
 
     def waits_near(self) -> Waiting:
         """What is waited for, by the leaders of the session and of the foreground group alone: a tenth of the work."""
@@ -201,7 +201,7 @@ class Terminal:
         group, shell = self.foreground_group(), self.session.shell_pid
         # A process that a nested shell has just forked has that shell's signal settings at first.
         takes = group is None or self.host.takes(group, signal.Signals[name], spared or shell)
-        asked = self.host.answers_now and self.host.sees_waits and self._pane.stop_target(spared).is_program(group)
+        asked = self.host.is_local and self.host.sees_waits and self._pane.stop_target(spared).is_program(group)
         prompts = asked and self._prompts() and self.reads()
         return Front(group, self.tty_modes(), stopped=self.shell_stopped(), takes=takes, prompts=prompts)
 

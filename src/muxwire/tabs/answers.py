@@ -165,7 +165,7 @@ async def _outcome(
             if stream.end != examined:
                 looks, examined = iter(LOOKS), stream.end
             # Another machine is asked at growing intervals, as while a command runs there.
-            pause = _LOOK_SECONDS if tab.pane.host.answers_now else next(looks, LOOK_EVERY)
+            pause = _LOOK_SECONDS if tab.pane.host.is_local else next(looks, LOOK_EVERY)
             await stream.changed_within(min(due, pause))
     return "timed_out"
 

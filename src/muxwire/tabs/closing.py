@@ -71,7 +71,7 @@ async def end_pane(pane: PaneState, server: TmuxServer, pane_id: str) -> bool:
     """
     if await server.ends_session(pane_id):
         return False
-    if pane.host.answers_now and (pane.session.running is not None or may_be_read(pane.session)):
+    if pane.host.is_local and (pane.session.running is not None or may_be_read(pane.session)):
         await end_strangers(pane, {})
     pane.session.hang_up()
     if not pane.session.dead:

@@ -54,7 +54,7 @@ async def _asked(server: TmuxServer, book: TabBook, seat: Seat, *, closed: bool,
     commands = {row.pane: row.command for row in panes}
     async with create_task_group() as tasks:
         for tab in book.open.values():
-            if not server.host.answers_now:
+            if not server.host.is_local:
                 tasks.start_soon(tab.pane.terminal.refresh)
             elif (running := tab.pane.session.running) is not None:  # that a shell itself reads needs a proof
                 tasks.start_soon(examine.for_result, tab.runner.port, running)

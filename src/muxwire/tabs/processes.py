@@ -127,7 +127,7 @@ async def stop_process(tab: Tab, name: str, grace: float) -> ProcessStop:
         return ProcessStop(success=True, signal_sent="", exit_code=None, state=state)
     async with attached(tab):
         # Programs of other sessions that read the terminal for what is stopped (pinentry) are to end with it.
-        ends_readers = not tab.is_adopted and tab.pane.host.answers_now
+        ends_readers = not tab.is_adopted and tab.pane.host.is_local
         running = tab.pane.session.running
         asked = ends_readers and running is not None and running.asked_at >= 0
         readers = await reading_strangers(tab.pane) if asked else {}

@@ -23,7 +23,7 @@ from muxwire.errors import (
     NotPermitted,
     TabUnavailable,
 )
-from muxwire.host.environment import check_text, checked_environment, variables_of
+from muxwire.host.environment import checked_environment, variables_of
 from muxwire.logs.read import read_raw
 from muxwire.logs.sizes import is_sure
 from muxwire.logs.times import offset_ago
@@ -305,8 +305,6 @@ class Tab:
 
         Raises InvalidArgument (NUL, empty, bad cwd), TabUnavailable (busy, dead, waiting for input), ConnectionClosed.
         """
-        if isinstance(asked.command, str):
-            check_text(asked.command, "command")
         body = asked.command
         body = body if isinstance(body, bytes) else body.encode("utf-8", "surrogateescape")
         execution = await self._start(body, self._turn_timeout(asked), asked.env, asked.cwd)

@@ -26,7 +26,7 @@ from muxwire.logs.read import LogFileReader
 from muxwire.logs.sizes import PaneSize
 from muxwire.protocol.escaping import DOLLAR_VERSION
 from muxwire.tmux.program import program_for, read_version
-from muxwire.tmux.screens import FORMAT, Look, check_scrollback, facts_of, flags_above, row_flags
+from muxwire.tmux.screens import FORMAT, Look, facts_of, flags_above, row_flags
 from muxwire.tmux.start import HISTORY_LIMIT, KEEPER
 from muxwire.vt.readable import SIZE, first_switch
 
@@ -94,7 +94,6 @@ async def past_screen(
     unwrap: bool,
 ) -> Snapshot:  # fmt: skip
     """The screen at that offset of a log, None for its end; InvalidArgument beyond it, OSError, TmuxUnavailable."""
-    check_scrollback(scrollback)
     shown = await anyio.to_thread.run_sync(_read, path, at)
     return await played(shown, environ, pane=pane, scrollback=scrollback, cells=cells, unwrap=unwrap)
 

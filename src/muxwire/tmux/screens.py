@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from muxwire.errors import CommandError, InvalidArgument
+from muxwire.errors import CommandError
 from muxwire.results import Cursor, Snapshot
 from muxwire.vt.cells import cell_rows, runs, styled_lines, text_of, text_rows, unescaped, wrapped_rows
 
@@ -38,12 +38,6 @@ def row_flags(version: Version) -> tuple[str, ...]:
 def flags_above(scrollback: int, *, unwrap: bool) -> tuple[str, ...]:
     """What makes `capture-pane` print that many rows above the screen, 0 for all."""
     return *(("-J",) if unwrap else ()), "-S", str(-scrollback) if scrollback else "-", "-E", "-1"
-
-
-def check_scrollback(scrollback: int | None) -> None:
-    """Refuse a negative number of rows: InvalidArgument."""
-    if scrollback is not None and scrollback < 0:
-        raise InvalidArgument(f"scrollback is {scrollback}", remedy="give a number of rows, or 0 for all")
 
 
 def capture_commands(version: Version, pane: str, *captures: tuple[str, ...]) -> list[tuple[str, ...]]:

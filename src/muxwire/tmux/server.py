@@ -14,7 +14,7 @@ import anyio
 from muxwire.client.watchdog import ends_session, kill_command
 from muxwire.errors import CommandError, ConnectionClosed, InstanceUnavailable, TmuxSilent
 from muxwire.host.folders import how_to_use, private_folder
-from muxwire.host.locks import holder, named_server
+from muxwire.host.locks import named_server
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,7 +60,8 @@ class Access:
             )
         if not await self.lock.take_soon():
             raise InstanceUnavailable(
-                f"process {holder(folders.lock)} has the instance {folders.instance}, and shares it with no other",
+                f"process {named_server(folders.lock)[0]} has the instance {folders.instance},"
+                " and shares it with no other",
                 remedy="end that process, or choose another name",
             )
 

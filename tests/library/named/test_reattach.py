@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 import muxwire
-from muxwire.host.locks import InstanceLock, holder
+from muxwire.host.locks import InstanceLock, named_server
 from muxwire.tabs import tab as tabs_tab
 from tests.deadline import DEADLINE
 from tests.library.opened import begun
@@ -163,13 +163,13 @@ async def test_a_stale_lock_is_taken(instance: Instance) -> None:
     instance.home.mkdir(parents=True, mode=0o700)
     path = instance.home / "lock"
     path.write_text(json.dumps({"pid": os.getpid(), "started": "another time"}))
-    assert holder(path) == 0
+    assert named_server(path)[0] == 0
     path.write_text("no JSON")
-    assert holder(path) == 0
+    assert named_server(path)[0] == 0
     async with instance.open() as terminals:
         await terminals.create_tab()
         assert terminals.role == "owner"
-        assert holder(path) == os.getpid()
+        assert named_server(path)[0] == os.getpid()
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a b", "-x", "x" * 33, "a\n"])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from muxwire.client.watchdog import process_table
 from muxwire.host.folders import EPHEMERAL
 from muxwire.host.local import LocalHost
-from muxwire.host.locks import holder
+from muxwire.host.locks import named_server
 from muxwire.instance.orphans import is_served, served
 from muxwire.library.doctor.finding import Finding, ok, warning
 
@@ -74,7 +74,7 @@ def _is_owned(places: Folders, instance: str) -> bool:
     owner = EPHEMERAL.match(instance)
     if owner is not None:
         return int(owner[1]) in process_table()
-    return bool(holder(replace(places, instance=instance).lock))
+    return named_server(replace(places, instance=instance).lock)[0] > 0
 
 
 def _listens(path: Path) -> bool:
