@@ -103,9 +103,3 @@ async def test_late_complaints_are_stray_lines(tmux: PrivateTmux) -> None:
     stray = await tmux.observer.first(events.StrayLine)
     assert b"/nonexistent" in stray.line
     assert await tmux.client.command("display-message", "-p", "after") == (b"after",)
-
-
-async def test_an_answer_of_many_lines_is_whole(tmux: PrivateTmux) -> None:
-    await tmux.client.command("set-buffer", "-b", "x", "--", b"\n".join(b"%d" % number for number in range(50_000)))
-    shown = await tmux.client.command("show-buffer", "-b", "x")
-    assert shown == tuple(b"%d" % number for number in range(50_000))

@@ -25,10 +25,6 @@ def test_a_list_is_answered_by_one_block_each() -> None:
     assert made.blocks == 3
 
 
-def test_a_condition_is_answered_by_itself_and_its_branch() -> None:
-    assert command("if-shell", "-F", "1", "display-message -p a", "display-message -p b").blocks == 2
-
-
 @pytest.mark.parametrize(
     "arguments", [(), ("",), (b"",), (" ",), ("#comment",), ("a b",), (";",), ("a\nb",), ("%if",), (b"\xff",), ("A=b",)]
 )
@@ -46,13 +42,6 @@ def test_a_line_that_would_freeze_tmux_is_refused() -> None:
     command("set-buffer", b"x" * (MAX_COMMAND_BYTES - 20))
     with pytest.raises(LocalProtocolError, match="freeze"):
         command("set-buffer", b"x" * MAX_COMMAND_BYTES)
-
-
-@given(st.lists(st.binary().filter(lambda data: b"\0" not in data)))
-def test_a_command_is_always_one_line(arguments: list[bytes]) -> None:
-    line = command("set-buffer", *arguments).line
-    assert b"\n" not in line
-    assert b"\r" not in line
 
 
 @given(st.lists(ARGUMENTS, min_size=1, max_size=3))

@@ -56,6 +56,7 @@ class World:
     line: Execution | None = None
     looks: int = 0
     round_trip: float = 0.0
+    meant_for: list[int | None] = field(default_factory=list)  # whom a request means, as something is done to it
 
     # -- what is known
 
@@ -114,6 +115,7 @@ class World:
 
     def _note(self, what: str) -> None:
         self.done.append((round(self.now, 3), what))
+        self.meant_for.append(self.request.group)
         if what in self.ends_by and self.now >= self.begins:
             self.over_at = min(self.over_at, self.now + self.takes)
 
@@ -127,9 +129,9 @@ class World:
             if self.begins <= 0:
                 self.line.start(0, self.now)
             given |= {"line": self.line, "ask_end": self.ask_end if level > 1 else None}
-        stop = self.stop(**given)
-        by_hand(stop.run())
-        return stop
+        self.request = self.stop(**given)
+        by_hand(self.request.run())
+        return self.request
 
 
 def line(level: int = 1) -> Execution:
@@ -225,6 +227,7 @@ def test_what_is_done_to(world: World, request_: dict[str, Any], expected: list[
     stop = world.run(**request_)
     assert actions(world) == expected
     assert stop.sent == sent
+    assert set(world.meant_for) <= {world.front}
     assert world.over_at == NEVER or world.now == pytest.approx(world.over_at), "it waits for no more than the end"
 
 
@@ -263,20 +266,6 @@ def test_c_c_is_pressed_again_for_the_next_program_of_a_loop() -> None:
     world.run()
     keys = [when for when, what in world.done if what == KEY]
     assert keys[:3] == [0.0, pytest.approx(0.1, abs=0.01), pytest.approx(0.6, abs=0.01)]
-
-
-def test_the_group_that_the_first_signal_is_meant_for_is_known_before_it_is_sent() -> None:
-    world, groups = World(), list[int | None]()
-
-    async def press(_: bytes) -> None:
-        groups.append(stop.group)
-        world.over_at = world.now
-
-    world.press = press  # type: ignore[method-assign]
-    stop = world.stop()
-    assert stop.group is None
-    by_hand(stop.run())
-    assert groups == [PROGRAM]
 
 
 @pytest.mark.parametrize("first", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"])
