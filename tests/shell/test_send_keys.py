@@ -20,8 +20,8 @@ LINES, KEYS = TtyModes(icanon=True, echo=True, isig=True), TtyModes(icanon=False
 PATIENT = 10.0
 
 
-def send(world: World, *keys: str, within: float = PATIENT) -> tuple[int, int, str, bool | None]:
-    return world.run(world.keys.send(keys, paste=False, literal=False, enter=False, until=world.time + within))
+def send(world: World, *keys: str, within: float = PATIENT, paste: bool = False) -> tuple[int, int, str, bool | None]:
+    return world.run(world.keys.send(keys, paste=paste, literal=False, enter=False, until=world.time + within))
 
 
 def pressed(world: World) -> list[str]:
@@ -92,19 +92,20 @@ def test_a_message_is_one_paste_also_for_a_program_with_a_screen_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("shell", "said", "modes", "wanted"),
+    ("shell", "said", "modes", "paste", "wanted"),
     [
-        ("bash", PASTED, KEYS, b"a\x1b[200~\t\t\x1b[201~b\r"), ("bash", PASTED + LEFT, KEYS, None),
-        ("ksh", b"", KEYS, None), ("dash", b"", LINES, b"a\t\tb\r"), ("fish", PASTED, KEYS, None),
+        ("bash", PASTED, KEYS, False, b"a\x1b[200~\t\t\x1b[201~b\r"), ("bash", PASTED + LEFT, KEYS, False, None),
+        ("ksh", b"", KEYS, False, None), ("dash", b"", LINES, False, b"a\t\tb\r"), ("fish", PASTED, KEYS, False, None),
+        ("fish", PASTED, KEYS, True, None),
     ],
 )  # fmt: skip
 def test_tabs_of_a_text_are_pasted_or_it_is_said_that_they_may_be_lost(
-    shell: str, said: bytes, modes: TtyModes, wanted: bytes | None
+    shell: str, said: bytes, modes: TtyModes, paste: bool, wanted: bytes | None
 ) -> None:
     world = at_prompt(shell)
     world.modes = modes
     world.write(said)
-    note = send(world, "a\t\tb\n")[2]
+    note = send(world, "a\t\tb\n", paste=paste)[2]
     assert ("TABs" in note) == (wanted is None)
     assert wanted is None or world.input == wanted
 

@@ -321,7 +321,7 @@ def test_a_prompt_says_how_a_command_was_cut_short(
 
 def test_fish_says_where_the_output_ended_before_its_prompt() -> None:
     driven = reached(RUNNING, "fish")
-    driven.feed(b"out\r\n\x1b]133;D;5\x07" + osc(f"D;{NONCE};1;5") + b"\x1b[?1h")
+    driven.feed(b"out\r\n\x1b]133;D;5\x07" + osc(f"D;{NONCE};1;5") + b"\x1b[?1h" + osc(f"D;{NONCE};0;7"))  # a late one
     driven.prompt(status=5)
     command = driven.commands[0]
     assert (command.end - command.begin, command.exit_code) == (5, 5)

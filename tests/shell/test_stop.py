@@ -170,7 +170,6 @@ ESCALATES = [KEY, KEY, f"SIGINT {PROGRAM}", f"SIGTERM {PROGRAM}", f"SIGHUP {PROG
             [f"{name} {PROGRAM}" for name in ("SIGTERM", "SIGHUP", "SIGKILL")], "SIGKILL", id="a REPL, no C-c",
         ),
         pytest.param(World(over_at=0.0), {}, [], "", id="has ended"),
-        pytest.param(World(over_at=0.0, begins=NEVER), {}, [], "", id="has ended, and never began"),
         pytest.param(
             World(modes=RAW, ends_by=(f"SIGINT {PROGRAM}",)), {}, [f"SIGINT {PROGRAM}"], "SIGINT", id="the tty is raw"
         ),

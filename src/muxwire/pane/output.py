@@ -315,7 +315,7 @@ async def result_of(
     """
     stream = pane.stream
     if not waited:
-        await stream.until(lambda: execution.started or not execution.running, _BEGINS_WITHIN)
+        await stream.until(lambda: execution.started, _BEGINS_WITHIN)
     if execution.ending == "never_ran":
         what, remedy = "the shell did not run the typed line", "check the tab; then run it again"
         if execution.note:

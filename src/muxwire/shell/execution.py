@@ -119,7 +119,7 @@ class Execution:
 
     @property
     def started(self) -> bool:
-        """Whether its start mark has come: from here on it must never be typed again."""
+        """Whether its start mark has come, or it has ended: from here on it must never be typed again."""
         return self.begin >= 0
 
     @property

@@ -198,7 +198,7 @@ def _settle_gone(pane: Pane, execution: Execution) -> None:
     """
     session, group = pane.session, execution.shell_pgrp
     front = pane.terminal.foreground_group()
-    if execution.level == 1 or group in (0, session.shell_pid) or front in (None, group) or session.tells_end(front):
+    if group in (0, session.shell_pid) or front in (None, group) or session.tells_end(front):
         return
     if pane.terminal.quiet(GONE_QUIET) and pane.terminal.waits_for_input() and not pane.terminal.group_exists(group):
         end = max(execution.begin, pane.stream.end - len(pane.terminal.last_line()))

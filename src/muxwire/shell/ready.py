@@ -235,7 +235,7 @@ class Ready:
         pane, session = self._pane, self._pane.session
 
         def over() -> bool:
-            return execution.started or not execution.running
+            return execution.started  # which is so of one that has ended, too
 
         lost = line_lost(session, execution) and pane.now - session.prompt_time >= RETYPE_AFTER
         stuck = pane.terminal.quiet() and pane.now - execution.typed_time >= RETYPE_AFTER

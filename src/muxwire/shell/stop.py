@@ -152,8 +152,7 @@ class Stop:
         """
         pane, left = self._pane, _LINES_THROWN_AWAY if line.level == 1 else 0
         deadline = pane.now + BEGINS_WITHIN
-        while not line.started:
-            self._check()
+        while not line.started:  # which is so of one that has ended, too
             if pane.now < deadline:
                 await self._port.wait(deadline - pane.now)
             elif not left:

@@ -85,12 +85,11 @@ def takes_line(shell: Shell | None, waiting: Waiting, *, prompted: bool = False)
 def prompt_due(session: ShellSession) -> bool:
     """Whether the prompt after a command of muxwire is still to come (rule 11); a nested shell prints no mark."""
     last, accepted = session.current, session.preexec_time
-    if last is None or last.running:
-        return False
     if session.state is ShellState.FINISHED:
         return True
-    unseen = last.level > 1 and last.ending == "completed" and session.prompt_time < last.end_time
-    return unseen and (accepted is None or accepted <= last.end_time)
+    if last is None or last.level == 1 or last.ending != "completed":
+        return False
+    return session.prompt_time < last.end_time and (accepted is None or accepted <= last.end_time)
 
 
 def not_begun(session: ShellSession) -> Execution | None:
