@@ -210,6 +210,7 @@ VIM = b"one\r\n\x1b[?1049h\x1b[Hdrawn\r\nneedle\r\n"
         (VIM + b"more\r\n" * 9, ["one"], []),
         (VIM + b"\x1b[?47lx\r\n\x1b[?47hneedle\r\n", ["one", "x"], []),
         (b"needle\r\nx", ["needle", "x"], [(1, 0)]),
+        (b"", [], []),
     ],
 )
 def test_drawing_is_left_out(
@@ -280,7 +281,8 @@ def test_grep_reads_through_colours(path: Path) -> None:
 
 def test_grep_in_lines_of_any_length(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_grep, "_LINE_MAX", 100_000)
-    path.write_bytes(b"needle" + b"x" * 3_000_000 + b"\nshort needle\n")
+    monkeypatch.setattr(log_grep, "TAIL_BYTES_MAX", 20)  # after which no more are shown
+    path.write_bytes(b"a needle\nneedle" + b"x" * 3_000_000 + b"\nshort needle\n")
     found = last_matches(path, Search(Pattern("needle")), 5, VIEW)
     assert found.returned_lines == 2
     assert found.content.endswith("short needle\n")

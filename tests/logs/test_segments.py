@@ -18,6 +18,7 @@ from muxwire.logs.segments import (
     open_log,
     retire,
     segment_path,
+    spooled,
     spools_beside,
 )
 from muxwire.logs.sizes import PaneSize
@@ -143,7 +144,9 @@ async def test_a_hole_cuts_off_nothing_that_another_process_has_written(path: Pa
 
 def test_a_spool_is_read_and_pruned_by_the_offsets_of_its_files(path: Path) -> None:
     folder, spool = spools_beside(path.parent) / path.stem, Spool(path)
-    folder.mkdir(parents=True)
+    for one in (folder, folder.with_name("pane-@2.gone")):  # the second was about to be removed
+        one.mkdir(parents=True)
+    assert spooled(path.parent) == [path]
     for first, data in (("10", b"abcde"), ("15", b"fghi"), ("19", b"j")):
         (folder / first).write_bytes(data)
     read = {offset: spool.read(offset) for offset in (3, 10, 13, 15, 20)}

@@ -60,7 +60,7 @@ class Search:
     def in_block(self, block: bytes) -> bool:
         """Return False if no line of a block can match; cheap, and sure only for plain words in plain text."""
         word = self.pattern.plain
-        if word is None or not word.isprintable() or b"\x1b" in block or not block.isascii():
+        if word is None or b"\x1b" in block or not block.isascii():
             return True
         return word in strip_ansi(block).decode()
 
@@ -287,7 +287,7 @@ class _Matches:
             self._later.append(line)
 
     def _show(self, line: str) -> None:
-        self.full = self.full or self._count >= self._lines or self._size > TAIL_BYTES_MAX
+        self.full = self._count >= self._lines or self._size > TAIL_BYTES_MAX
         if not self.full:
             self._shown.append(line)
             self._count += 1
