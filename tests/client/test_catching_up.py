@@ -5,7 +5,6 @@ from __future__ import annotations
 from muxwire.client.client import ControlClient
 from muxwire.ids import pane_id
 from tests.deadline import DEADLINE
-from tests.doubles.private import open_private_tmux
 from tests.doubles.transports import MemoryTransport
 
 PANE = pane_id("%1")
@@ -21,11 +20,3 @@ async def test_what_is_there_is_taken_without_a_turn_of_the_loop() -> None:
         transport.feed(b"ut %1 two\n")
         client.poll_until(lambda: b"two" in seen, DEADLINE)
         assert seen == b"onetwo"
-
-
-async def test_the_end_of_the_stream_is_left_to_the_reader() -> None:
-    async with open_private_tmux() as tmux:
-        tmux.client.submit(("kill-server",))
-        tmux.client.poll_until(lambda: False, DEADLINE)
-        tmux.client.poll_until(lambda: False, DEADLINE)
-        await tmux.client.wait_closed()

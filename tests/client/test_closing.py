@@ -13,6 +13,7 @@ from muxwire.client.client import ControlClient
 from muxwire.client.watchdog import process_table
 from muxwire.errors import ConnectionClosed, TmuxUnavailable
 from muxwire.protocol import events
+from tests.deadline import DEADLINE
 from tests.doubles.private import open_private_tmux, start_tmux
 from tests.doubles.transports import MemoryTransport
 from tests.processes import server_pid
@@ -45,6 +46,7 @@ async def test_sigkill_of_tmux_fails_all_callers() -> None:
 async def test_kill_server_ends_it_in_order() -> None:
     async with open_private_tmux() as tmux:
         tmux.client.submit(("kill-server",))
+        tmux.client.poll_until(lambda: False, DEADLINE)  # which leaves the end to the reader
         await tmux.client.wait_closed()
         assert events.Exit(b"") in tmux.observer.notifications
         assert tmux.client.close_reason

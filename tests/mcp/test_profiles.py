@@ -61,10 +61,8 @@ def test_the_shapes_are_theirs_and_short(profile: str, taken: dict[str, set[str]
 
 
 async def test_the_shells_tab_is_one_calls_at_a_time() -> None:
-    def made() -> mock.Mock:
-        return mock.Mock(state="prompt", like=mock.AsyncMock(return_value={}))
-
-    terminals, shells = mock.Mock(create_tab=mock.AsyncMock(side_effect=made)), _Shells()
+    made = mock.AsyncMock(side_effect=lambda: mock.Mock(state="prompt", like=mock.AsyncMock(return_value={})))
+    terminals, shells = mock.Mock(create_tab=made), _Shells()
     async with shells.tab(terminals) as first, shells.tab(terminals) as second:
         assert second is not first
     async with shells.tab(terminals) as later:

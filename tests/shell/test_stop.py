@@ -18,7 +18,6 @@ from muxwire.shell.stop import (
     FORKS_WITHIN,
     WAIT_SIGNAL,
     Stop,
-    escalation,
 )
 from tests.shell.world import by_hand
 
@@ -265,14 +264,6 @@ def test_c_c_is_pressed_again_for_the_next_program_of_a_loop() -> None:
     world.run()
     keys = [when for when, what in world.done if what == KEY]
     assert keys[:3] == [0.0, pytest.approx(0.1, abs=0.01), pytest.approx(0.6, abs=0.01)]
-
-
-@pytest.mark.parametrize("first", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL"])
-def test_every_escalation_ends_in_sigkill_or_in_what_ends_a_shells_loop(first: str) -> None:
-    names = [name for name, _ in escalation(first)]
-    assert names[0] == first
-    assert "SIGKILL" in names
-    assert first == "SIGINT" or names[-1] == "SIGINT"
 
 
 GROUPS = strategies.sampled_from([None, LEADER, SHELL, PROGRAM, NEXT, NESTED])

@@ -113,9 +113,9 @@ class World:
         self.heard = True
         self.flags = b"0 0 0 0 0 0 0 0 200 50"  # those that keys are made by
         self._scanner = MarkScanner(0)
-        port: Any = ByHand(self)  # it has what these tests call
-        self.ready = Ready(port, self.find_shell, lambda: self.heard)
-        self.keys = Keys(port, self.ready)
+        self.port = cast("Any", ByHand(self))  # it has what these tests call
+        self.ready = Ready(self.port, self.find_shell, lambda: self.heard)
+        self.keys = Keys(self.port, self.ready)
         self._ids = 0
         self.limit = NEVER  # of the time, for what is done now
 

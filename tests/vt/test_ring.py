@@ -30,11 +30,3 @@ def test_ring_is_the_tail_of_everything(
         assert ring.read(first, last) == whole[low:high]
         found = whole.find(needle, low)
         assert ring.find(needle, first) == (found if found < 0 else start + found)
-
-
-def test_what_is_read_is_a_copy() -> None:
-    ring = RingBuffer(4)
-    ring.append(b"abcd")
-    before = ring.read(0)
-    ring.append(b"efgh")
-    assert before == b"abcd"
