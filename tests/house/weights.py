@@ -16,7 +16,7 @@ MOST = {
     "adapters": 482,
     "cli": 1273,
     "client": 997,
-    "host": 1053,
+    "host": 1051,
     "instance": 837,
     "library": 1111,
     "logs": 1175,

@@ -44,7 +44,13 @@ class InstanceLock:
     def take(self) -> bool:
         if not self.held:
             if self.descriptor < 0:
-                self.descriptor = _opened(self._path)
+                try:
+                    self.descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+                except OSError as error:
+                    raise InstanceUnavailable(
+                        f"cannot use the lock {self._path}: {error.strerror}",
+                        remedy="if it is a symbolic link, or belongs to another user, remove it",
+                    ) from error
             if not locked(self.descriptor):
                 return False
             self.held = True
@@ -81,16 +87,6 @@ class InstanceLock:
         if self.descriptor >= 0:
             os.close(self.descriptor)
             self.descriptor, self.held = -1, False
-
-
-def _opened(path: Path) -> int:
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise InstanceUnavailable(
-            f"cannot use the lock {path}: {error.strerror}",
-            remedy="if it is a symbolic link, or belongs to another user, remove it",
-        ) from error
 
 
 def locked(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
