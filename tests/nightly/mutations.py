@@ -26,7 +26,7 @@ from tests.covering import ROOT, own_tests, tests_of
 # A file of src/muxwire, a text that it has once, and what stands there instead.
 MUTATIONS = (
     ("adapters/swerex.py", "if result.running and not result.timed_out:", "if False:"),
-    ("cli/options.py", "if not (x and columns.isdecimal() and rows.isdecimal()):", "if not x:"),
+    ("cli/options.py", "int(text) < least or", "False or"),
     ("cli/run.py", 'if shell == "fish" and quoted != word else', "if False else"),
     ("client/forbidden.py", '_has_flag(arguments[:-1], b"C") or arguments', "arguments"),
     ("far/resending.py", 'if one.name == "if-shell" or _only_looks', "if _only_looks"),

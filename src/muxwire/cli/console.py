@@ -241,8 +241,7 @@ class Console:
             self.say(*lines)
 
     def say(self, *lines: str) -> None:
-        for line in lines:
-            self.write(line.encode("utf-8", "surrogateescape") + b"\n")
+        self.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
 
     def document(self, value: object) -> None:
         self.write(packed(value))

@@ -11,6 +11,7 @@ import json
 import math
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, final
 
 import anyio
@@ -89,16 +90,13 @@ class Recorder:
 
     async def _check_size(self) -> None:
         """If the tab has another size now, write that, and the screen as it is since."""
-        if self._tab.size == self._size:
-            return
-        try:
-            look = await self._tab.view.look()
-        except TabUnavailable:  # it has ended meanwhile
-            return
-        self._size = columns, rows = look.said[:2]
-        await self._event("r", f"{columns}x{rows}")
-        await self._event("o", painted(look))
-        self._next_byte = max(self._next_byte, look.end)
+        if self._tab.size != self._size:
+            with suppress(TabUnavailable):  # it has ended meanwhile
+                look = await self._tab.view.look()
+                self._size = columns, rows = look.said[:2]
+                await self._event("r", f"{columns}x{rows}")
+                await self._event("o", painted(look))
+                self._next_byte = max(self._next_byte, look.end)
 
     async def _event(self, code: Literal["o", "r"], data: str) -> None:
         self.events += 1

@@ -28,9 +28,10 @@ from muxwire.library.block import tasks_of_block
 from muxwire.library.sent import HEAD, SEEN, packed, unpacked
 from muxwire.library.terminals import INTERNAL, PUBLIC, Terminals
 from muxwire.tabs.tab import PUBLIC as TAB_PUBLIC, Tab
-from muxwire_reach import OwnerUnreachable, connected
+from muxwire_reach import OwnerUnreachable
 
 if TYPE_CHECKING:
+    from _socket import socket as Socket  # noqa: N812 - it is a class
     from collections.abc import AsyncIterator
 
     from anyio.abc import TaskGroup
@@ -44,16 +45,11 @@ if TYPE_CHECKING:
 _ENDED = "the process that owns the instance has ended"
 
 
-def reach(name: str, words: list[str], environ: Mapping[str, str]) -> socket.socket:
-    """A connection to the owner of that instance, which is started if there is none; OwnerUnreachable. It blocks."""
-    return socket.socket(fileno=connected(name, "library", words, makes=True, environ=environ).detach())
-
-
 @asynccontextmanager
 async def at_owner(
-    folders: Folders, connection: socket.socket, again: Callable[[], socket.socket], hosts: Mapping[str, Way]
+    folders: Folders, connection: Socket, again: Callable[[], Socket], hosts: Mapping[str, Way]
 ) -> AsyncIterator[Terminals]:
-    """The instance for a program that has connected to its owner; `again` connects once more."""
+    """The instance for a program that has connected to its owner; `again` connects once more, and blocks."""
     async with tasks_of_block() as tasks:
         link = Link(tasks, again)
         terminals = OwnersTerminals(folders, link)
@@ -70,7 +66,7 @@ async def at_owner(
 class Link:
     """The connection to the owner, and the calls that wait for it."""
 
-    def __init__(self, tasks: TaskGroup, again: Callable[[], socket.socket]) -> None:
+    def __init__(self, tasks: TaskGroup, again: Callable[[], Socket]) -> None:
         self._tasks = tasks
         self._again = again
         self._connection: UNIXSocketStream | None = None
@@ -80,8 +76,8 @@ class Link:
         self.tabs: WeakValueDictionary[str, OwnersTab] = WeakValueDictionary()
         self._over = False
 
-    async def begin(self, connection: socket.socket) -> None:
-        self._connection = await UNIXSocketStream.from_socket(connection)
+    async def begin(self, connection: Socket) -> None:
+        self._connection = await UNIXSocketStream.from_socket(socket.socket(fileno=connection.detach()))
         self._tasks.start_soon(self._receive, self._connection)
 
     async def close(self) -> None:

@@ -23,7 +23,7 @@ from muxwire.host.locks import InstanceLock, named_server
 from muxwire.instance.connect import open_server
 from muxwire.instance.own_task import OwnTask, in_own_task
 from muxwire.instance.spools import complete_logs
-from muxwire.library.at_owner import at_owner, reach
+from muxwire.library.at_owner import at_owner
 from muxwire.library.block import tasks_of_block
 from muxwire.library.lifetime import ServerLifetime
 from muxwire.library.machine import check_hosts
@@ -34,7 +34,7 @@ from muxwire.tmux.server import Access
 from muxwire.verbs.check import check
 from muxwire.verbs.describe import all_parameters
 from muxwire.verbs.types import Folder, Milliseconds, Way  # noqa: TC001 - types of fields
-from muxwire_reach import OwnerUnreachable
+from muxwire_reach import OwnerUnreachable, connected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -211,7 +211,7 @@ async def _by_name(
 ) -> AsyncIterator[Terminals]:
     """The instance in its owner's process; in this one (`own`) where none can be started."""
     name, is_transient = folders.instance, EPHEMERAL.match(folders.instance)
-    again = partial(reach, name, [str(idle)], environ)
+    again = partial(connected, name, "library", [str(idle)], makes=True, environ=environ)
     try:
         connection = await anyio.to_thread.run_sync(again)
     except OwnerUnreachable:

@@ -348,10 +348,8 @@ class Terminals:
 
     async def close_tab(self, target: Target, *, force: bool = False) -> None:
         """Close a tab with all panes of its window, or a further pane, if it is open. As `Tab.close`; NoSuchTarget."""
-        machine, target = await self._hosts.place(self._name_of(target), self.seat)
-        with self._pointing(machine, target):
-            tab = await machine.known_tab(target, self.seat)
-        for pane in machine.book.beside(tab):
+        tab = await self.known_tab(target)
+        for pane in tab.book.beside(tab):
             await pane.close(force=force)
         if not tab.pane.session.closed:
             await tab.close(force=force)
@@ -416,9 +414,7 @@ class Terminals:
     async def _command(self, command_id: str, *, within: float = inf) -> tuple[Tab, Execution]:
         """The tab and the command of that id, also on a machine where an earlier process left it; NoSuchTarget."""
         await self._life.look(within)
-        try:
-            return self._book.command(command_id)
-        except NoSuchTarget:
+        if command_id not in self._book.commands:
             await self._hosts.find_all()
         try:
             return self._book.command(command_id)
