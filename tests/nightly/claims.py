@@ -237,15 +237,12 @@ class Claims:
     async def _shown(self, tab: muxwire.Tab, program: Waits, done: anyio.Event) -> float:
         """The time of the monotonic clock when its question was there; 0.0 if it was not when the call came back."""
         end = time.monotonic() + SHOWN_SECONDS
-        words = re.findall(r"\w+", program.command)[-2:] if program.shows in program.command else []
-
-        def typed(line: str) -> bool:
-            """Whether a line is that of the command itself, which names its question."""
-            return bool(words) and all(word in line for word in words)
-
+        # Of the line of the command itself, which names its question.
+        words = re.findall(r"\w+", program.command)[-2:] if program.shows in program.command else [program.command]
         while time.monotonic() < end:
             last = done.is_set()
-            if any(program.shows in line for line in (await tab.snapshot(unwrap=True)).lines if not typed(line)):
+            lines = (await tab.snapshot(unwrap=True)).lines
+            if any(program.shows in line and not all(word in line for word in words) for line in lines):
                 return time.monotonic()
             if last:
                 break
@@ -275,14 +272,12 @@ def slow_server() -> Iterator[int]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.shutdown()
-        server.server_close()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Slow) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
 
 
 @final

@@ -26,7 +26,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import anyio
@@ -35,7 +35,7 @@ import muxwire
 from muxwire.host.processes import session_processes
 from tests.library.opened import closed
 from tests.nightly.prompts import Prompt, available, home_of
-from tests.nightly.truth import Truth, Verdict, expected, judge, printing
+from tests.nightly.truth import Truth, expected, judge, printing
 from tests.processes import limited, server_pid, stopped
 from tests.users import environ_of, short_folder
 
@@ -75,13 +75,8 @@ class Figures:
     tabs: int = 0
     commands: int = 0
     faults: Counter[str] = field(default_factory=Counter)
-    logs: Verdict = field(default_factory=Verdict)
+    logs: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
-
-    def add(self, found: Verdict) -> None:
-        """Count a log in."""
-        for name in vars(found):
-            setattr(self.logs, name, getattr(self.logs, name) + getattr(found, name))
 
     def text(self) -> str:
         """One line for each kind of figure."""
@@ -89,15 +84,15 @@ class Figures:
         logs = self.logs
         return (
             f"soak of {self.seconds:.0f} s, seed {self.seed}: {self.tabs} tabs, {self.commands} commands\n"
-            f"bytes {logs.bytes}, lines {logs.lines}, rotations {logs.segments}\n"
-            f"faults {self.faults.total()} ({faults}), recorded gaps {logs.gaps} with {logs.in_gaps} lines\n"
-            f"lost {logs.lost}, doubled {logs.doubled}, wrong results {len(self.wrong)}"
+            f"bytes {logs['bytes']}, lines {logs['lines']}, rotations {logs['segments']}\n"
+            f"faults {self.faults.total()} ({faults}), recorded gaps {logs['gaps']} with {logs['in_gaps']} lines\n"
+            f"lost {logs['lost']}, doubled {logs['doubled']}, wrong results {len(self.wrong)}"
         )
 
     @property
     def good(self) -> bool:
         """Whether nothing was lost, doubled or wrong."""
-        return not (self.logs.lost or self.logs.doubled or self.wrong)
+        return not (self.logs["lost"] or self.logs["doubled"] or self.wrong)
 
 
 @dataclass(frozen=True)
@@ -193,7 +188,7 @@ class Soak:
         whole = end == "wait" and self._unharmed(harm)
         if whole and tab.pane.session.exit_status != status:
             self.figures.wrong.append(f"{name}: status {tab.pane.session.exit_status}, not {status}")
-        await self._judge(tab, Truth(name, truth.lines, wide=truth.wide, file=truth.file, whole=whole))
+        await self._judge(tab, replace(truth, whole=whole))
 
     # -- panes with a shell
 
@@ -295,9 +290,9 @@ class Soak:
                 break
             await anyio.sleep(DISK_SECONDS)
         found = await anyio.to_thread.run_sync(judge, tab.log_path, truth)
-        if found.lost or found.doubled:
+        if found["lost"] or found["doubled"]:
             self.figures.wrong.append(f"{truth}: {found} in {tab.log_path}")
-        self.figures.add(found)
+        self.figures.logs += found
 
     async def _follow(self, chosen: random.Random) -> None:
         """Follow one log after another in pieces of any size, while it grows: no line may be missing or come twice."""

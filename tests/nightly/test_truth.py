@@ -50,7 +50,7 @@ def test_judge__sees_what_is_wrong_with_lines(
     if gap is not None:
         record(path, offset=gap, size=1)
     verdict = judge(path, Truth("t1", 100, whole=whole))
-    assert (verdict.lost, verdict.doubled, verdict.in_gaps) == found
+    assert (verdict["lost"], verdict["doubled"], verdict["in_gaps"]) == found
 
 
 DATA = bytes(range(256)) * 20
@@ -77,4 +77,4 @@ def test_judge__sees_what_is_wrong_with_bytes_and_segments(
     if older:
         record(path)
         segment_path(path, 0).write_bytes(older)
-    assert judge(path, Truth("t1", 1, file=file, whole=whole)).lost == lost
+    assert judge(path, Truth("t1", 1, file=file, whole=whole))["lost"] == lost
