@@ -11,8 +11,8 @@ import pytest
 from tests.nightly.claims import ALONE, PROGRAMS, Figures, Plan, claims
 from tests.stages.relays import RELAYS, gives_pty
 
-# In each place.
-RELAYED = (
+# Those that are run in relays too are run in each place.
+NAMES = (
     "sleep",
     "text like a question",
     "read of bash",
@@ -20,9 +20,6 @@ RELAYED = (
     "cat",
     "python getpass",
     "less",
-)
-BY_ITSELF = (
-    *RELAYED,
     "python polls a pipe, raw tty",
     "python looks for keys, raw tty",
     "python, as from 3.13 on",
@@ -49,24 +46,15 @@ BY_ITSELF = (
 )
 # Nothing is set up for all users of the machine, and no container is made.
 PLACES = (ALONE, "script -qc", "su -P -c", "pty.spawn", "ssh -t", *(["sudo, use_pty"] if gives_pty() else []))
-ROWS = [(place, name) for place in PLACES for name in (BY_ITSELF if place == ALONE else RELAYED)]
+USED = tuple(one for one in PROGRAMS if one.name in NAMES)
+ROWS = [(place, one.name) for place in PLACES for one in USED if place == ALONE or one.relayed]
 AT_ONCE = 8
 
 
 @pytest.fixture(scope="module")
 def found() -> tuple[dict[str, Figures], dict[str, bool], list[str]]:
     """Run everything, each place's programs in turn and several at once."""
-    figures: dict[str, Figures] = {}
-    shown: dict[str, bool] = {}
-    skipped: list[str] = []
-    for places, names in (((ALONE,), BY_ITSELF), (PLACES[1:], RELAYED)):
-        programs = tuple(one for one in PROGRAMS if one.name in names)
-        plan = Plan(1, 1, (0,), programs, places, AT_ONCE, watched=False)
-        more_figures, more_shown, more_skipped = anyio.run(claims, plan)
-        figures |= more_figures
-        shown |= more_shown
-        skipped += more_skipped
-    return figures, shown, skipped
+    return anyio.run(claims, Plan(1, 1, (0,), USED, PLACES, AT_ONCE, watched=False))
 
 
 @pytest.mark.timeout(300)
@@ -85,5 +73,5 @@ def test_no_claim_is_wrong(place: str, name: str, found: tuple[dict[str, Figures
 
 
 def test_every_name_is_a_program() -> None:
-    assert {*BY_ITSELF} <= {one.name for one in PROGRAMS}
+    assert {one.name for one in USED} == {*NAMES}
     assert {place for place in PLACES if place != ALONE} <= RELAYS.keys()
