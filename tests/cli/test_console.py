@@ -6,12 +6,12 @@ import json
 import signal
 from collections.abc import Callable
 
-import anyio
 import pytest
 
 from muxwire import Terminals
 from muxwire.cli.command_line import run_verb
 from muxwire.cli.console import RunsThere
+from tests.beside import beside
 from tests.cli.caller import Caller
 
 ENVIRON = {"MUXWIRE_NAME": "given"}  # so that no instance of this machine is looked for
@@ -36,13 +36,8 @@ async def test_each_console_has_its_own(caller: Callable[..., Caller]) -> None:
     made = caller("new", "--json")
     assert await run_verb(made) == 0
     tab = json.loads(made.out)["window_id"]
-    waiting, codes = caller("wait", tab, "--until", "never"), list[int]()
-
-    async def wait() -> None:
-        codes.append(await run_verb(waiting))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(wait)
+    waiting = caller("wait", tab, "--until", "never")
+    async with beside(run_verb, waiting) as codes:
         given = caller("run", "-t", tab, "-", given=b"echo read; exit_code() { return 3; }; exit_code")
         assert (await run_verb(given), given.out, given.given) == (3, b"read\n", b"")
         left = caller("run", "-t", tab, "true", given=b"not read")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import anyio
 import pytest
 
 from muxwire.ids import pane_id
-from muxwire.protocol.events import Event
 from tests.deadline import DEADLINE
 from tests.doubles.private import open_private_tmux
 
@@ -15,12 +16,10 @@ MUCH = 4 << 20
 
 
 async def test_a_fault_in_what_takes_it_ends_the_block_and_not_in_silence() -> None:
-    def fail(event: Event) -> None:
-        raise ValueError(f"no use for {event}")
-
     async def serve() -> None:
         async with open_private_tmux() as tmux:
-            tmux.client._on_notification = fail  # of the test's own making: nobody else's callback fails
+            fails = Mock(side_effect=ValueError("no use for it"))
+            tmux.client._on_notification = fails  # of the test's own making: nobody else's callback fails
             await tmux.client.command("new-window", "-d")
             await tmux.client.wait_closed()
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 from muxwire.library.doctor import outcome
-from muxwire.library.doctor.finding import Finding
 from tests.doctor.person import doctor, only
 
 
@@ -46,7 +46,5 @@ def test_what_is_broken_ends_with_1_and_starts_no_shell(environ: dict[str, str],
 
 
 def test_a_check_that_may_not_look_is_a_finding() -> None:
-    def check() -> Finding:
-        raise PermissionError(13, "Permission denied", "/somewhere")
-
+    check = Mock(side_effect=PermissionError(13, "Permission denied", "/somewhere"))
     assert only(outcome("x", check)).message == "could not be checked: /somewhere Permission denied"

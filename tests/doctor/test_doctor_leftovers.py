@@ -6,16 +6,15 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 
 import pytest
 
 from muxwire.host.folders import Folders
+from muxwire.host.locks import InstanceLock
 from muxwire.instance.orphans import end_orphans
 from muxwire.library.doctor import leftovers
 from tests.doctor.person import SECONDS, doctor
-from tests.processes import line_of
 
 
 def dead_pid() -> int:
@@ -76,24 +75,14 @@ async def test_a_start_removes_the_old_directories_of_processes_that_have_ended(
     assert not folders[0].with_suffix(".sock").exists()
 
 
-async def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
+def test_a_named_instance_whose_owner_lives_is_left_alone(where: Folders, environ: dict[str, str]) -> None:
     (where.runtime / "named").mkdir()
     (where.runtime / "named.sock").touch()
-    lock = where.state / "named" / "lock"
-    lock.parent.mkdir()
-    script = f"""
-import sys
-from pathlib import Path
-from muxwire.host.locks import InstanceLock
-held = InstanceLock(Path({str(lock)!r}))
-print("held" if held.take() else "refused", flush=True)
-sys.stdin.read()
-"""
-    argv = [sys.executable, "-c", script]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as owner:
-        assert await line_of(owner) == "held\n"
-        assert left(where) == ""
-        owner.communicate()
+    (where.state / "named").mkdir()
+    owner = InstanceLock(where.state / "named" / "lock")
+    assert owner.take()
+    assert left(where) == ""
+    owner.leave()
     assert left(where) == "2 of instances that have ended: named.sock, named"
 
 

@@ -7,6 +7,7 @@ import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -104,11 +105,7 @@ def test_an_owner_that_cannot_be_started_and_one_that_has_complained(
     found = only(machine.owners(where))
     assert (found.level, found.message) == ("warning", "main has complained: OSError: it is broken")
     (where.runtime / "main.owner.log").unlink()
-
-    def forbidden(*_: object) -> int:
-        raise PermissionError(1, "Operation not permitted")
-
-    monkeypatch.setattr(os, "posix_spawn", forbidden)
+    monkeypatch.setattr(os, "posix_spawn", Mock(side_effect=PermissionError(1, "Operation not permitted")))
     found = only(machine.owners(where))
     assert "no process can own a named instance here (Operation not permitted)" in found.message
     assert not list(where.runtime.glob("*.owner"))

@@ -11,6 +11,7 @@ import pytest
 from muxwire.far import host as remote
 from muxwire.far.host import Helper, PaneAnswer, RemoteHost
 from muxwire.protocol.commands import Command
+from tests.beside import beside
 
 
 @final
@@ -35,14 +36,7 @@ class Lines:
 async def test_after_a_lost_connection_a_question_is_asked_anew_or_over(again: bool) -> None:
     helper, first, second = Helper(), Lines(), Lines()
     helper.connect(first, "%0")
-    rows = []
-
-    async def ask() -> None:
-        found = await helper.answer("p", "7", again=again)
-        rows.append(found.rows if found is not None else None)
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(ask)
+    async with beside(helper.answer, "p", "7", again=again) as found:
         await anyio.wait_all_tasks_blocked()
         helper.connect(second, "%0")
         await anyio.wait_all_tasks_blocked()
@@ -50,7 +44,7 @@ async def test_after_a_lost_connection_a_question_is_asked_anew_or_over(again: b
             assert second.number("p 7") == first.number("p 7") + 1
             helper.feed(b"%d\tm\ticanon\n%d\t.\n" % (2 * (second.number("p 7"),)))
     assert again or second.asked == []
-    assert rows == ([[["m", "icanon"]]] if again else [None])
+    assert [one and one.rows for one in found] == ([[["m", "icanon"]]] if again else [None])
 
 
 async def test_an_answer_to_a_process_that_was_killed_is_not_taken_by_the_next_one() -> None:
@@ -59,21 +53,14 @@ async def test_an_answer_to_a_process_that_was_killed_is_not_taken_by_the_next_o
     helpers = Helper(), Helper()
     helpers[0].connect(killed, "%0")
     helpers[1].connect(lives, "%0")
-    rows = []
-
-    async def ask() -> None:
-        found = await helpers[1].answer("s", "%1", "500")
-        rows.append((found.rows, found.encoded) if found is not None else None)
-
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(helpers[0].answer, "s", "%1", "0")
-        tasks.start_soon(ask)
-        await anyio.wait_all_tasks_blocked()
-        helpers[1].feed(b"%d\ts\t0\tbase64\nb2xk\n%d\t.\n" % (2 * (killed.number("s %1 0"),)))
-        helpers[1].feed(b"%d\ts\t500\tbase64\nbmV3\n%d\t.\n" % (2 * (lives.number("s %1 500"),)))
-        await anyio.wait_all_tasks_blocked()
+        async with beside(helpers[1].answer, "s", "%1", "500") as found:
+            await anyio.wait_all_tasks_blocked()
+            helpers[1].feed(b"%d\ts\t0\tbase64\nb2xk\n%d\t.\n" % (2 * (killed.number("s %1 0"),)))
+            helpers[1].feed(b"%d\ts\t500\tbase64\nbmV3\n%d\t.\n" % (2 * (lives.number("s %1 500"),)))
         tasks.cancel_scope.cancel()
-    assert rows == [([["s", "500", "base64"]], ["bmV3"])]
+    assert [one and (one.rows, one.encoded) for one in found] == [([["s", "500", "base64"]], ["bmV3"])]
 
 
 @pytest.mark.parametrize("short", ["f\t/", ""], ids=["in its midst", "at once"])
@@ -81,13 +68,7 @@ async def test_what_could_not_be_asked_there_is_asked_again(short: str, monkeypa
     monkeypatch.setattr(remote, "_SHORT_PAUSE", 0.0)
     helper, line = Helper(), Lines()
     helper.connect(line, "%0")
-    rows = []
-
-    async def ask() -> None:
-        rows.append(await helper.ask("f", "7"))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(ask)
+    async with beside(helper.ask, "f", "7") as rows:
         await anyio.wait_all_tasks_blocked()
         number = line.number("f 7")
         helper.feed(b"".join(b"%d\t%s\n" % (number, text.encode()) for text in (short, "!") if text))

@@ -15,6 +15,7 @@ import pytest
 from muxwire import Tab, TabUnavailable
 from muxwire.far import connection as remote
 from muxwire.tabs.listing import LISTED_SECONDS
+from tests.beside import beside
 from tests.deadline import DEADLINE
 from tests.far.proxied import Proxied, proxied
 from tests.library.opened import known_prompt
@@ -59,15 +60,10 @@ async def test_calls_wait_and_what_was_asked_meanwhile_is_done_once(box: Proxied
     for one in (tab, other):
         await one.execute("true")
     since = (await box.opened.watch_events(since=0, timeout=0)).next
-    ran, told = folder / "ran-once", []
+    ran = folder / "ran-once"
     await box.outage(tab)
     assert await link_of(box, tab) == "reconnecting"
-    async with anyio.create_task_group() as tasks:
-
-        async def call() -> None:
-            told.append(await tab.execute(f"echo ran >>{ran}; echo done", timeout=DEADLINE))
-
-        tasks.start_soon(call)
+    async with beside(tab.execute, f"echo ran >>{ran}; echo done", timeout=DEADLINE) as told:
         for refused in (tab, other):  # behind that call, and at a prompt: a deadline of its own, and nothing is run
             with pytest.raises(TabUnavailable):
                 await refused.execute(f"echo never >>{ran}", timeout=0.3)
@@ -112,13 +108,8 @@ async def test_a_deadline_in_an_outage_ends_the_call_and_later_the_command(box: 
     tab = await box.opened.create_tab(host="box")
     running = await tab.execute("echo begun; sleep 1000", async_=True)
     await box.opened.wait_for([tab.key], regex="^begun", timeout=DEADLINE)
-    async with anyio.create_task_group() as tasks:
-
-        async def interrupt() -> None:
-            assert not (await tab.stop_process()).success
-
-        await box.outage(tab)
-        tasks.start_soon(interrupt)
+    await box.outage(tab)
+    assert not (await tab.stop_process()).success
     assert await link_of(box, tab) == "reconnecting"
     with pytest.raises(TabUnavailable, match="box does not answer"):
         await tab.execute("true", timeout=0.3)

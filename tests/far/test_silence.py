@@ -11,6 +11,7 @@ import pytest
 
 from muxwire import ExecutionResult, Tab, Terminals, TmuxSilent
 from muxwire.far import connection as remote, host as questions
+from tests.beside import beside
 from tests.deadline import DEADLINE
 from tests.far.proxied import Proxied, proxied
 from tests.library.opened import known_prompt
@@ -93,13 +94,7 @@ async def overdue(box: Proxied, command: str) -> tuple[Tab, ExecutionResult]:
     """A command that runs when the connection falls silent, and what the call has to say at its time."""
     tab = await box.opened.create_tab(host="box", shell="bash")
     await known_prompt(tab)
-    results = []
-    async with anyio.create_task_group() as calls:
-
-        async def call() -> None:
-            results.append(await tab.execute(f"echo begun; {command}", timeout=10 * SHORT))
-
-        calls.start_soon(call)
+    async with beside(tab.execute, f"echo begun; {command}", timeout=10 * SHORT) as results:
         await box.opened.wait_for([tab.key], regex="^begun", timeout=DEADLINE)
         box.lose("stall")
     (result,) = results

@@ -12,6 +12,7 @@ import muxwire
 from muxwire.client import client as patience
 from muxwire.errors import TabUnavailable, TmuxSilent
 from muxwire.shell import stop
+from tests.beside import beside
 from tests.library.opened import known_prompt
 from tests.processes import server_pid, stopped
 
@@ -113,18 +114,13 @@ async def test_a_command_that_runs_when_it_is_stopped_is_ended_when_it_continues
     terminals: muxwire.Terminals, tab: muxwire.Tab, command: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pid = await server_pid(terminals)
-    steps, results, done = stop.STEPS, [], anyio.Event()
+    steps = stop.STEPS
     monkeypatch.setattr(stop, "STEPS", (("SIGINT", NEVER),))
-    async with anyio.create_task_group() as calls:
-
-        async def call() -> None:
-            results.append(await tab.execute(f"echo begun; {command}", timeout=3 * SOON))
-            done.set()
-
-        calls.start_soon(call)
+    async with beside(tab.execute, f"echo begun; {command}", timeout=3 * SOON) as results:
         await terminals.wait_for([tab.key], regex="^begun", timeout=ENDS)
         with stopped(pid):
-            await done.wait()
+            while not results:
+                await anyio.sleep(0.01)
             monkeypatch.setattr(stop, "STEPS", steps)
     assert (results[0].running, results[0].timed_out) == (True, True), results
     assert f"process {pid}) is stopped" in results[0].note

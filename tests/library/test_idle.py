@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import subprocess
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -49,12 +49,8 @@ async def test_what_keeps_a_tab_open(tmp_path: Path, environ: dict[str, str]) ->
         busy, written, waited = [await terminals.create_tab() for _ in range(3)]
         left = await busy.execute("read x", async_=True)
         await written.execute("while sleep 0.2; do printf .; done &")
-
-        async def wait() -> None:
-            await terminals.wait_for([waited.key], until="never shown", timeout=math.inf)
-
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(wait)
+            tasks.start_soon(partial(terminals.wait_for, [waited.key], until="never shown", timeout=math.inf))
             for number in (1, 2):  # when these are closed, the other three were due before
                 unused = await terminals.create_tab()
                 assert (await closed(terminals, number))[-1] == (unused.key, REASON)
@@ -72,4 +68,3 @@ async def test_the_next_process_knows_how_long_a_tab_may_be_unused(tmp_path: Pat
         tab = await first.create_tab(idle_timeout=IDLE)
     async with own_terminals("idle", state_dir=tmp_path, environ=environ) as second:
         assert await closed(second, 1) == [(tab.key, REASON)]
-    subprocess.run(["tmux", "-S", str(second.folders.socket_path), "kill-server"], check=True, capture_output=True)

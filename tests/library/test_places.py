@@ -10,10 +10,10 @@ import signal
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
-from muxwire import ExecutionResult, Tab, TabUnavailable
+from muxwire import Tab, TabUnavailable
+from tests.beside import beside
 from tests.deadline import DEADLINE
 from tests.library.opened import seen
 
@@ -69,13 +69,7 @@ async def test_a_command_whose_shell_is_gone_has_no_exit_code(
     tmp_path.chmod(0o777)
     login = PLACES[kind] or f"{request.getfixturevalue('ssh')} '{THERE}'"
     group = await reach(tab, login, by)
-    results: list[ExecutionResult] = []
-    async with anyio.create_task_group() as calls:
-
-        async def call() -> None:
-            results.append(await tab.execute(COMMAND, timeout=DEADLINE))
-
-        calls.start_soon(call)
+    async with beside(tab.execute, COMMAND, timeout=DEADLINE) as results:
         await seen(tab, b"\x07begun\r\n")
         os.killpg(group, signal.SIGKILL)
     (lost,) = results

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from muxwire import Tab, Terminals
+from tests.beside import beside
 from tests.deadline import DEADLINE
 from tests.library.opened import tab_for
 
@@ -47,13 +48,9 @@ async def test_a_raw_tty_alone_is_no_wait_for_a_key(terminals: Terminals, tab: T
 async def test_what_runs_in_a_tab_that_another_call_closes_is_told_of_that(
     terminals: Terminals, shell: str, status: int | None
 ) -> None:
-    async with tab_for(terminals, shell) as tab, anyio.create_task_group() as tasks:
-
-        async def run() -> None:
-            ran = await tab.execute("sleep 60", timeout=DEADLINE)
-            assert (ran.exit_code, ran.note, ran.running) == (status, "the tab was closed", False), ran
-
-        tasks.start_soon(run)
+    async with tab_for(terminals, shell) as tab, beside(tab.execute, "sleep 60", timeout=DEADLINE) as results:
         while tab.pane.session.running is None or not tab.pane.session.running.started:
             await anyio.lowlevel.checkpoint()
         await tab.close(force=True)
+    (ran,) = results
+    assert (ran.exit_code, ran.note, ran.running) == (status, "the tab was closed", False), ran

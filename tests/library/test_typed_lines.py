@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -29,11 +30,7 @@ async def test_what_could_not_be_typed_is_not_run_by_a_later_call(
     tab: Tab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str
 ) -> None:
     owner, name, error = FAILURES[failure]
-
-    def fails(*_: object, **__: object) -> None:
-        raise error
-
-    monkeypatch.setattr(owner, name, fails)
+    monkeypatch.setattr(owner, name, Mock(side_effect=error))
     with pytest.raises(type(error)):
         await tab.execute(f"touch {tmp_path}/ran")
     monkeypatch.undo()

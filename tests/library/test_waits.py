@@ -18,6 +18,7 @@ from muxwire.tabs.searches import OVERLAP, SLICE
 from muxwire.tabs.tab import Tab
 from muxwire.tabs.waits import Wanted
 from muxwire.verbs.catalogue import Wait
+from tests.beside import beside
 from tests.deadline import DEADLINE
 
 # A program that prints, as it is told by lines in hex, exactly these bytes; nothing is echoed. An empty line ends it.
@@ -122,13 +123,7 @@ async def test_matches_go_across_chunks_lines_and_characters(
 ) -> None:
     """Wherever a look cuts it, and of what is there already."""
     start = printer.tab.next_byte
-    results: list[WaitOutcome] = []
-
-    async def wait() -> None:
-        results.append(await printer.wait(regex=regex, from_byte=start))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(wait)
+    async with beside(printer.wait, regex=regex, from_byte=start) as results:
         for byte in text.encode():
             assert not results
             await printer.printed(bytes((byte,)))
@@ -250,14 +245,7 @@ async def test_a_line_that_the_terminal_wrapped_is_one_line(printer: Printer) ->
 
 
 async def test_the_end_of_the_program(printer: Printer) -> None:
-    ends: list[WaitOutcome] = []
-
-    async def closed() -> None:
-        ends.append(await printer.wait(until="never printed", from_byte=0))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(closed)
-        tasks.start_soon(printer.tab.send_keys, ["\n"])
+    async with beside(printer.wait, until="never printed", from_byte=0) as ends, beside(printer.tab.send_keys, ["\n"]):
         ended = await printer.wait(exit=True, until="never printed")
     assert (ended.outcome, ended.match, ended.exit_code) == ("met", "exit 7", 7)
     assert (ends[0].outcome, ends[0].which, ends[0].match) == ("closed", printer.tab.window_id, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from unittest.mock import AsyncMock
 
 import anyio
 import pytest
@@ -37,14 +38,11 @@ async def test_a_library_that_fails_is_opened_again(caplog: pytest.LogCaptureFix
     events: list[str] = []
     opener = Opener(events.append)
 
-    async def fail() -> None:
-        raise OSError("the reader died")
-
     @asynccontextmanager
     async def failing_once() -> AsyncIterator[Any]:
         async with anyio.create_task_group() as tasks, opener() as terminals:
             if events == ["opened"]:
-                tasks.start_soon(fail)
+                tasks.start_soon(AsyncMock(side_effect=OSError("the reader died")))
             yield terminals
 
     async with Client(build_server(failing_once)) as client:

@@ -16,6 +16,7 @@ from muxwire.owner import hello
 from muxwire.owner.hello import is_newer, read_hello, receive_hello
 from muxwire.owner.server import Owner
 from muxwire_reach import PROTOCOL
+from tests.beside import beside
 
 SAID: dict[str, Any] = {
     "version": "0.2", "kind": "verb", "words": ["ls", "--json"], "directory": "/tmp",
@@ -101,14 +102,8 @@ async def test_no_byte_after_the_line_is_taken(pair: tuple[socket.socket, socket
 
 async def test_a_line_may_come_in_pieces(pair: tuple[socket.socket, socket.socket]) -> None:
     ours, theirs = pair
-    got: list[bytes] = []
-
-    async def receive() -> None:
-        got.append(await receive_hello(ours))
-
     with ours, theirs:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(receive)
+        async with beside(receive_hello, ours) as got:
             for piece in (b"a" * 70_000, b"b", b"c\nrest"):
                 theirs.sendall(piece)
                 await anyio.wait_all_tasks_blocked()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import anyio
-import anyio.from_thread
+from functools import partial
+
 import pytest
 
 import muxwire
+from tests.beside import beside
 from tests.deadline import DEADLINE
 from tests.library.opened import closed, seen
 
@@ -39,21 +40,15 @@ async def test_the_log_of_one_command(alone: muxwire.Terminals) -> None:
 
 async def test_a_stream_waits_for_what_comes_and_for_the_end(alone: muxwire.Terminals) -> None:
     tab = await alone.create_tab(command=["sh", "-c", "read -r line; echo got $line; read -r line; exit 0"])
-    chunks: list[muxwire.LogChunk] = []
-
-    async def follow(start: int) -> None:
-        chunks.append(await alone.stream_logs(tab.window_id, from_byte=start, wait=DEADLINE))
-
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(follow, 0)
+    follow = partial(alone.stream_logs, tab.window_id, wait=DEADLINE)
+    async with beside(follow, from_byte=0) as chunks:
         await tab.start_process("a\r", append_newline=False)
     assert chunks[0].chunk.startswith("a\r\n")
     await seen(tab, b"got a\r\n")
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(follow, tab.next_byte)
+    async with beside(follow, from_byte=tab.next_byte) as chunks:
         await tab.start_process("b\r", append_newline=False)
-    assert chunks[1].chunk.startswith("b")
+    assert chunks[0].chunk.startswith("b")
     await closed(tab)
-    last = await alone.stream_logs(tab.window_id, from_byte=chunks[1].next_byte, wait=DEADLINE)
+    last = await follow(from_byte=chunks[0].next_byte)
     assert last.closed
     assert last.eof
