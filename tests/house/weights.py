@@ -25,7 +25,7 @@ MOST = {
     "owner": 688,
     "pane": 1318,
     "protocol": 447,
-    "repl": 401,
+    "repl": 400,
     "shell": 2886,
     "sync": 219,
     "tabs": 2368,

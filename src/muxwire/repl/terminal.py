@@ -68,9 +68,8 @@ class _Completer(Completer):
         for choice in choices:
             yield Completion(choice, -len(typed))
 
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+    def get_completions(self, _: Document, _event: CompleteEvent) -> Iterable[Completion]:
         """Return nothing: the prompt asks for the others."""
-        del document, complete_event
         return ()
 
 
