@@ -33,7 +33,7 @@ MOST = {
     "tmux": 494,
     "far": 1397,
     TOP: 326,
-    "verbs": 428,
+    "verbs": 420,
     "vt": 890,
     "web": 322,
     "tests": 17999,

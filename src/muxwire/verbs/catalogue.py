@@ -23,18 +23,14 @@ from muxwire.verbs.types import (
     EVENTS_AT_ONCE,
     HISTORY_LIMIT_MAX,
     LINES_MAX,
-    Argv,
     CommandId,
     CommandLine,
     Count,
     Cwd,
     Drawing,
     Environment,
-    Gone,
     Idle,
-    IdleTimeout,
     Language,
-    Login,
     Machine,
     MaxChars,
     Milliseconds,
@@ -47,14 +43,11 @@ from muxwire.verbs.types import (
     OnStart,
     OnTimeout,
     Positive,
-    Regex,
     Session,
     Shell,
+    Size,
     Strings,
     StripAnsi,
-    TabName,
-    TabSize,
-    TabStripAnsi,
     Target,
     Targets,
     Texts,
@@ -131,20 +124,26 @@ class PaneRequest(Verb):
 
     cwd: Cwd = ""
     env: Environment = field(default_factory=dict)
-    login: Login = False
+    login: Annotated[bool, Says("a login shell")] = False
     shell: Shell | None = None
-    command: Argv = ()
+    command: Annotated[
+        Strings, Says("what to run in place of a shell", "argv in place of a shell", metavar="COMMAND")
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TabRequest(PaneRequest):
     """What a new tab is."""
 
-    name: TabName = ""
+    name: Annotated[str, Says("what the tab is called", metavar="NAME")] = ""
     session: Session = ""
-    size: TabSize = None
-    strip_ansi: TabStripAnsi = False
-    idle_timeout: IdleTimeout = 0.0
+    size: Annotated[Size | None, Says("a fixed size, which attached terminals do not change", "columns, rows")] = None
+    strip_ansi: Annotated[
+        bool, Says("all that is read of it is plain text: no colours, progress bars reduced to their last state")
+    ] = False
+    idle_timeout: Annotated[
+        Milliseconds, Says("close it when it was not used for that long", "close when unused so long", metavar="TIME")
+    ] = 0.0
 
 
 @final
@@ -360,8 +359,10 @@ class Conditions(Verb):
     """What is waited for: what a tab writes or shows."""
 
     until: Until = ""
-    regex: Regex = ""
-    gone: Gone = False
+    regex: Annotated[str, Says("a match in its output", metavar="REGEX")] = ""
+    gone: Annotated[bool, Says("wait until the text or match has left the screen", "until it is off the screen")] = (
+        False
+    )
     stable: Annotated[
         Milliseconds,
         Says(

@@ -97,28 +97,15 @@ Drawing = Annotated[bool, Says(is_here=True)]
 Idle = Annotated[Milliseconds, Says("return, and leave it running, when nothing new came for that long")]
 MaxChars = Annotated[Positive, Says("cut the output in its middle beyond that", unit="characters")]
 Until = Annotated[str, Says("a text in its output, or new on its screen", metavar="TEXT")]
-Regex = Annotated[str, Says("a match in its output", metavar="REGEX")]
-Gone = Annotated[bool, Says("wait until the text or match has left the screen", "until it is off the screen")]
 CommandId = Annotated[str, Says("the command_id that running a command has returned", metavar="ID")]
 Language = Literal["python", "typescript", "javascript", "shell", "bash"]
 OnTimeout = Literal["interrupt", "leave"]
 OnError = Literal["stop", "continue"]
 
 # What a new tab or pane is, and what runs in it.
-TabName = Annotated[str, Says("what the tab is called", metavar="NAME")]
 Cwd = Annotated[Folder, Says("the directory to start in", metavar="DIR")]
-Login = Annotated[bool, Says("a login shell")]
 Shell = Annotated[str, Says("a shell other than $SHELL", metavar="PROGRAM")]
-Argv = Annotated[Strings, Says("what to run in place of a shell", "argv in place of a shell", metavar="COMMAND")]
 Session = Annotated[str, Says("show it in that tmux session too", metavar="NAME")]
-TabSize = Annotated[Size | None, Says("a fixed size, which attached terminals do not change", "columns, rows")]
-TabStripAnsi = Annotated[
-    bool,
-    Says("all that is read of it is plain text: no colours, progress bars reduced to their last state"),
-]
-IdleTimeout = Annotated[
-    Milliseconds, Says("close it when it was not used for that long", "close when unused so long", metavar="TIME")
-]
 
 EventKind = Literal[
     "tab_opened",
