@@ -62,6 +62,7 @@ async def test_selectors(alone: muxwire.Terminals) -> None:
     found = {
         "build": build,
         build.pane_id: build,
+        "work": build,  # its window there is the active one
         "work:build": build,
         "hub:1": build,
         "hub:1.0": build,
