@@ -19,7 +19,7 @@ MOST = {
     "host": 1051,
     "instance": 837,
     "library": 1104,
-    "logs": 1175,
+    "logs": 1173,
     "mcp": 1243,
     "operations": 650,
     "owner": 688,

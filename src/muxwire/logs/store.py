@@ -140,11 +140,6 @@ class PaneLog:
         """Return once it is on file when what was appended came."""
         await self._store.written()
 
-    @property
-    def begun_anew(self) -> bool:
-        """Whether the file was removed, and another one begun in its place."""
-        return self.file.begun_anew >= 0
-
     async def trouble(self) -> str:
         """Return why the file does not hold all that was appended, in a sentence; "" if it does."""
         self._store.look_at(self)

@@ -80,7 +80,7 @@ class LogSource:
 
     async def trouble(self, reached: int, end: int) -> str:
         """Why what was read up to `reached` is not all up to `end`, or has lost its beginning; "" if it is whole."""
-        if self.tab is None or (reached >= end and not self.tab.pane.stream.log.begun_anew):
+        if self.tab is None or (reached >= end and self.tab.pane.stream.log.file.begun_anew < 0):
             return ""
         return await self.tab.pane.stream.log.trouble()
 
@@ -155,7 +155,7 @@ async def read_tail(source: LogSource, asked: Tail) -> LogTail:
             find = partial(last_matches, source.path, search, asked.lines, view, as_read=plain)
         result = await anyio.to_thread.run_sync(find)
         if trouble := await source.trouble(result.next_byte, end):
-            result = await anyio.to_thread.run_sync(find)  # the file may be another one now (`PaneLog.begun_anew`)
+            result = await anyio.to_thread.run_sync(find)  # the file may be another one now (`LogFile.begun_anew`)
             return replace(result, note="; ".join(filter(None, (trouble, result.note))))
         return result
 
