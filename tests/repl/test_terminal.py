@@ -84,7 +84,7 @@ async def test_keys_do_what_people_expect(terminals: Terminals, home: Path) -> N
     await sees(tab, r"Stopped")
     await tab.send_keys(["fg", "Enter"])
     await sees(tab, r"Stopped.*\n.* fg\n.*repl --ephemeral\ntmux>$")
-    await tab.send_keys(["C-d"])
+    await tab.send_keys(["C-d"], wait=SECONDS)
     assert (await tab.execute("echo $?")).output == "0\n"
 
 
