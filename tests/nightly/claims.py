@@ -237,8 +237,8 @@ class Claims:
     async def _shown(self, tab: muxwire.Tab, program: Waits, done: anyio.Event) -> float:
         """The time of the monotonic clock when its question was there; 0.0 if it was not when the call came back."""
         end = time.monotonic() + SHOWN_SECONDS
-        # Of the line of the command itself, which names its question.
-        words = re.findall(r"\w+", program.command)[-2:] if program.shows in program.command else [program.command]
+        # Of the line of the command itself, where that names its question; else what is on no screen.
+        words = re.findall(r"\w+", program.command)[-2:] if program.shows in program.command else ["\0"]
         while time.monotonic() < end:
             last = done.is_set()
             lines = (await tab.snapshot(unwrap=True)).lines
