@@ -30,7 +30,7 @@ MOST = {
     "sync": 219,
     "tabs": 2368,
     "testing": 34,
-    "tmux": 494,
+    "tmux": 493,
     "far": 1397,
     TOP: 326,
     "verbs": 420,

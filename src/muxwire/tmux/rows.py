@@ -25,7 +25,6 @@ _WORDS = (
 _TEXTS = ("pane_current_command", "window_name", "session_name", "pane_current_path", "pane_start_command")
 PANE_FORMAT = " ".join(f"#{{{word}}}" for word in _WORDS) + "".join(f"|#{{q:{text}}}" for text in _TEXTS)
 _TEXT = re.compile(rb"\|((?:[^|\\]|\\.)*)", re.DOTALL)
-_QUOTED = re.compile(rb"\\(.)", re.DOTALL)
 _BEGINS = re.compile(rb"@[0-9]+ %[0-9]+ [0-9]+ /")
 # Every pane of the server; a window that is linked into several sessions is listed for each.
 PANES = ("list-panes", "-a", "-F", PANE_FORMAT)
@@ -64,8 +63,9 @@ class PaneRow:
         """Read what tmux makes of PANE_FORMAT; ValueError for anything else."""
         words = line.partition(b"|")[0].decode("utf-8", "replace").split(" ")
         window, pane, pid, tty, columns, rows, session, index, active, pane_index, front, dead, record = words
-        texts = (_QUOTED.sub(rb"\1", text).decode("utf-8", "replace") for text in _TEXT.findall(line))
-        command, window_name, session_name, cwd, start_command = texts
+        # Two backslashes are one. `re.sub` took half of the time of a list of 40 tabs.
+        plain = (b"\\".join(part.replace(b"\\", b"") for part in text.split(b"\\\\")) for text in _TEXT.findall(line))
+        command, window_name, session_name, cwd, start_command = (text.decode("utf-8", "replace") for text in plain)
         return cls(
             window_id(window), pane_id(pane), int(pid), tty, (int(columns), int(rows)), session, int(index),
             active == "1", int(pane_index), front == "1", dead == "1", record, command, window_name, session_name, cwd,
