@@ -86,7 +86,7 @@ def prompt_due(session: ShellSession) -> bool:
     """Whether the prompt after a command of muxwire is still to come (rule 11); a nested shell prints no mark."""
     last, accepted = session.current, session.preexec_time
     if session.state is ShellState.FINISHED:
-        return True
+        return last is not None and not last.running
     if last is None or last.level == 1 or last.ending != "completed":
         return False
     return session.prompt_time < last.end_time and (accepted is None or accepted <= last.end_time)
