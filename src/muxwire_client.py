@@ -87,7 +87,6 @@ def whole(words: list[str], *, hands_over: bool = False) -> int:
     thread.start()
 
     def by_owner(name: str) -> int:
-        thread.join()  # a process with threads is not forked
         makes = any(word in _MAKING for word in words[: None if words[0].startswith("-") else 1])
         try:
             return verb(connected(name, "verb", words, makes=makes), words, lambda _: whole(words))

@@ -22,7 +22,7 @@ MOST = {
     "logs": 1173,
     "mcp": 1243,
     "operations": 650,
-    "owner": 688,
+    "owner": 687,
     "pane": 1318,
     "protocol": 447,
     "repl": 400,
