@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -24,9 +20,8 @@ from tests.users import environ_of, short_folder
 
 SECONDS = 40
 FAILED, USAGE = 1, 2
-# The verbs whose calls here use a tab of the session `other` too: to attach to it clears what it has to tell. `attach`
-# attaches the person, where tmux says.
-ELSEWHERE = {"wait", "watch", "attach"}
+# The verbs whose calls here use a tab of the session `other` too: to attach to it clears what it has to tell.
+ELSEWHERE = {"wait", "watch"}
 # Operations of each sort: one that looks, one that would change something.
 LOOKS = [{"kind": "display_message", "target": "two", "format": "#{window_name}"}]
 CHANGES = [{"kind": "rename_window", "target": "two", "name": "n"}]
@@ -109,28 +104,9 @@ VERBS: dict[str, tuple[Call, ...]] = {
         Call(("ops", "-"), "two", given=json.dumps(LOOKS)),
         Call(("ops", "-"), given=json.dumps(CHANGES), refused=USAGE),
     ),
+    "attach": (Call(("attach",), refused=USAGE),),
     "repl": (Call(("repl",), "work:2: two", given="display-message -p hello\nlist-windows -a\n"),),
 }
-
-
-def attach(user: User) -> None:
-    """With another size than the person's; and no other window of theirs is selected."""
-    words = [sys.executable, "-m", "muxwire", "attach", "--socket", str(user.person.socket)]
-    for more, expected in (((), 0), (("two",), USAGE)):
-        pid, terminal = pty.fork()  # of 0x0, which tmux takes for 80x24
-        if pid == 0:
-            os.execve(sys.executable, [*words, *more], user.environ)
-        try:
-            deadline = time.monotonic() + SECONDS
-            while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
-                assert time.monotonic() < deadline
-                for row in user.person.tmux("list-clients", "-F", "#{client_pid} #{client_tty}").splitlines():
-                    if row.startswith(f"{pid} "):
-                        user.person.tmux("detach-client", "-t", row.partition(" ")[2])
-                time.sleep(0.02)  # nothing tells of another process's terminal
-            assert os.waitstatus_to_exitcode(ended[1]) == expected
-        finally:
-            os.close(terminal)
 
 
 def serve(user: User) -> None:
@@ -162,7 +138,6 @@ def lasts(verb: str, *words: str) -> Callable[[User], object]:
 # A new verb is one that this says nothing of, and fails.
 CALLS: dict[str, tuple[Callable[[User], object], ...]] = {
     **VERBS,
-    "attach": (attach,),
     "serve": (serve,),
     "observe": (lasts("observe", "two"),),
     "control": (lasts("control", "two"),),

@@ -59,6 +59,14 @@ def test_a_person_sees_the_tabs_and_which_one_an_agent_uses(place: Place, tabs: 
     assert [row["name"] for row in place.document("ls", "--json")["sessions"]] == ["hub"]
 
 
+def test_a_tab_is_found_by_whatever_it_is_called(place: Place, tabs: tuple[str, str]) -> None:
+    named = place.ok("new", "-n", "a.b-ü (2) ~", "--session", "work").strip()
+    for target in (named, "a.b-ü (2) ~", "work:a.b-ü (2) ~"):
+        with person(place, target) as screen:
+            screen.shows("[muxwire main]", "ü (2) ~*", status=True)
+    place.ok("kill", named)
+
+
 def test_a_terminal_of_the_same_server_would_show_itself(place: Place, tabs: tuple[str, str]) -> None:
     inside = shlex.join(place.argv("attach", "beta"))
     done = place.run("run", "-t", tabs[0], inside)
@@ -80,7 +88,7 @@ def test_read_only_is_only_looking(place: Place, tabs: tuple[str, str]) -> None:
 
 def test_what_cannot_be_attached_is_said(place: Place, tabs: tuple[str, str]) -> None:
     for words, message in (
-        (("nosuchtab",), "no tab is called 'nosuchtab'"),
+        (("nosuchtab",), "can't find window: nosuchtab"),
         (("--name", "nosuch"), "there is no instance nosuch"),
         (("alpha", "--nonsense"), "unrecognized arguments: --nonsense"),
     ):

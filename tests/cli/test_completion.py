@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import anyio
 import pytest
 
 import muxwire
-from muxwire.cli.command_line import command_line
-from muxwire.cli.completion import candidates
+from muxwire.cli.command_line import run_verb
+from muxwire.results import TabList
 from tests.cli.caller import Caller
 from tests.cli.user import Place
 from tests.users import USER_PATH, needs, program
@@ -79,8 +80,14 @@ async def thrown_away(tab: muxwire.Tab) -> None:
                     await tab.pane.stream.changed()
 
 
-def offered(*words: str) -> list[str]:
-    return [value for value, _ in candidates(command_line(), list(words), Caller())]
+async def no_tabs(**_: object) -> TabList:
+    return TabList((), ())
+
+
+async def offered(*words: str) -> list[str]:
+    caller = Caller("completion", "bash", "--", *words, terminals=SimpleNamespace(list_tabs=no_tabs))
+    assert await run_verb(caller) == 0
+    return [line.partition("\t")[0] for line in caller.out.decode().splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -97,10 +104,10 @@ def offered(*words: str) -> list[str]:
         (["logs", "-f", "--he"], ["--help"]),
     ],
 )
-def test_completion__offers_exactly_that(words: list[str], values: list[str]) -> None:
-    assert offered(*words) == values
+async def test_completion__offers_exactly_that(words: list[str], values: list[str]) -> None:
+    assert await offered(*words) == values
 
 
-def test_completion__offers_every_verb_and_option() -> None:
-    assert set(offered("")) >= {"serve", "ls", "new", "run", "attach", "completion", "doctor"}
-    assert "--regex" in offered("wait", "--until", "x", "--")
+async def test_completion__offers_every_verb_and_option() -> None:
+    assert set(await offered("")) >= {"serve", "ls", "new", "run", "attach", "completion", "doctor"}
+    assert "--regex" in await offered("wait", "--until", "x", "--")

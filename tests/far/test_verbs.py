@@ -17,7 +17,7 @@ from tests.cli.screen import at_terminal
 from tests.deadline import DEADLINE
 from tests.forked import muxwire_beside
 
-FAILED, USAGE = 1, 2
+FAILED = 1
 
 
 @pytest.fixture
@@ -39,22 +39,12 @@ async def run(user: dict[str, str], *words: str) -> subprocess.CompletedProcess[
     return await muxwire_beside(words, user, DEADLINE)
 
 
-async def test_ls_shows_the_tabs_that_a_process_has_there(tab: Tab, user: dict[str, str]) -> None:
-    listed = await run(user, "ls", "--host", "box")
-    assert listed.returncode == 0, listed
-    rows = [line.split() for line in listed.stdout.splitlines()]
-    assert rows == [["TAB", "NAME", "SESSION", "COMMAND", "DIRECTORY"], [f"{tab.key}*", "far", "hub", "bash", "/usr"]]
-    told = json.loads((await run(user, "ls", "--host", "box", "--json")).stdout)
-    assert [(row["window_id"], row["host"], row["cwd"]) for row in told["tabs"]] == [(tab.key, "box", "/usr")]
-
-
-@pytest.mark.parametrize("by", ["id", "option", "name", "whole name"])
+@pytest.mark.parametrize("by", ["id", "name", "used last"])
 async def test_a_person_attaches_by_the_carrier(tab: Tab, folder: Path, user: dict[str, str], by: str) -> None:
-    named = {"id": [tab.key], "option": ["--host", "box"], "name": ["--host", "box", "far"], "whole name": ["box/far"]}
-    words = named[by]
+    named = {"id": tab.key, "name": "box/far", "used last": "box/."}[by]
 
     def look() -> None:
-        with at_terminal(folder, user, "attach", *words) as screen:
+        with at_terminal(folder, user, "attach", named) as screen:
             screen.shows("b$")
             screen.shows("[muxwire box]", "far*", status=True)
             screen.types("echo typed 'by hand'", "Enter")
@@ -72,9 +62,6 @@ async def test_what_has_no_tab_there_is_said(user: dict[str, str], terminals: Te
     await made.close(force=True)
     for words, code, said in (
         (["new", "--host", "elsewhere"], FAILED, "not_allowed"),
-        (["ls", "--host", "elsewhere"], FAILED, "not_allowed"),
-        (["ls", "--host", "box", "--name", "other"], FAILED, "the instance other has no tabs on box"),
-        (["ls", "--host", "box", "--socket", "/nowhere"], USAGE, "--socket"),
         (["snapshot", "box/@1"], FAILED, "this process has no tab on box"),
     ):
         done = await run(user, *words)

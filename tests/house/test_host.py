@@ -15,6 +15,7 @@ ASKED = re.compile(
 )
 # Those that look at this machine and no other, each with its reason.
 HERE = {
+    "cli/attach.py": "a person's terminal is on this machine",
     "client/watchdog.py": "a program of its own, which imports nothing of ours",
     "logs/segments.py": "spools stay with the process that writes the logs",
     "logs/times.py": "times stay with the process that writes the logs",

@@ -4,7 +4,7 @@
 #   console        what a verb has of the process that called it
 #   command_line   which module adds which verb, the parser, `serve_caller`, how errors are said
 #   serve          the verbs that start another front end: serve, repl, demo
-#   connect, listing, instances, options, printing, sentences   what the groups of verbs share
+#   connect, instances, options, printing, sentences   what the groups of verbs share
 #   every other    a group of verbs; `add(verbs)` adds its parsers, and imports what its verbs need when one is run
 from __future__ import annotations
 

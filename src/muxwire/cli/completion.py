@@ -12,14 +12,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-import anyio.to_thread
-
+from muxwire.cli.command_line import VERBS
+from muxwire.cli.connect import choose_instance, given_instance
 from muxwire.cli.options import add_parser, option, words_after
 from muxwire.errors import MuxwireError
+from muxwire.instance import faces
 from muxwire.verbs.types import EventKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Parser, Verbs
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish")
 _FOLDER = Path(__file__).parent / "completions"
+# What may be the value of an argument, by its name here or in the help. `:tabs` and `:instances` are asked for.
+_VALUES = {
+    "name": (":instances",),
+    "TAB": (":tabs",),
+    "VERB": tuple(VERBS),
+    "KIND": get_args(EventKind),
+    "FILE": (":files",),
+    "PATH": (":files",),
+    "PROGRAM": (":files",),
+    "DIR": (":dirs",),
+    "COMMAND": (":commands", ":files"),
+}
 
 
 def add(verbs: Verbs) -> None:
@@ -46,30 +59,32 @@ def add(verbs: Verbs) -> None:
 
 
 async def _run(console: Console, arguments: argparse.Namespace) -> int:
-    if arguments.words:
-        words = words_after(arguments.words)
-        parser = arguments.whole(words[0] if words[1:] else "")
-        # In a thread, because tmux may be asked for the names of tabs.
-        found = await anyio.to_thread.run_sync(candidates, parser, words, console)
-        console.write("".join("\t".join(filter(None, one)) + "\n" for one in found).encode("utf-8", "surrogateescape"))
-    else:
+    if not arguments.words:
         console.write((_FOLDER / f"muxwire.{arguments.shell}").read_bytes())
+        return 0
+    words = words_after(arguments.words)
+    found: list[Candidate] = []
+    for value, said in candidates(arguments.whole(words[0] if words[1:] else ""), words):
+        if value == ":tabs":
+            found += await _tabs(console, words)
+        elif value == ":instances":
+            found += [(one.name, "a running instance") for one in faces.all_running(console.environ)]
+        else:
+            found.append((value, said))
+    lines = ("\t".join(filter(None, one)) + "\n" for one in found if one[0].startswith((words[-1], ":")))
+    console.write("".join(lines).encode("utf-8", "surrogateescape"))
     return 0
 
 
-def candidates(parser: Parser, words: list[str], console: Console) -> list[Candidate]:
-    """What may stand in place of the last of `words`, which is what is typed so far."""
-    *before, typed = words or [""]
+def candidates(parser: Parser, words: list[str]) -> Iterator[Candidate]:
+    """What may stand in place of the last of `words`, however it begins."""
+    *before, typed = words
     while before and parser.verbs:
         parser = parser.verbs.get(before.pop(0), parser)
-    return [one for one in _next(parser, before, typed, console) if one[0].startswith((typed, ":"))]
-
-
-def _next(parser: Parser, before: list[str], typed: str, console: Console) -> Iterator[Candidate]:
     options = {name: action for action in parser.taken for name in action.option_strings}
     waiting = options.get(before[-1]) if before and "--" not in before else None
     if waiting is not None and waiting.nargs != 0:
-        yield from _values(waiting, before, console)
+        yield from _values(waiting)
     elif typed.startswith("-") and "--" not in before:
         for action in dict.fromkeys(options.values()):
             if action.help != argparse.SUPPRESS:
@@ -79,46 +94,23 @@ def _next(parser: Parser, before: list[str], typed: str, console: Console) -> It
     else:  # which of the words without a name it is, is not counted
         for action in parser.taken:
             if not action.option_strings:
-                yield from _values(action, before, console)
+                yield from _values(action)
 
 
-def _values(action: argparse.Action, before: list[str], console: Console) -> Iterable[Candidate]:
-    if action.choices is not None:
-        return [(str(choice), "") for choice in action.choices]
-    match action.metavar, action.dest:
-        case "VERB", _:
-            from muxwire.cli.command_line import VERBS
-
-            return [(verb, "") for verb in VERBS]
-        case "TAB", _:
-            return _tabs(before, console)
-        case "NAME", "name":
-            from muxwire.instance import faces
-
-            return [(one.name, "a running instance") for one in faces.all_running(console.environ)]
-        case "KIND", _:
-            return [(kind, "") for kind in get_args(EventKind)]
-        case ("FILE" | "PATH", _) | ("PROGRAM", _):
-            return [(":files", "")]
-        case "DIR", _:
-            return [(":dirs", "")]
-        case "COMMAND", _:
-            return [(":commands", ""), (":files", "")]
-        case _:
-            return []
+def _values(action: argparse.Action) -> Iterator[Candidate]:
+    known = action.choices or _VALUES.get(action.dest) or _VALUES.get(str(action.metavar), ())
+    yield from ((str(one), "") for one in known)
 
 
-def _tabs(before: list[str], console: Console) -> list[Candidate]:
-    """The tabs of the instance that the words name, by name and by id; none if it does not run."""
-    from muxwire.cli.connect import choose_instance
-    from muxwire.cli.listing import listed_tabs, tmux_of
-    from muxwire.tmux.start import HUB
-
-    named = [value for option, value in pairwise(before) if option == "--name"]
+async def _tabs(console: Console, words: list[str]) -> list[Candidate]:
+    """The tabs of the instance that the words name, by name and by id; none if it cannot be asked."""
+    named = [value for option, value in pairwise(words) if option == "--name"]
     meant = argparse.Namespace(name=named[-1] if named else None, socket=None, socket_name=None)
     try:
         choose_instance(console, meant, looks=True)
-        tabs = [tab for tab in listed_tabs(tmux_of(meant.name, console.environ)[1]) if tab.session == HUB]
+        async with console.opened(given_instance(meant)) as terminals:
+            tabs = (await terminals.list_tabs(closed=False)).tabs
     except MuxwireError:
         return []
-    return [(tab.name, tab.window) for tab in tabs if tab.name != tab.window] + [(tab.window, tab.name) for tab in tabs]
+    ids = [(tab.window_id, tab.name) for tab in tabs]
+    return [(name, window) for window, name in ids if name != window] + ids

@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from muxwire.cli.console import RunsThere
 from muxwire.errors import InvalidArgument, NoSuchTarget
-from muxwire.host.elsewhere import links
 from muxwire.host.folders import EPHEMERAL, folders_for
-from muxwire.ids import host_of
 from muxwire.instance import faces
-from muxwire.verbs.types import ACTIVE
 
 if TYPE_CHECKING:
     import argparse
@@ -52,30 +49,6 @@ def given_instance(arguments: argparse.Namespace) -> dict[str, Any]:
     """What `open_terminals` takes for the instance that the options name; nothing if they name none."""
     given = {name: getattr(arguments, name) for name in ("name", "socket", "socket_name")}
     return {name: value for name, value in given.items() if value is not None}
-
-
-def chosen_host(console: Console, arguments: argparse.Namespace) -> tuple[str, str]:
-    """The other machine that `--host`, `HOST/@N` or `HOST/NAME` names, "" for none; what the tab is called there."""
-    given: str = arguments.host
-    host, target = host_of(getattr(arguments, "target", ACTIVE))
-    if not host and "/" in target:
-        host, target = _noted_host(console, target)
-    if given and host not in ("", given):
-        raise InvalidArgument(f"two hosts are named: {given} and {host}", remedy="leave one of them out")
-    host = host or given
-    if host and (arguments.socket is not None or arguments.socket_name is not None):
-        raise InvalidArgument(
-            f"--socket and --socket-name name a server of this machine, which has no tabs on {host}",
-            remedy="leave out the socket, or the host",
-        )
-    return host, target
-
-
-def _noted_host(console: Console, target: str) -> tuple[str, str]:
-    """The host in `HOST/NAME`, and the name there, if some instance has tabs on a machine that is called so."""
-    noted = {link.host for link in links(folders_for("main", console.environ).state)}
-    host = max((one for one in noted if target.startswith(f"{one}/")), key=len, default="")
-    return (host, target.removeprefix(f"{host}/")) if host else ("", target)
 
 
 def choose_instance(

@@ -239,10 +239,6 @@ def names_tab(*, many: bool = False, word: bool = True, needed: bool = False) ->
     return add
 
 
-def names_host(text: str) -> Takes:
-    return option("--host", metavar="HOST", default="", help=text)
-
-
 def named_tabs(arguments: argparse.Namespace) -> list[str]:
     """The tabs that are meant: those that are named, none for all of them, or the one used last; InvalidArgument."""
     if arguments.all and arguments.targets:

@@ -16,7 +16,7 @@ import anyio
 from muxwire.cli.connect import on_terminals
 from muxwire.cli.console import STDOUT
 from muxwire.cli.display import Display
-from muxwire.cli.options import AS_JSON, PLAIN, add_verb, names_host, of, one_of, option, words_after, words_of
+from muxwire.cli.options import AS_JSON, PLAIN, add_verb, of, one_of, option, words_after, words_of
 from muxwire.cli.printing import spoken
 from muxwire.errors import MuxwireError
 from muxwire.shell.quoting import fish_quote, os_bytes
@@ -54,7 +54,7 @@ def add(verbs: Verbs) -> None:
         on_terminals(_run),
         one_of(
             option("-t", "--target", metavar="TAB", help="a tab; default: the one used last, or a new one"),
-            names_host("on another machine, in a tab of its own"),
+            option("--host", metavar="HOST", default="", help="on another machine, in a tab of its own"),
         ),
         option(
             "--leave",

@@ -11,14 +11,13 @@ import anyio.to_thread
 
 from muxwire.cli.connect import (
     choose_instance,
-    chosen_host,
     given_instance,
     known_to_run,
     on_terminals,
     only_one,
 )
 from muxwire.cli.instances import instance_lines
-from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_host, names_tab, of, words_after, words_of
+from muxwire.cli.options import AS_JSON, NO_COLOURS, add_verb, flag, names_tab, of, words_after, words_of
 from muxwire.cli.printing import shown, table
 from muxwire.errors import (
     ConnectionClosed,
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
            "dead": "dim", "closed": "dim"}  # fmt: skip
 _HEAD = ("TAB", "NAME", "SESSION", "STATE", "COMMAND", "DIRECTORY")
-_HEAD_THERE = ("TAB", "NAME", "SESSION", "COMMAND", "DIRECTORY")
 
 
 def add(verbs: Verbs) -> None:
@@ -53,7 +51,6 @@ def add(verbs: Verbs) -> None:
         verbs,
         "ls",
         _list,
-        names_host("the tabs that running muxwire processes have on that machine"),
         of(ListTabs, closed={"flags": ("-a", "--all")}),
         NO_COLOURS,
         AS_JSON,
@@ -95,13 +92,10 @@ def add(verbs: Verbs) -> None:
 
 
 async def _list(console: Console, arguments: argparse.Namespace) -> int:
-    # What asks tmux and other machines by programs of their own does so in a thread.
-    host, _ = chosen_host(console, arguments)
-    if host:
-        return await anyio.to_thread.run_sync(_list_there, console, arguments, host)
     arguments.faces = None
     if given_instance(arguments) or console.environ.get("MUXWIRE_NAME"):
         return await on_terminals(_ls)(console, arguments)
+    # In a thread, because the servers are asked by programs.
     arguments.faces, arguments.name = await anyio.to_thread.run_sync(_instances, console)
     said = "choose one with --name NAME to see its tabs"
     if arguments.name:
@@ -122,25 +116,6 @@ def _instances(console: Console) -> tuple[list[Face], str]:
     """The instances that run, and the one whose tabs are to be listed, "" for none."""
     running = faces.all_running(console.environ)
     return faces.faces(known_to_run(running), console.environ), console.sent_to or only_one(console, running)
-
-
-def _list_there(console: Console, arguments: argparse.Namespace, host: str) -> int:
-    from muxwire.cli.listing import server_on, tabs_on  # late: few ask for another machine
-    from muxwire.tmux.start import HUB
-
-    there = server_on(arguments, host, console.environ)
-    rows = [row for row in tabs_on(there) if row.session == (arguments.session or HUB)]
-    tabs = [
-        {"window_id": f"{host}/{row.window}", "name": row.name, "session": row.session, "host": host,
-         "current_command": row.command, "cwd": row.cwd, "active": row.used}
-        for row in rows
-    ]  # fmt: skip
-    cells = [
-        (f"{host}/{row.window}{'*' if row.used else ''}", row.name, row.session, row.command, row.cwd) for row in rows
-    ]
-    lines = table(_HEAD_THERE, cells, console.colours(plain=arguments.no_colours))
-    console.tell(arguments, {"instance": there.server.instance, "tabs": tabs, "sessions": []}, lines)
-    return 0
 
 
 async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
