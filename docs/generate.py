@@ -38,9 +38,9 @@ _MADE = re.compile(r"(<!-- made: (.*?) -->\n)(.*?)(<!-- made -->)", re.DOTALL)
 HEAD = """\
 # Reference
 
-`python docs/generate.py` makes this page from the code. [Read a result](results.md) explains what comes back; a field
-that says nothing is left out. Times are milliseconds in MCP and seconds elsewhere. Offsets count the bytes of a tab's
-output from the beginning of its log. `muxwire help VERB` explains the options of a verb.
+`python docs/generate.py` makes this page from the code. [Read a result](results.md) explains the answer to a command.
+Times are milliseconds in MCP and seconds elsewhere. Offsets count the bytes of a tab's output from the beginning of its
+log. `muxwire help VERB` explains the options of a verb of the command line.
 """
 
 
@@ -103,7 +103,12 @@ def tools() -> Iterator[str]:
             takers[_line(one)].append(f"`{tool.name}`")
     shared = sorted(line for line, tools in takers.items() if len(tools) > 1)
     names = Counter(line.split(":")[0] for line in shared)
-    yield "These parameters mean the same in every tool that takes them:\n"
+    harmless = [f"`{tool.name}`" for tool in TOOLS if tool.hints.read_only]
+    yield (
+        "A result has the fields that are named with its tool; one that says nothing is left out. "
+        f"With `serve --read-only` there are only the tools that change nothing: {', '.join(harmless)}.\n"
+    )
+    yield 'These parameters mean the same in every tool that takes them ("it" is the command or the tab):\n'
     for line in shared:
         yield line if names[line.split(":")[0]] == 1 else f"{line}; in {', '.join(takers[line])}"
     yield ""
@@ -113,8 +118,7 @@ def tools() -> Iterator[str]:
         own = [_line(one) for one in every if _line(one) not in shared]
         same = ", ".join(f"`{one.json_name}`" for one in every if _line(one) in shared)
         yield f"### `{tool.name}`\n"
-        changes = " It changes nothing." if tool.hints.read_only else ""
-        yield f"{tool.description}{changes}\n"
+        yield f"{tool.description}\n"
         if own:
             yield from (*own, "")
         if same:
@@ -171,9 +175,9 @@ def _type(one: Parameter) -> str:
 def library() -> Iterator[str]:
     """Everything that `muxwire` offers, and the methods of what is used most."""
     yield (
-        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds; only "
-        "`list_tabs` differs, which lists closed tabs too unless `closed=False`. What a call returns has the fields of "
-        "that tool's result. `help(muxwire.NAME)` says more, and the types.\n"
+        "In a call `...` stands for the keywords that the tool of that name takes too, with times in seconds. A call "
+        "returns an object with the fields of that tool's result. Only `list_tabs` differs: it lists closed tabs too, "
+        "unless you say `closed=False`. `help(muxwire.NAME)` says more, and the types.\n"
     )
     offered = [(name, getattr(muxwire, name)) for name in muxwire.__all__]
     called: dict[str, str] = {}
@@ -186,7 +190,7 @@ def library() -> Iterator[str]:
                 called[_signature(found)] = name
                 yield f"{_first_line(found)}\n"
             else:
-                yield f"It is called as `{called[_signature(found)]}`. {_first_line(found)}\n"
+                yield f"It takes what `{called[_signature(found)]}` takes. {_first_line(found)}\n"
         elif inspect.isclass(found) and not issubclass(found, Exception) and found not in values:
             yield f"### `{name}`\n"
             yield from _methods(found)
@@ -208,7 +212,7 @@ def _methods(found: type) -> Iterator[str]:
     ]
     if same:
         named = ", ".join(f"`{name}`" for name in same)
-        yield f"Those of a tab, with the tab or its name first (logs and screens also of a closed one): {named}.\n"
+        yield f"Methods of a tab that take it, or its name, first (logs and screens also of a closed tab): {named}.\n"
     for name, member in vars(found).items():
         if name.startswith("_") or name in same or name not in PUBLIC.get(found, (name,)):
             continue
@@ -218,7 +222,8 @@ def _methods(found: type) -> Iterator[str]:
             rows.append((name, f"`{name}{_signature(member)}`", member))
     tools = {tool.name for tool in TOOLS}
     yield from (f"- {called}: {_first_line(member)}" for name, called, member in rows if name not in tools)
-    yield f"\nAs the tools of these names: {', '.join(called for name, called, _ in rows if name in tools)}.\n"
+    same_as = ", ".join(called for name, called, _ in rows if name in tools)
+    yield f"\nThese do what the tools of the same names do: {same_as}.\n"
 
 
 def _keywords(found: Any) -> list[str]:  # noqa: ANN401 - whatever a class has
@@ -254,7 +259,7 @@ def _first_line(found: Any) -> str:  # noqa: ANN401 - anything that is public
 
 def events() -> Iterator[str]:
     """What `watch_events` reports."""
-    # The third column, by which mark or notification it is known, is for who changes the code.
+    # The third column, by which mark or notification it is known, is for those who change the code.
     table = _table_of(muxwire.tabs.event_log, KINDS).splitlines()
     yield "\n".join("|".join(row.split("|")[:3]) + "|" for row in table)
     yield (

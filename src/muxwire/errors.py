@@ -72,13 +72,13 @@ class MuxwireError(Exception):
 
 
 class ProtocolError(MuxwireError):
-    """The control-mode stream and its rules."""
+    """Base of the errors of tmux's control mode."""
 
     code = "protocol_error"
 
 
 class LocalProtocolError(ProtocolError):
-    """A command that cannot be said in control mode; nothing was sent."""
+    """A command that tmux's control mode cannot carry; nothing was sent."""
 
     code = "unsayable"
 
@@ -108,7 +108,7 @@ class CommandError(MuxwireError):
 
 
 class ConnectionClosed(MuxwireError):
-    """The control connection has ended; `reason` is tmux's own word where it gave one."""
+    """The control connection has ended; `reason` is what tmux said, if it said anything."""
 
     code = "connection_closed"
 
@@ -162,7 +162,7 @@ class TabUnavailable(MuxwireError):
 
 
 class NotPermitted(MuxwireError):
-    """It would end or change what belongs to the person who runs this tmux server; nothing was done."""
+    """The call would end or change what belongs to the person who runs this tmux server; nothing was done."""
 
     code = "not_permitted"
 
@@ -185,7 +185,7 @@ class TmuxUnavailable(MuxwireError):
 
 
 class HostUnavailable(MuxwireError):
-    """Another machine cannot be used.
+    """Another machine cannot be used; `stage` and `reason` say why.
 
     `stage` is how far it came: `not_installed`, `not_allowed`, `connect`, `login`, `shell`, `tmux_missing`,
     `tmux_too_old`, `locale` or `directory`; `reason` is what was said there.

@@ -261,7 +261,7 @@ class Terminals:
         return ended + await anyio.to_thread.run_sync(ended_tabs, self.folders)
 
     async def tab_or_new(self, target: Target = ".", *, within: float = inf) -> tuple[Tab, bool]:
-        """The tab that `target` names; if that is `.` and no tab is open, a new one, and True.
+        """The tab that `target` names, and False; if that is `.` and no tab is open, a new one, and True.
 
         Raises as `tab` and `create_tab`.
         """

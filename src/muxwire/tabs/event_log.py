@@ -5,16 +5,16 @@
 | `tab_opened` | name, session | a call, or tmux's notification |
 | `tab_closed` | reason | the same |
 | `tab_renamed` | name | the same |
-| `command_started` | by; command if muxwire ran it (this process: command_id, from_byte), else line | `S`, or `C` |
+| `command_started` | by; command, command_id and from_byte if muxwire ran it, line if it was typed | `S`, or `C` |
 | `command_finished` | by, exit_code; command_id, ending and next_byte if muxwire ran it | the mark `E`, or `P` |
 | `prompt` | cwd, next_byte | the mark `P` |
-| `output` | from_byte, next_byte; only where `kinds` has it | the bytes |
+| `output` | from_byte, next_byte; only if `kinds` names it | the bytes |
 | `bell` | count, next_byte | the bytes |
 | `title` | title | the bytes |
 | `progress` | progress: `normal`, `error`, `paused`, with percent; `indeterminate`, `removed` | the bytes (OSC 9;4) |
 | `exited` | exit_code | the mark `X` |
 | `client_attached` | client, session | `%client-session-changed` |
-| `human_input` | how: `line` or `keys`; command_id of what ran | the mark `C`, tmux's `session_activity` |
+| `human_input` | how: `line` or `keys`; command_id of what ran then | the mark `C`, tmux's `session_activity` |
 | `link` | host; link: `reconnecting` or `up` | the connection to another machine |
 
 `by` is `execute`, `keys` (`send_keys`) or `person`, who may be a program that types by tmux. `line` is the row of the

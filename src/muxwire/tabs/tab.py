@@ -172,7 +172,7 @@ class Tab:
 
     @property
     def address(self) -> str:
-        """The tab's key, and which life of the tmux server gave it: `GENERATION/@N` is never used again."""
+        """The key after the number of the tmux server's life that gave it: `GENERATION/@N` is never used again."""
         return f"{self.prefix}{self.generation}/{self.key.removeprefix(self.prefix)}"
 
     @property
