@@ -308,6 +308,7 @@ class CommandRecord:
 class TabInfo:
     """One tab, as `create_tab` makes and `list_tabs` lists it.
 
+    `window_id` is what it is called, which for a further pane of a window is its `pane_id`.
     `last_command` is the last one that muxwire ran, its code None if it has none (yet). `active`: what an omitted
     `window_id` means. `reason`: why it is closed. `created`, `used`: how many seconds ago muxwire made it, and this
     process, a person or what runs in it used it last; None if that is not known.

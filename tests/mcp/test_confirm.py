@@ -59,20 +59,22 @@ class _Panes:
     """A library with the panes of a window, and another window in its session."""
 
     def __init__(self, *, theirs: tuple[str, ...]) -> None:
-        self.panes = {"%1": "@1", "%2": "@1", "%3": "@3"}
-        self.theirs, self.closed = theirs, False
+        self.closed, self.tabs = False, {
+            key: SimpleNamespace(
+                key=key, window_id=key, name="work", is_adopted=False, state="busy", attach_words=key, end_reason="",
+                not_ours=f"a person has typed into {key}" if key in theirs else "", book=self,
+            )
+            for key in ("@1", "%2", "@3")
+        }  # fmt: skip
 
     async def list_tabs(self, **_how: object) -> Any:
-        rows = [SimpleNamespace(pane_id=pane, window_id=window) for pane, window in self.panes.items()]
-        return SimpleNamespace(tabs=rows)
+        return SimpleNamespace(tabs=self.tabs.values())
 
     async def known_tab(self, target: str) -> Any:
-        pane = target if target in self.panes else next(one for one, window in self.panes.items() if window == target)
-        key = pane if pane == "%2" else self.panes[pane]
-        whose = f"a person has typed into {key}" if pane in self.theirs else ""
-        return SimpleNamespace(
-            key=key, name="work", not_ours=whose, is_adopted=False, state="busy", attach_words=key, end_reason=""
-        )
+        return self.tabs[target]
+
+    def beside(self, tab: Any) -> list[Any]:
+        return [self.tabs["%2"]] if tab.key == "@1" else []
 
     async def close_tab(self, _target: str, **_how: object) -> None:
         self.closed = True
@@ -97,16 +99,16 @@ class _Asked:
     ("theirs", "given", "questions"),
     [
         ((), CloseTab(window_id="@1", force=True), []),
-        (("%1",), CloseTab(window_id="@1", force=True), ["Close the tab @1 (work), and end what runs in it?"]),
+        (("@1",), CloseTab(window_id="@1", force=True), ["Close the tab @1 (work), and end what runs in it?"]),
         (("%2",), CloseTab(window_id="@1", force=True), ["Close the tab %2 (work), and end what runs in it?"]),
-        (("%1",), CloseTab(window_id="%2", force=True), []),
-        (("%1",), CloseTab(window_id="@3", force=True), []),
+        (("@1",), CloseTab(window_id="%2", force=True), []),
+        (("@1",), CloseTab(window_id="@3", force=True), []),
         (
-            ("%1", "%2", "%3"),
+            ("@1", "%2", "@3"),
             CloseTab(session="hub", force=True),
             ["Close the tabs @1 (work), %2 (work), @3 (work), and end what runs in them?"],
         ),
-        (("%1", "%2"), CloseTab(window_id="@1"), []),
+        (("@1", "%2"), CloseTab(window_id="@1"), []),
     ],
 )
 async def test_one_question_is_of_every_pane_that_is_closed(

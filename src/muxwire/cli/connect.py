@@ -35,9 +35,7 @@ def on_terminals(
             try:
                 return await verb(console, terminals, arguments)
             except NoSuchTarget as error:
-                others = [
-                    one.name for one in known_to_run(faces.all_running(console.environ)) if one.name != arguments.name
-                ]
+                others = [one.name for one in faces.all_running(console.environ) if one.name != arguments.name]
                 if others and not is_named:
                     error.remedy += f"; this is the instance {arguments.name}, --name chooses {' or '.join(others)}"
                 raise
@@ -74,36 +72,22 @@ def choose_instance(
         running = [one for one in faces.all_running(console.environ) if looks or not EPHEMERAL.match(one.name)]
         arguments.name = only_one(console, running)
         if not arguments.name:
-            names = ", ".join(one.name for one in _usual(running))
+            names = ", ".join(one.name for one in running)
             raise InvalidArgument(f"several instances run: {names}", remedy="choose one with --name NAME")
-
-
-def known_to_run(running: Sequence[Running]) -> list[Running]:
-    """Leave out the instances that may have ended: no process uses them, and their tabs are on other machines."""
-    return [one for one in running if one.driven or not one.hosts]
 
 
 def only_one(console: Console, running: Sequence[Running]) -> str:
     """The instance that a verb without a name means: `main` if it runs or none does, the only one; "" if several do."""
-    usual = _usual(running)
-    if not usual or DEFAULT_NAME in {one.name for one in usual}:
-        return DEFAULT_NAME
-    return use(console, usual[0]) if len(usual) == 1 else ""
+    meant = next((one for one in running if one.name == DEFAULT_NAME or len(running) == 1), None)
+    if meant is None:
+        return "" if running else DEFAULT_NAME
+    use(console, meant)
+    return meant.name
 
 
-def _usual(running: Sequence[Running]) -> list[Running]:
-    """Those that a verb may mean that names none: with a server here, if any has one.
-
-    Else those with a name of their own whose tabs are all on other machines. Such tabs belong to the process that
-    opened them, and no other process can take over those of an instance without a name.
-    """
-    return [one for one in running if not one.hosts] or [one for one in running if not EPHEMERAL.match(one.name)]
-
-
-def use(console: Console, one: Running) -> str:
-    """Set the environment of the call so that it finds the directories of that instance; return the instance's name."""
+def use(console: Console, one: Running) -> None:
+    """Set the environment of the call so that it finds the directories of that instance."""
     console.environ.update(faces.environment_of(one, console.environ))
-    return one.name
 
 
 def check_instance(console: Console, name: str) -> None:
@@ -111,17 +95,13 @@ def check_instance(console: Console, name: str) -> None:
     from muxwire.library.opening import checked_instance  # late: help needs nothing of the library
 
     folders = folders_for(checked_instance(name), console.environ)
-    if folders.socket_path.exists():
-        return
-    running = faces.all_running(console.environ)
-    if found := [one for one in running if one.name == name]:  # its socket may be where another environment has it
-        use(console, found[0])
-        return
-    if (folders.state / name).is_dir():
-        return
-    names = ", ".join(one.name for one in known_to_run(running))
-    known = f"these run: {names}; " if names else ""
-    raise NoSuchTarget(
-        f"there is no instance {name}",
-        remedy=f"{known}muxwire new --name {name} or muxwire serve --name {name} makes it",
-    )
+    is_here = folders.socket_path.exists()
+    running = {} if is_here else {one.name: one for one in faces.all_running(console.environ)}
+    if name in running:  # its socket may be where another environment has it
+        use(console, running[name])
+    elif not (is_here or (folders.state / name).is_dir()):
+        known = f"these run: {', '.join(running)}; " if running else ""
+        raise NoSuchTarget(
+            f"there is no instance {name}",
+            remedy=f"{known}muxwire new --name {name} or muxwire serve --name {name} makes it",
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ import anyio.to_thread
 from muxwire.cli.connect import (
     choose_instance,
     given_instance,
-    known_to_run,
     on_terminals,
     only_one,
 )
@@ -23,7 +21,6 @@ from muxwire.errors import (
     ConnectionClosed,
     InstanceUnavailable,
     InvalidArgument,
-    NoSuchTarget,
     NotPermitted,
     TmuxUnavailable,
 )
@@ -32,13 +29,13 @@ from muxwire.instance import faces
 from muxwire.verbs.catalogue import CloseTab, CreateTab, ListTabs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from muxwire.cli.console import Console
     from muxwire.cli.options import Verbs
     from muxwire.instance.faces import Face
     from muxwire.library.terminals import Terminals
-    from muxwire.results import TabInfo, TabList
+    from muxwire.results import TabList
 
 # The colours of states: those that wait for a person stand out.
 _STATES = {"prompt": "green", "running": "yellow", "busy": "yellow", "interactive": "magenta", "incomplete": "magenta",
@@ -115,7 +112,7 @@ async def _list(console: Console, arguments: argparse.Namespace) -> int:
 def _instances(console: Console) -> tuple[list[Face], str]:
     """The instances that run, and the one whose tabs are to be listed, "" for none."""
     running = faces.all_running(console.environ)
-    return faces.faces(known_to_run(running), console.environ), console.sent_to or only_one(console, running)
+    return faces.faces(running, console.environ), console.sent_to or only_one(console, running)
 
 
 async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
@@ -141,33 +138,20 @@ async def _ls(console: Console, terminals: Terminals, arguments: argparse.Namesp
         return 0
     rows = [
         (
-            called + ("*" if tab.active else ""),
+            tab.window_id + ("*" if tab.active else ""),
             tab.name,
             tab.session,
             "closed" if tab.closed else tab.state,
             tab.current_command,
             tab.cwd,
         )
-        for tab, called in zip(tabs, await _called(terminals, tabs), strict=True)
+        for tab in tabs
     ]
     console.say(*table(_HEAD, rows, colours, {"STATE": lambda state: _STATES.get(state, "")}))
     for session in listed.sessions:
         if session.attached_client_count:
             console.say(f"attached to {shown(session.name)}: {session.attached_client_count}")
     return 0
-
-
-async def _called(terminals: Terminals, tabs: Sequence[TabInfo]) -> list[str]:
-    """What each tab is called: a further pane of a window goes by its own id, also when the first one has ended."""
-    firsts = {(tab.window_id, tab.closed): tab.pane_id for tab in reversed(tabs)}
-    called = []
-    for tab in tabs:
-        name = tab.window_id if tab.pane_id == firsts[tab.window_id, tab.closed] else tab.pane_id
-        if not (tab.closed or tab.host or terminals.role == "adopted"):
-            with suppress(NoSuchTarget):  # it has ended since
-                name = (await terminals.known_tab(tab.pane_id)).key
-        called.append(name)
-    return called
 
 
 def _say_left_out(console: Console, listed: TabList) -> None:
@@ -223,7 +207,7 @@ async def _close(console: Console, terminals: Terminals, arguments: argparse.Nam
     targets, unreached = arguments.targets, dict[str, str]()
     if arguments.all or arguments.session:
         listed = await terminals.list_tabs(closed=False, session=arguments.session)
-        targets, unreached = await _called(terminals, listed.tabs), listed.unreached
+        targets, unreached = [tab.window_id for tab in listed.tabs], listed.unreached
         if not arguments.json:
             _say_left_out(console, listed)
     if arguments.session:

@@ -48,15 +48,12 @@ class Running:
     """An instance whose tmux server runs, here or on another machine: its name, and the directory of its socket.
 
     `hosts`: the machines on which it has its tabs, if no server of it runs here. What follows is set for such an
-    instance only. `driven`: whether a process uses it; if none does, it is not known whether its servers on
-    those machines still run. `client`, `directory` and `started` (as in `Face`) are what its process has noted on this
-    machine.
+    instance only: what its process has noted on this machine, as in `Face`.
     """
 
     name: str
     runtime: Path
     hosts: tuple[str, ...] = ()
-    driven: bool = False
     client: str = ""
     directory: str = ""
     started: float | None = None
@@ -108,7 +105,7 @@ def all_running(environ: Mapping[str, str]) -> list[Running]:
 def _elsewhere(environ: Mapping[str, str], here: Collection[str]) -> list[Running]:
     """The instances of this state directory that have tabs on other machines, and no server here.
 
-    One without a name has ended if no process uses it.
+    If no process uses one, it is not known whether its servers there still run; who names it is told.
     """
     folders = folders_for("", environ)
     noted: dict[str, list[Linked]] = {}
@@ -117,7 +114,7 @@ def _elsewhere(environ: Mapping[str, str], here: Collection[str]) -> list[Runnin
     return [
         _running_elsewhere(name, folders.runtime, of)
         for name, of in sorted(noted.items())
-        if name not in here and (any(link.driven for link in of) or not EPHEMERAL.match(name))
+        if name not in here and any(link.driven for link in of)
     ]
 
 
@@ -127,7 +124,6 @@ def _running_elsewhere(name: str, runtime: Path, links: Sequence[Linked]) -> Run
         name,
         runtime,
         hosts=tuple(sorted({link.host for link in links})),
-        driven=any(link.driven for link in links),
         client=_one_line(newest.client)[:CLIENT_CHARS],
         directory=_one_line(newest.cwd),
         started=min((link.began for link in links if link.began is not None), default=None),

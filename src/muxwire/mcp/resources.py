@@ -224,11 +224,7 @@ async def listed(terminals: Terminals | None) -> list[dict[str, Any]]:
             tabs = (await terminals.list_tabs()).tabs
         except MuxwireError as error:
             raise MCPError(INTERNAL_ERROR, f"{error}. {error.remedy}") from None
-        # Further panes of a split window have the same window id, so they are named by their pane ids.
-        windows: set[str] = set()
-        for tab in tabs:
-            found += _of_tab(tab, tab.pane_id if tab.window_id in windows else tab.window_id)
-            windows.add(tab.window_id)
+        found += [view for tab in tabs for view in _of_tab(tab)]
     return found
 
 
@@ -241,13 +237,13 @@ async def matching(terminals: Terminals | None, begun: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if name.startswith(begun)]
 
 
-def _of_tab(tab: TabInfo, key: str) -> list[dict[str, Any]]:
+def _of_tab(tab: TabInfo) -> list[dict[str, Any]]:
     return [
         {
-            "description": f"{'Closed tab' if tab.closed else 'Tab'} {key} {tab.name}",
+            "description": f"{'Closed tab' if tab.closed else 'Tab'} {tab.window_id} {tab.name}",
             "mimeType": mime_type,
             "name": f"{tab.name} {view}",
-            "uri": f"{TABS}/{quote(key, safe='@/')}/{view}",
+            "uri": f"{TABS}/{quote(tab.window_id, safe='@/')}/{view}",
         }
         for view, (_, mime_type) in _VIEWS.items()
         if view != "screen" or not tab.closed

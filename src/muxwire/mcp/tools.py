@@ -105,11 +105,9 @@ async def _meant(call: Call, given: CloseTab) -> list[Tab]:
     """The panes that a call closes: those of a session, or those of the window that a tab is. NoSuchTarget."""
     if given.session and not given.window_id:
         rows = (await call.terminals.list_tabs(closed=False, session=given.session)).tabs
-        return [await call.terminals.known_tab(row.pane_id) for row in rows]
+        return [await call.terminals.known_tab(row.window_id) for row in rows]
     tab = await call.terminals.known_tab(given.target)
-    rows = (await call.terminals.list_tabs(closed=False)).tabs
-    panes = [await call.terminals.known_tab(row.pane_id) for row in rows if row.window_id == tab.key]
-    return panes or [tab]
+    return [tab, *tab.book.beside(tab)]
 
 
 async def _agree_to_end(call: Call, tabs: Iterable[Tab]) -> None:

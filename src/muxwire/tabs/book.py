@@ -196,9 +196,8 @@ class TabBook:
             self.on_latest()
 
     def address(self, tab: Tab) -> str:
-        """The id of this tab's window for callers, after the generation of its server if that is not the newest."""
-        life = "" if tab.generation == self.generation else f"{tab.generation}/"
-        return f"{tab.prefix}{life}{tab.window_id}"
+        """What callers call it: its key, after the generation of its server if that is not the newest."""
+        return tab.key if tab.generation == self.generation else tab.address
 
     def find_closed(self, target: str) -> Tab | None:
         if target in self.closed:

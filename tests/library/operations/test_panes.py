@@ -35,7 +35,7 @@ async def test_a_further_pane_is_a_full_citizen(terminals: muxwire.Terminals, ta
     assert "child" in log.content
     assert "parent" not in log.content
     rows = {one.pane_id: one for one in (await terminals.list_tabs()).tabs if not one.closed}
-    assert rows[child.pane_id].window_id == rows[tab.pane_id].window_id == tab.window_id
+    assert [rows[one.pane_id].window_id for one in (tab, child)] == [tab.window_id, child.pane_id]
     assert [one.active for one in rows.values()].count(True) == 1
 
 
