@@ -268,36 +268,35 @@ def there(installed: Path | None) -> tuple[list[Peer], list[str]]:
 INTRODUCTION = """\
 # Public recordings, done again
 
-Agents of others have left recordings, in the
-[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1, and in
+Others have published recordings of their agents: the
+[leaderboard repository](https://github.com/laude-institute/terminal-bench-leaderboard) of Terminal-Bench 1, and
 [skillsbench-replay](https://github.com/Etelis/skillsbench-replay).
-`python -m bench trajectories --from CLONE --keys CLONE --docs` does again what they did, without a model, and makes
-this page. The repositories have no licence, so only counts are published. It is no score: a model that meets a hang
-does something else.
+`python -m bench trajectories --from CLONE --keys CLONE --docs` does again what these agents did, without a model, and
+makes this page. The repositories have no licence, so only counts are published. They are no score: a model that meets a
+hang does something else.
 
-**Screens.** A recording has all that its terminal was sent, and what tmux showed when the agent had ended. The log is
+**Screens.** A recording has all that was sent to a terminal, and the rows that tmux showed in the end. The first is
 played, and the rows are compared. If the agent was cut off, or tests ran in the same pane, tmux was asked at another
-moment than the log's end.
+moment; those recordings are in the last column.
 
 **Commands.** The commands of mini-swe-agent that need no network are run in turn, in a throw-away copy of this
-machine's files. The tasks' own files are missing there, so many commands fail quickly, in the same words by each way.
+machine's files. The tasks' own files are missing there, so many commands fail quickly, with the same words each way.
 
-- *Exact*: the output is what the command writes under `bash -c`, but for clocks, sizes of directories and blanks at the
-  ends of rows. What a persistent shell keeps and `bash -c` forgets (`set -e`), or says of its jobs (`[1]+  Exit 1`),
-  counts as not exact.
+- *Exact*: the output is what the command writes under `bash -c`, except for times, sizes of directories and blanks at
+  the ends of rows. A persistent shell also keeps `set -e`, and tells of its jobs (`[1]+  Exit 1`); that is not exact.
 - *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
 - *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
 - *Characters*: what a model is given.
-- The imitation types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did; it is ours.
+- The imitation is ours: it types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did.
 
-**Keystrokes.** The first repository has no trial of Terminus-2. The second has what Claude Haiku 4.5 answered in its
-format, in tasks that it solved: keystrokes, each with the seconds to sleep after them. They are typed in turn into one
-tab of muxwire, in a throw-away copy as above, and a call ends when the shell says that they are over.
+**Keystrokes.** skillsbench-replay has what Claude Haiku 4.5 told the agent Terminus-2 to type in tasks that it solved,
+with the seconds to sleep after each. Here the keystrokes are typed in turn into one tab of muxwire, in such a copy, and
+a call ends when the shell says that they are over.
 
 - *Given*: the seconds that Terminus-2 would have slept. *Needed*: those that the calls took.
 - *Over before*: how many were over before those seconds. *Not over then*: for how many they were too short.
-- What needs the tasks' files, or modules that this machine does not have, fails at once, also where a pipe ends with 0.
-  So only the first row, which writes and reads small files, says how much sleep was for nothing.
+- What needs the tasks' files, or modules that this machine does not have, fails at once, in a pipe even with exit code
+  0. So only the first row, which writes and reads small files, says how much sleep was for nothing.
 """
 
 
