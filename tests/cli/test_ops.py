@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from muxwire.cli.printing import packed
-from muxwire.library.doctor.finding import warning
+from muxwire.library.doctor.finding import Finding
 from muxwire.operations.operation import OperationsResult, StepResult
 from tests.cli.user import Place
 
@@ -42,7 +42,7 @@ def test_a_document_translates_what_muxwire_says_and_nothing_else() -> None:
     told = json.loads(packed(OperationsResult(False, False, (step,), {}, rollback_errors=(says,))))
     assert (told["schema_version"], told["rollback_errors"], told["dry_run"]) == (1, [spoken], False)
     assert [told["steps"][0][name] for name in ("error", "output", "commands")] == [spoken, says, [says]]
-    fields = {"findings": [warning("disk", says, says)], "closed": [says]}
+    fields = {"findings": [Finding("disk", "warning", says, says)], "closed": [says]}
     assert json.loads(packed(fields)) == {
         "schema_version": 1, "closed": [says],
         "findings": [{"check": "disk", "level": "warning", "message": says, "remedy": spoken}],

@@ -14,7 +14,7 @@ from muxwire.errors import MuxwireError
 from muxwire.host.folders import folders_for
 from muxwire.host.local import LocalHost
 from muxwire.library.doctor import leftovers, machine, shells
-from muxwire.library.doctor.finding import Finding, broken, ok
+from muxwire.library.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -36,11 +36,11 @@ async def examine(environ: Mapping[str, str] | None = None) -> tuple[Finding, ..
     }
     findings = [finding for name, check in checks.items() for finding in outcome(name, check)]
     if any(finding.level == "broken" for finding in findings):
-        return (*findings, ok("shells", "not tried: mend what is broken above first"))
+        return (*findings, Finding("shells", "ok", "not tried: mend what is broken above first"))
     try:
         return (*findings, *await shells.every_shell(environ))
     except MuxwireError as error:
-        return (*findings, broken("trial", str(error), error.remedy or "mend what the message names"))
+        return (*findings, Finding("trial", "broken", str(error), error.remedy or "mend what the message names"))
 
 
 def outcome(name: str, check: Check) -> list[Finding]:
@@ -49,7 +49,7 @@ def outcome(name: str, check: Check) -> list[Finding]:
         found = check()
         return [found] if isinstance(found, Finding) else list(found)
     except MuxwireError as error:
-        return [broken(name, str(error), error.remedy)]
+        return [Finding(name, "broken", str(error), error.remedy)]
     except OSError as error:
         message = f"could not be checked: {error.filename or ''} {error.strerror or error}".replace("  ", " ")
-        return [broken(name, message, "correct the permissions of the file that is named")]
+        return [Finding(name, "broken", message, "correct the permissions of the file that is named")]

@@ -20,15 +20,3 @@ class Finding:
     level: Level
     message: str
     remedy: str = field(default="", metadata=NAMES_VERBS)
-
-
-def ok(check: str, message: str) -> Finding:
-    return Finding(check, "ok", message)
-
-
-def warning(check: str, message: str, remedy: str) -> Finding:
-    return Finding(check, "warning", message, remedy)
-
-
-def broken(check: str, message: str, remedy: str) -> Finding:
-    return Finding(check, "broken", message, remedy)

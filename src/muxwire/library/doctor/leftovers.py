@@ -18,7 +18,7 @@ from muxwire.host.folders import EPHEMERAL
 from muxwire.host.local import LocalHost
 from muxwire.host.locks import named_server
 from muxwire.instance.orphans import is_served, served
-from muxwire.library.doctor.finding import Finding, ok, warning
+from muxwire.library.doctor.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -35,9 +35,11 @@ def leftovers(places: Folders) -> Finding:
     """Servers without the process that should have ended them, sockets without a server, directories."""
     left = [path.name for path in (*_orphans(places), *_dead_sockets(places), *_folders_left(places))]
     if not left:
-        return ok("leftovers", "none")
+        return Finding("leftovers", "ok", "none")
     more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    return warning("leftovers", f"{len(left)} of instances that have ended: {', '.join(left[:_NAMED])}{more}", CLEAN)
+    return Finding(
+        "leftovers", "warning", f"{len(left)} of instances that have ended: {', '.join(left[:_NAMED])}{more}", CLEAN
+    )
 
 
 def clean(places: Folders) -> Iterator[str]:

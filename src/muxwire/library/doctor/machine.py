@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from muxwire.host.folders import how_to_use, private_folder
 from muxwire.host.locks import named_server
-from muxwire.library.doctor.finding import Finding, broken, ok, warning
+from muxwire.library.doctor.finding import Finding
 from muxwire.tmux.program import how_to_install, program_for, program_version, read_version
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ def tmux(host: LocalHost) -> Finding:
     path = program_for(None, host)
     version = program_version(path)
     if not version:
-        return broken("tmux", f"{path} -V does not say its version", how_to_install(host))
+        return Finding("tmux", "broken", f"{path} -V does not say its version", how_to_install(host))
     read_version(version, host)
-    return ok("tmux", f"tmux {version} at {path}")
+    return Finding("tmux", "ok", f"tmux {version} at {path}")
 
 
 def servers_elsewhere(places: Folders) -> Iterator[Finding]:
@@ -45,7 +45,7 @@ def servers_elsewhere(places: Folders) -> Iterator[Finding]:
         name, (pid, listens) = path.parent.name, named_server(path)
         if places.differs(listens):
             message = f"the server of {name} (process {pid}) listens at {listens}"
-            yield warning("server elsewhere", message, how_to_use(Path(listens).parent))
+            yield Finding("server elsewhere", "warning", message, how_to_use(Path(listens).parent))
 
 
 def owners(places: Folders) -> Iterator[Finding]:
@@ -58,12 +58,12 @@ def owners(places: Folders) -> Iterator[Finding]:
             os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
         except OSError as error:
             message = f"no process can own a named instance here ({error.strerror}): each verb is a whole muxwire"
-            yield warning("owner", message, "allow sockets in the runtime directory, and new processes")
+            yield Finding("owner", "warning", message, "allow sockets in the runtime directory, and new processes")
         finally:
             path.unlink(missing_ok=True)
     for log in sorted(places.runtime.glob("*.owner.log")):
         if said := log.read_text(errors="replace").strip().splitlines():
-            yield warning("owner", f"{log.name.partition('.')[0]} has complained: {said[-1]}", f"read {log}")
+            yield Finding("owner", "warning", f"{log.name.partition('.')[0]} has complained: {said[-1]}", f"read {log}")
 
 
 def state_directory(places: Folders) -> Finding:
@@ -73,8 +73,8 @@ def state_directory(places: Folders) -> Finding:
         private_folder(places.state, only_ours=False)
     elif not os.access(nearest, os.W_OK | os.X_OK):
         message = f"{places.state} cannot be made: {nearest} is no directory that can be written to"
-        return broken("state directory", message, "point MUXWIRE_STATE_DIR at a directory of your own")
-    return ok("state directory", str(places.state))
+        return Finding("state directory", "broken", message, "point MUXWIRE_STATE_DIR at a directory of your own")
+    return Finding("state directory", "ok", str(places.state))
 
 
 def locale(environ: Mapping[str, str]) -> Finding:
@@ -85,12 +85,14 @@ def locale(environ: Mapping[str, str]) -> Finding:
     )
     remedy = f"export {name}=C.UTF-8"
     if not value:
-        return warning("locale", "none is set: programs in the panes treat text as ASCII", remedy)
+        return Finding("locale", "warning", "none is set: programs in the panes treat text as ASCII", remedy)
     if not value.lower().endswith(_UTF8):
-        return warning("locale", f"{name}={value} is not UTF-8: programs in the panes may print `?`", remedy)
+        return Finding("locale", "warning", f"{name}={value} is not UTF-8: programs in the panes may print `?`", remedy)
     # -I: what the caller's Python would import must not matter. The variables of the locale count all the same.
     argv = [sys.executable, "-I", "-c", _TRY_LOCALE]
     done = subprocess.run(argv, env=dict(environ), capture_output=True, timeout=_LOCALE_SECONDS, check=False)
     if done.returncode:
-        return warning("locale", f"{name}={value} is not installed on this machine", f"{remedy}, or install it")
-    return ok("locale", f"{name}={value}")
+        return Finding(
+            "locale", "warning", f"{name}={value} is not installed on this machine", f"{remedy}, or install it"
+        )
+    return Finding("locale", "ok", f"{name}={value}")

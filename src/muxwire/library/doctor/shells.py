@@ -15,7 +15,7 @@ import anyio
 
 from muxwire.errors import HostUnavailable, MuxwireError
 from muxwire.host.local import LocalHost
-from muxwire.library.doctor.finding import Finding, broken, ok, warning
+from muxwire.library.doctor.finding import Finding
 from muxwire.library.opening import open_terminals
 from muxwire.vt.text import strip_ansi, undo_onlcr
 
@@ -69,7 +69,7 @@ def unknown(environ: Mapping[str, str], usual: str) -> list[Finding]:
     if not wanted or wanted == usual:
         return []
     message = f"SHELL={wanted} is not known, or cannot be run: tabs get {usual} instead"
-    return [warning("shell", message, f"export SHELL={usual}, or give `create_tab` a shell")]
+    return [Finding("shell", "warning", message, f"export SHELL={usual}, or give `create_tab` a shell")]
 
 
 async def _shell(terminals: Terminals, path: str, *, usual: bool) -> Finding:
@@ -94,10 +94,10 @@ async def _shell(terminals: Terminals, path: str, *, usual: bool) -> Finding:
     await tab.close(force=True)
     if failure:
         shown = f"; its last line: {last!r}" if last else ""
-        return (broken if usual else warning)(check, f"{path}{mine} {failure}{shown}", by_hand)
+        return Finding(check, "broken" if usual else "warning", f"{path}{mine} {failure}{shown}", by_hand)
     if ready > SLOW_S:
-        return warning(check, f"{path}{mine} takes {ready:.1f} s to its prompt", by_hand)
-    return ok(check, f"{path}{mine}: output and exit code are exact, prompt after {ready:.2f} s")
+        return Finding(check, "warning", f"{path}{mine} takes {ready:.1f} s to its prompt", by_hand)
+    return Finding(check, "ok", f"{path}{mine}: output and exit code are exact, prompt after {ready:.2f} s")
 
 
 def _last_line(tab: Tab) -> str:
@@ -118,10 +118,12 @@ async def examine_host(environ: Mapping[str, str], name: str) -> Finding:
             done = await tab.execute(COMMAND, timeout=HOST_SECONDS)
             (row,) = (await terminals.list_tabs()).tabs
         if (done.output, done.exit_code) != (OUTPUT, STATUS):
-            return broken(check, f"a command gave {done.output!r} and {done.exit_code}", "check its shell there")
+            return Finding(
+                check, "broken", f"a command gave {done.output!r} and {done.exit_code}", "check its shell there"
+            )
         shell = tab.pane.shell.name if tab.pane.shell is not None else "a shell that is not known"
-        return ok(check, f"{shell}, exact; open in {opened:.1f} s, round trip {row.rtt_ms:.0f} ms")
+        return Finding(check, "ok", f"{shell}, exact; open in {opened:.1f} s, round trip {row.rtt_ms:.0f} ms")
     except HostUnavailable as error:
-        return broken(check, f"{error.stage}: {error.reason}", error.remedy)
+        return Finding(check, "broken", f"{error.stage}: {error.reason}", error.remedy)
     except MuxwireError as error:
-        return broken(check, str(error), error.remedy or "try it in a terminal")
+        return Finding(check, "broken", str(error), error.remedy or "try it in a terminal")
