@@ -2,53 +2,35 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Who typed a line, by an event's `by`.
-_AUTHORS = {
-    "execute": "an agent",
-    "keys": "an agent, by keys,",
-    "person": "a person",
-}
-# Events of which nothing is said but their details.
+_AUTHORS = {"execute": "an agent", "keys": "an agent, by keys,", "person": "a person"}
 _SENTENCES = {
     "tab_opened": "opened: {name}",
     "tab_closed": "closed: {reason}",
     "tab_renamed": "renamed: {name}",
+    "command_started": "{by} runs: {text}",
+    "command_finished": "the line of {by} has ended, exit code {exit_code}",
     "prompt": "ready, in {cwd}",
+    "output": "wrote the bytes {from_byte} to {next_byte}",
+    "bell": "the bell rang ({count})",
     "title": "title: {title}",
+    "progress": "progress: {progress} {percent}",
+    "exited": "its program has ended, exit code {exit_code}",
     "client_attached": "a person attached to the session {session}",
+    "human_input": "a person typed ({how})",
     "link": "{host}: the connection is {link}",
 }
 
 
 def sentence(kind: str, details: Mapping[str, str | int | None]) -> str:
-    """One event, without its time and its tab."""
-    told = {name: "" if value is None else value for name, value in details.items()}
-    if kind in _SENTENCES:
-        return _SENTENCES[kind].format_map(told)
-    by = _AUTHORS.get(str(told.get("by", "")), "")
-    match kind:
-        case "command_started":
-            runs, *more = str(told.get("command") or told.get("line") or "").split("\n")
-            runs += " ..." if more else ""
-            return f"{by} runs: {runs}" if runs else f"{by} runs a line"
-        case "command_finished":
-            code = told.get("exit_code", "")
-            return f"the line of {by} has ended, {'no exit code' if code == '' else f'exit code {code}'}"
-        case "output":
-            return f"wrote {int(told['next_byte']) - int(told['from_byte'])} bytes"
-        case "bell":
-            return "rang" if told.get("count", 1) == 1 else f"rang {told['count']} times"
-        case "progress":
-            return f"progress: {told['progress']}" + (f", {told['percent']} %" if "percent" in told else "")
-        case "exited":
-            code = told.get("exit_code", "")
-            return "its program has ended" if code == "" else f"its program has ended, exit code {code}"
-        case "human_input":
-            return "a person pressed a key" if told.get("how") == "keys" else "a person entered a line"
-        case _:
-            return f"{kind} {' '.join(f'{name}={value}' for name, value in told.items())}".rstrip()
+    """One event, without its time and its tab; `unknown` for a code that is not known, of several lines the first."""
+    told = defaultdict(str, {name: "unknown" if value is None else str(value) for name, value in details.items()})
+    text, *more = (told["command"] or told["line"]).split("\n")
+    told |= {"by": _AUTHORS.get(told["by"], ""), "text": f"{text} ..." if more else text}
+    return _SENTENCES[kind].format_map(told).rstrip()
