@@ -55,5 +55,5 @@ def test_a_wrong_list_is_a_wrong_command_line(place: Place) -> None:
         assert (done.returncode, done.stdout) == (2, b""), done
         assert done.stderr.startswith(b"muxwire: ")
     assert "send_keys" in place.run("ops", "-", given=b'[{"kind": "x"}]').stderr.decode()
-    assert place.run("ops", "-", given=b"{}").stderr.startswith(b"muxwire: standard input does not hold a list\n")
+    assert place.run("ops", "-", given=b"{}").stderr.startswith(b"muxwire: operations must be a list")
     assert place.run("ops", "no such file").returncode == 1

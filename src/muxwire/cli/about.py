@@ -6,6 +6,7 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from muxwire.cli.command_line import run_verb
 from muxwire.cli.options import AS_JSON, NO_COLOURS, add_parser, flag, option
 from muxwire.cli.printing import FAILED, shown, spoken
 from muxwire.errors import MuxwireError
@@ -100,7 +101,7 @@ def _found(findings: Sequence[Finding], paint: Paint) -> Iterator[str]:
 
 
 async def _help(console: Console, arguments: argparse.Namespace) -> int:
-    return int(await arguments.again(console, [*filter(None, [arguments.about]), "--help"]))
+    return await run_verb(console, [*filter(None, [arguments.about]), "--help"])
 
 
 async def _skill(console: Console, _: argparse.Namespace) -> int:

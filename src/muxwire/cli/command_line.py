@@ -150,7 +150,6 @@ def command_line(verb: str = "") -> Parser:
         epilog="muxwire help VERB shows what a verb takes. Options may stand before the verb or after it.",
     )
     parser.add_argument("--version", action="version", version=_VERSION)
-    parser.set_defaults(whole=command_line, again=run_verb)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", parser_class=Parser)
     for module in (VERBS[verb],) if verb in VERBS else MODULES:
         importlib.import_module(f"muxwire.cli.{module}").add(verbs)

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from muxwire.cli.command_line import VERBS
+from muxwire.cli.command_line import VERBS, command_line
 from muxwire.cli.connect import choose_instance, given_instance
 from muxwire.cli.options import add_parser, option, words_after
 from muxwire.errors import MuxwireError
@@ -64,7 +64,7 @@ async def _run(console: Console, arguments: argparse.Namespace) -> int:
         return 0
     words = words_after(arguments.words)
     found: list[Candidate] = []
-    for value, said in candidates(arguments.whole(words[0] if words[1:] else ""), words):
+    for value, said in candidates(command_line(words[0] if words[1:] else ""), words):
         if value == ":tabs":
             found += await _tabs(console, words)
         elif value == ":instances":

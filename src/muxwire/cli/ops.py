@@ -51,17 +51,13 @@ async def _ops(console: Console, terminals: Terminals, arguments: argparse.Names
     return 0 if result.succeeded else FAILED
 
 
-def _operations(name: str, text: bytes) -> list[Any]:
+def _operations(name: str, text: bytes) -> Any:  # noqa: ANN401 (JSON)
     name = "standard input" if name == "-" else name
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidArgument(f"{name} is not JSON: {error}", remedy='write a list: [{"kind": "new_window"}]') from None
-    if isinstance(found, dict) and set(found) == {"operations"}:
-        found = found["operations"]
-    if not isinstance(found, list):
-        raise InvalidArgument(f"{name} does not hold a list", remedy='write a list: [{"kind": "new_window"}]')
-    return found
+    return found["operations"] if isinstance(found, dict) and set(found) == {"operations"} else found
 
 
 def _lines(result: OperationsResult) -> Iterator[str]:

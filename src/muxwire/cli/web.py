@@ -53,7 +53,7 @@ def add(verbs: Verbs) -> None:
     add_verb(
         verbs,
         "control",
-        on_terminals(_control, looks=True),
+        on_terminals(_observe, looks=True),
         names_tab(),
         summary="as observe, and type what lines of JSON on stdin say",
         example="""echo '{"text": "make", "enter": true}' | muxwire control build""",
@@ -79,22 +79,15 @@ async def _web(console: Console, terminals: Terminals, arguments: argparse.Names
 
 
 async def _observe(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    return await _print_frames(console, await terminals.known_tab(arguments.target))
-
-
-async def _print_frames(console: Console, tab: Tab) -> int:
     from muxwire.web.frames import lines_of
 
-    async for line in lines_of(tab):
-        await console.write_soon(line.encode("utf-8", "replace"))
-    return 0
-
-
-async def _control(console: Console, terminals: Terminals, arguments: argparse.Namespace) -> int:
-    tab = await terminals.tab(arguments.target)
+    types = arguments.verb == "control"
+    tab = await (terminals.tab if types else terminals.known_tab)(arguments.target)
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_type_lines, console, tab)
-        await _print_frames(console, tab)
+        if types:
+            tasks.start_soon(_type_lines, console, tab)
+        async for line in lines_of(tab):
+            await console.write_soon(line.encode("utf-8", "replace"))
         tasks.cancel_scope.cancel()
     return 0
 
