@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 _DOING_WIDTH = 60
 # Whether a session shows the window of that name. (In a hook `window_name` is that of the window which was linked.)
 _SHOWN = "#{==:#{W:#{?window_active,#{window_name},}},NAME}"
-# In a target of tmux these signs mean something, as may any in a window's name that is none of a word.
-_SIGNS = re.compile(r"[^\w@%]")
+# What may mean something in a target of tmux, where `?` stands for any sign; @ and % are those of ids.
+_SIGNS = re.compile(r"^-|[^\w@%-]")
 
 
 def add(verbs: Verbs) -> None:

@@ -184,12 +184,6 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
     if not arguments.all:
         return await on_terminals(_close)(console, arguments)
     choose_instance(console, arguments)
-    name = arguments.name
-    socket = folders_for(name, console.environ).socket_path  # there is one also of a server that does not answer
-    if not socket.exists() and not any(one.name == name for one in faces.all_running(console.environ)):
-        console.warn(f"muxwire: the instance {name} does not run")
-        console.tell(arguments, {"closed": []})
-        return 0
     try:
         await on_terminals(_close, makes=True)(console, arguments)
     except (TmuxUnavailable, InstanceUnavailable, ConnectionClosed) as error:
@@ -199,7 +193,7 @@ async def _kill(console: Console, arguments: argparse.Namespace) -> int:
             raise
         console.warn(f"muxwire: {error}; it is ended without closing its tabs first")
         console.tell(arguments, {"closed": []})
-    await anyio.to_thread.run_sync(_end_server, name, console.environ)
+    await anyio.to_thread.run_sync(_end_server, arguments.name, console.environ)
     return 0
 
 
