@@ -10,6 +10,7 @@ from muxwire.errors import State, TabUnavailable
 from muxwire.host.shells import shell_for
 from muxwire.shell import tab_state
 from muxwire.shell.execution import Execution
+from muxwire.shell.keys import CTRL_C
 from muxwire.shell.listener import (
     ForegroundShell,
     InFront,
@@ -381,6 +382,7 @@ class ByHand:
         world.done.append(f"press {keys!r}")
         world.input += keys
         world.pasted += keys * bracketed
+        world.interrupted_at = world.time if keys.endswith(CTRL_C) else world.interrupted_at
         world.pressed(keys)
         return [Told()]
 

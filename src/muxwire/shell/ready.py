@@ -145,8 +145,8 @@ class Ready:
             await nesting.settle_end(self._port, running)
         found = None if pane.session.dead else self._find_shell(waited, look)
         if found is not None and (found.pgrp == pane.session.shell_pid or starting(pane.session)):
-            heard = await caught_up(self._port)
-            return found if heard and not pane.takes_next else None  # it may have said that it is at its prompt
+            # It may have said that it is at its prompt.
+            return found if await caught_up(self._port) and not pane.takes_next else None
         return found
 
     async def _in_vain(self, waited: float) -> bool:
@@ -155,12 +155,13 @@ class Ready:
         if pane.session.running is None:
             no_use = await prompt_line.in_vain(self._port, waited)
         else:
-            no_use = waited >= QUIET and pane.terminal.quiet() and await proved(self._port, self._waits, None)
+            no_use = (
+                waited >= QUIET
+                and pane.terminal.quiet()
+                and await proved(self._port, lambda look: pane.tab_state(look) == "interactive", None)
+            )
         # Where the helper of another machine has not answered, what is known of the pane is old: the call waits.
         return no_use and pane.reachable
-
-    def _waits(self, look: PaneLook | None) -> bool:
-        return self._pane.tab_state(look) == "interactive"
 
     async def interrupt_taken(self) -> None:
         """Let the shell deal with a C-c of ours first: with its line it throws away keys that come before it does.
@@ -170,24 +171,37 @@ class Ready:
         tmux has answered twice, and meanwhile the shell sleeps at the older prompt. Where no prompt comes, it sleeps as
         before, too: then the kernel's word counts only of a shell that does not say when it reads, and of fish, which
         draws nothing at a C-c without a line. ConnectionClosed.
-        """
-        pane, pressed = self._pane, self._pane.interrupted_at
-        if (left := pressed + INTERRUPT_SECONDS - pane.now) > 0:
-            await self._port.within(left, self._interrupt_taken(pressed))
-            if pane.interrupted_at == pressed:  # no other was typed meanwhile
-                pane.interrupted_at = -math.inf
 
-    async def _interrupt_taken(self, pressed: float) -> None:
+        A C-c that comes when the prompt is drawn and the keys are not read yet is kept by bash, which shows it, and by
+        zsh, which shows nothing: they draw no prompt, and the next line loses its first letter (the rest runs), or is
+        thrown away. At a second C-c they draw a prompt, and have dealt with both.
+        """
+        pane = self._pane
+        if (left := pane.interrupted_at + INTERRUPT_SECONDS - pane.now) > 0:
+            await self._port.within(left, self._interrupt_taken())
+        pane.interrupted_at = -math.inf
+
+    async def _interrupt_taken(self) -> None:
         pane, session, shell = self._pane, self._pane.session, self._pane.shell
         draws = session.says_reads and shell is not None and shell.anew_keys == CTRL_C
-        late = pressed + PROMPT_GRACE
-        await until(self._port, lambda: session.dead or session.prompt_time > pressed, late - pane.now)
+        late = pane.interrupted_at + PROMPT_GRACE
+        await until(self._port, lambda: session.dead or session.prompt_time > pane.interrupted_at, late - pane.now)
         while not (session.dead or (pane.now >= late and not pane.terminal.shell_in_front())):
-            newer = session.prompt_time > pressed
+            newer = session.prompt_time > pane.interrupted_at
             # The mark of that prompt comes before the editor is up, and a signal may throw away the editor's first key.
             up = session.reads != "" or not session.says_reads
-            answered = newer and up and shell_status(session.prompt_status) == INTERRUPTED
-            if answered or ((not draws or (newer and pane.now >= late)) and await reads_on(self._port)):
+            if newer and up and shell_status(session.prompt_status) == INTERRUPTED:
+                return
+            silent = pane.terminal.quiet(pane.now - pane.interrupted_at)
+            kept = session.at_prompt and (silent or pane.stream.ring.find(b"^C", session.prompt_end) >= 0)
+            if (not draws or (pane.now >= late and (newer or kept))) and await reads_on(self._port):
+                if draws and kept:
+                    await self._port.press(CTRL_C)
+                    await until(
+                        self._port,
+                        lambda: session.dead or (session.prompt_time > pane.interrupted_at and session.reads != ""),
+                        INTERRUPT_SECONDS,
+                    )
                 return
             await self._port.wait(LOOK_SECONDS)
 

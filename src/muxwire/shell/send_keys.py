@@ -207,7 +207,10 @@ class Keys:
         if (left := self._escaped + ESCAPE_PAUSE - pane.now) > 0:
             await self._port.pause(left)
         for number, stroke in enumerate(found):
-            await self._line_taken()
+            # Let the shell take a line that was just typed: until then the terminal has its editor's modes. A CR that
+            # comes too early stays a CR, and the program that the line starts would not see a line end in it.
+            await line_taken(self._port, self._entered + TAKEN_BY_SHELL - pane.now)
+            await self._ready.interrupt_taken()
             if stroke.submits and before is not None and not session.dead:
                 text = found[number - 1].data.decode("utf-8", "replace")
                 longest = TAKEN_ALTERNATE_SECONDS if modes.alternate_screen else TAKEN_SECONDS
@@ -346,11 +349,3 @@ class Keys:
         if shell is not None and tty is not None and tty.icanon:  # dash, which has no line editor
             return False
         return pane.terminal.waits_for_input() not in ("line", "password")
-
-    async def _line_taken(self) -> None:
-        """Let the shell take a line that was just typed: until then the terminal has its editor's modes.
-
-        A CR that comes too early stays a CR, and the program that the line starts would not see a line end in it.
-        """
-        await line_taken(self._port, self._entered + TAKEN_BY_SHELL - self._pane.now)
-        await self._ready.interrupt_taken()
