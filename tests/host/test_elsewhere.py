@@ -54,8 +54,8 @@ def test_a_tab_is_opened_and_used_where_the_package_is_deleted(tmp_path: Path) -
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM], env=environ, capture_output=True, text=True, timeout=60, check=False
         )
-        listed = subprocess.run(
-            [sys.executable, "-m", "muxwire", "ls", "--host", "box"],
+        opened = subprocess.run(
+            [sys.executable, "-m", "muxwire", "new", "--host", "box"],
             env=environ, capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -68,7 +68,7 @@ def test_a_tab_is_opened_and_used_where_the_package_is_deleted(tmp_path: Path) -
         "not_installed install muxwire whole, or leave out the host",
         "False",
     ]
-    assert gone in listed.stderr, listed
+    assert gone in opened.stderr, opened
 
 
 def test_where_it_is_there_it_is_found(tmp_path: Path) -> None:

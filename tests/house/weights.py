@@ -18,7 +18,7 @@ MOST = {
     "client": 997,
     "host": 1051,
     "instance": 836,
-    "library": 1098,
+    "library": 1097,
     "logs": 1173,
     "mcp": 1238,
     "operations": 650,

@@ -216,12 +216,9 @@ async def _by_name(
         connection = await anyio.to_thread.run_sync(again)
     except OwnerUnreachable:
         if is_transient:
-            runs = LocalHost(environ).listening_pid(folders.socket_path) is not None
             raise InstanceUnavailable(
-                f"the instance {name} is a program's, which answers no others"
-                if runs
-                else f"the instance {name} does not run",
-                remedy=f"muxwire attach --name {name} shows its tabs" if runs else "`muxwire ls` shows those that do",
+                f"the instance {name} is a program's, which answers no others, or has ended",
+                remedy=f"muxwire attach --name {name} shows its tabs, `muxwire ls` the instances that run",
             ) from None
         block = own
     else:
