@@ -12,10 +12,10 @@ import pytest
 from mcp import Client
 
 import muxwire
+from tests.deadline import DEADLINE
 from tests.mcp.in_memory import build_server, text_of
 from tests.users import environ_of, short_folder
 
-DEADLINE = 60
 # What a command that says nothing may cost, its output included (issue of the agent's hands).
 MAX_CHARACTERS = 110
 
@@ -101,8 +101,7 @@ async def test_a_tab_that_was_not_named_is_never_changed_in_silence(tool: str, a
         assert told["note"].startswith(f"{used} has ended (")
         assert told["note"].endswith(f"; this is {other}, in /usr")
         if tool != "close_tab":
-            again = await agent.call("execute_command", command="true", timeout_ms=20_000)
-            assert "window_id" not in again
+            assert "window_id" not in await agent.call("execute_command", command="true", timeout_ms=20_000)
 
 
 async def test_a_command_without_a_tab_goes_to_a_free_one() -> None:
@@ -145,7 +144,6 @@ async def test_a_command_that_says_nothing_costs_little() -> None:
     async with agent_at_a_server() as agent:
         await agent.call("create_tab")
         await agent.call("execute_command", command="true", timeout_ms=20_000)
-        await agent.call("execute_command", command="true")
-        assert agent.characters <= MAX_CHARACTERS
-        await agent.call("execute_command", command="false")
-        assert agent.characters <= MAX_CHARACTERS
+        for command in ("true", "false"):
+            await agent.call("execute_command", command=command)
+            assert agent.characters <= MAX_CHARACTERS

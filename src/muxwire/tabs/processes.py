@@ -116,7 +116,11 @@ async def _begun(runner: Runner, execution: Execution) -> None:
 
 
 async def stop_process(tab: Tab, name: str, grace: float) -> ProcessStop:
-    first = _stopping_signal(name)
+    first, terminal = _stopping_signal(name), tab.pane.terminal
+    # A shell drops the rest of its start-up files at a C-c, and our hooks with them: its first prompt is to come.
+    await tab.pane.stream.until(
+        lambda: tab.state != "starting" or terminal.waits_for_input() != "", START_TIMEOUT, look=_LINE_LOOK
+    )
     await tab.runner.typed_first(_TYPED_WITHIN)
     if tab.is_adopted and tab.pane.session.running is None:
         if (state := tab.state) != "prompt":
@@ -230,8 +234,12 @@ async def _stop(pane: PaneState, runner: Runner, first: signal.Signals, grace: f
 
 
 def _stopped(pane: PaneState, success: bool, sent: str, status: int | None, ended: Execution | None) -> ProcessStop:
-    state = pane.tab_state() if ended is None else pane.state_after(ended)
-    return ProcessStop(success=success, signal_sent=sent, exit_code=status, state=state)
+    return ProcessStop(
+        success=success,
+        signal_sent=sent,
+        exit_code=status,
+        state=pane.tab_state() if ended is None else pane.state_after(ended),
+    )
 
 
 def _back_from(pane: PaneState, ended: Execution) -> bool:
