@@ -11,7 +11,9 @@ from muxwire.logs.read import LogFileReader, View, is_alternate, read_readable
 from muxwire.logs.store import LogStore
 from muxwire.pane.output import Reading, cut_middle, lost_words, output_range, read_output, shown_text, why_running
 from muxwire.pane.stream import PART, PaneStream
+from muxwire.shell.examine import waited_words
 from muxwire.shell.execution import Ending, Execution
+from muxwire.shell.look import Waiting
 
 ECHO, OUTPUT = b"line\r\n", b"one\r\ntwo"
 
@@ -52,21 +54,22 @@ async def test_the_output_of_a_command_in_every_phase(
 
 
 @pytest.mark.parametrize(
-    ("asked_at", "silent_at", "resists", "why", "note"),
+    ("asked_at", "waiting", "silent_at", "resists", "why", "note"),
     [
-        (9, -1, ("", ""), "the program waits for a line of input", ": answer with `send_keys`"),
-        (-1, 9, ("", ""), "silent for 3 s after 'a; b?'; whether it waits cannot be seen here", ": answer with"),
-        (8, 8, ("", ""), "", ""),  # it has written something since
-        (-1, -1, ("no answer", "close the tab"), "no answer", "; close the tab"),
-        (9, -1, ("no answer", "close the tab"), "the program waits for a line of input", ": answer"),
+        (9, "line", -1, ("", ""), "the program waits for a line of input", ": answer with `send_keys`"),
+        (9, "password", -1, ("", ""), "the program waits for a password (echo is off)", ": leave it to a person"),
+        (-1, "", 9, ("", ""), "silent for 3 s after 'a; b?'; whether it waits cannot be seen here", ": answer with"),
+        (8, "line", 8, ("", ""), "", ""),  # it has written something since
+        (-1, "", -1, ("no answer", "close the tab"), "no answer", "; close the tab"),
+        (9, "line", -1, ("no answer", "close the tab"), "the program waits for a line of input", ": answer"),
     ],
-    ids=["waits", "silent", "was answered", "resists", "resists, and waits"],
+    ids=["waits", "a password", "silent", "was answered", "resists", "resists, and waits"],
 )
 def test_why_a_command_still_runs_is_said_apart_from_what_can_be_done(
-    asked_at: int, silent_at: int, resists: tuple[str, str], why: str, note: str
+    asked_at: int, waiting: Waiting, silent_at: int, resists: tuple[str, str], why: str, note: str
 ) -> None:
     command = Execution(command_id="", command=b"", prompt_seq=1, typed_at=0, typed_time=1.0)
-    command.asks(asked_at, "a line of input")
+    command.asks(asked_at, waited_words(waiting))
     command.fell_silent(silent_at)
     command.resisted(*resists)
     known, notes = why_running(command, 9, lambda: repr("a; b?"))

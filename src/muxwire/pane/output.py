@@ -21,6 +21,7 @@ from anyio.to_thread import run_sync
 from muxwire.errors import TabUnavailable
 from muxwire.pane.state import end_of
 from muxwire.results import ExecutionResult
+from muxwire.shell.examine import waited_words
 from muxwire.shell.listener import SILENT_SECONDS
 from muxwire.shell.session import REACH, trailing_begun
 from muxwire.shell.stop import ESCALATION_SECONDS
@@ -371,7 +372,12 @@ def why_running(execution: Execution, end: int, after: Callable[[], str]) -> tup
     notes = [execution.note, why and f"{why}; {remedy}"]
     if execution.waits_at(end):
         why = f"the program waits for {execution.asked_for}"
-        notes.insert(0, f"{why}: answer with `send_keys`, or `stop_process`")
+        notes.insert(
+            0,
+            f"{why}: leave it to a person, or `send_keys` if you were given it"
+            if execution.asked_for == waited_words("password")
+            else f"{why}: answer with `send_keys`, or `stop_process`",
+        )
     elif execution.silent_since(end):
         why = f"silent for {SILENT_SECONDS:g} s after {after()}; whether it waits cannot be seen here"
         notes.insert(0, f"{why}: answer with `send_keys`, or wait with `command_result`")
