@@ -33,10 +33,13 @@ QUOTING = ("README.md", "docs/performance.md")
 _QUOTED = re.compile(r"(<!-- run: (.*?) -->)(.*?)(<!-- -->)", re.DOTALL)
 # By name: the report, how the row begins, the column.
 FIGURES = {
-    "library": ("latency", ("true", "muxwire library"), "p50 ms"),
+    "library": ("peers", ("muxwire library",), "`true` p50 ms"),
     "library over floor": ("latency", ("true", "muxwire library"), "p50/floor"),
-    "mcp": ("latency", ("true", "muxwire MCP execute_command"), "p50 ms"),
-    "sdk": ("latency", ("true", "bare SDK server, empty tool"), "p50 ms"),
+    "mcp": ("peers", ("muxwire serve",), "`true` p50 ms"),
+    "sdk": ("peers", ("a tool that does nothing",), "`true` p50 ms"),
+    "libtmux-mcp": ("peers", ("libtmux-mcp",), "`true` p50 ms"),
+    "tmux-mcp": ("peers", ("tmux-mcp (PyPI)",), "`true` p50 ms"),
+    "Desktop Commander": ("peers", ("Desktop Commander",), "`true` p50 ms"),
     "far 50": ("remote", ("50 ms",), "`execute` p50 ms"),
     "exact": ("peers", ("muxwire serve",), "output exact"),
     "exact of libtmux-mcp": ("peers", ("libtmux-mcp",), "output exact"),
@@ -93,13 +96,12 @@ def as_markdown(found: Document, drawn: Mapping[str, str], introduction: str = I
 
 def write(root: Path, found: Document) -> None:
     """Make the page and its picture, and put the figures into the pages that quote them."""
-    docs, drawn = root / "docs", {}
+    docs, drawn = root / "docs", {"peers": "pictures/latency.svg"}
     for report in found["reports"]:
         if report["name"] == "peers":
             medians = [(str(row[0]), float(row[2])) for row in report["rows"]]
             where = {name: found["machine"].get(name, "") for name in SOURCE}
-            (docs / "pictures" / "latency.svg").write_text(bars("`true`, ms at the median", medians, where))
-            drawn["peers"] = "pictures/latency.svg"
+            (docs / drawn["peers"]).write_text(bars("`true`, ms at the median, on a logarithmic scale", medians, where))
     shown = [report for report in found["reports"] if report["name"] not in QUOTED_ONLY]
     page = as_markdown({**found, "reports": shown}, drawn)
     missed = [
@@ -121,12 +123,16 @@ def quoted(page: str, found: Document) -> str:
 
 
 def figure(name: str, found: Document) -> str:
-    """One figure, as a page has it."""
+    """One figure, as a page has it; of `A / B` how many times as much A is."""
+    first, *second = (_measured(one, found) for one in name.split(" / "))
+    return f"{first / second[0]:.0f}" if second else _figure(first)
+
+
+def _measured(name: str, found: Document) -> Any:  # noqa: ANN401 - a text or a number
     report_name, begins, column = FIGURES[name]
     report = next(report for report in found["reports"] if report["name"] == report_name)
-    place = report["columns"].index(column)
     row = next(row for row in report["rows"] if all(str(cell).startswith(str(b)) for cell, b in zip(row, begins)))  # noqa: B905 - the beginning
-    return _figure(row[place])
+    return row[report["columns"].index(column)]
 
 
 def _figure(cell: str | float) -> str:
@@ -140,5 +146,7 @@ def _figure(cell: str | float) -> str:
 def _target(target: Document) -> str:
     word = "at least" if target["at_least"] else "at most"
     verdict = "met" if target["met"] else "MISSED"
-    unit = target["unit"]
-    return f"{verdict}: {target['what']}: {_figure(target['value'])} {unit} ({word} {_figure(target['limit'])} {unit})"
+    return (
+        f"{verdict}: {target['what']}: {_figure(target['value'])} {target['unit']} "
+        f"({word} {_figure(target['limit'])} {target['unit']})"
+    )

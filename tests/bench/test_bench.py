@@ -60,9 +60,9 @@ def test_the_published_page__is_that_of_the_published_run(tmp_path: Path) -> Non
 
 
 def test_a_quoted_figure__is_replaced_and_an_unknown_one_is_an_error() -> None:
-    report = {"name": "idle", "columns": ["process", "wake-ups"], "rows": [["muxwire", 3]]}
-    page = "<!-- run: wake-ups -->0<!-- --> wake-ups"
-    assert quoted(page, {"reports": [report]}) == "<!-- run: wake-ups -->3<!-- --> wake-ups"
+    report = {"name": "idle", "columns": ["process", "wake-ups", "CPU ms"], "rows": [["muxwire", 3, 7.6]]}
+    page = "<!-- run: wake-ups -->{0}<!-- --> wake-ups, <!-- run: idle processor / wake-ups -->{0}<!-- --> ms each"
+    assert quoted(page.format(0), {"reports": [report]}) == page.format(3)
     with pytest.raises(KeyError):
         quoted("<!-- run: no such -->0<!-- -->", {"reports": [report]})
 
