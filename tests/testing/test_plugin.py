@@ -47,10 +47,10 @@ def checked(project: Path) -> subprocess.CompletedProcess[str]:
 
 def test_what_the_page_shows_works_beside_the_program(project: Path) -> None:
     page = EXAMPLE.parents[1].joinpath("docs", "python.md").read_text()
-    shown = re.findall(r"^( *)```python\n *# ([a-z_]+\.py)\n(.*?)^ *```$", page, re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"^( *)```python\n *# ([a-z_]+\.py).*?\n(.*?)^ *```$", page, re.MULTILINE | re.DOTALL)
     for name in {name for _, name, _ in shown}:
         (project / name).write_text("".join(textwrap.dedent(code) for _, one, code in shown if one == name))
-    assert {name for _, name, _ in shown} == {"conftest.py", "test_greet.py"}
+    assert {name for _, name, _ in shown} == {"conftest.py", "greet.py", "test_greet.py"}
     done = checked(project)
     assert "1 passed" in done.stdout, done.stdout + done.stderr
 
