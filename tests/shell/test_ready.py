@@ -182,10 +182,9 @@ def test_a_stopped_shell_continues() -> None:
 
 def test_a_c_c_is_dealt_with_first() -> None:
     world = at_prompt()
-    world.interrupted_at = begun = world.time
+    world.interrupted_at = world.time
     world.later(0.1, lambda: world.prompt(status=130, reads=b"1"))
     reached(world)
-    assert 0.1 <= world.time - begun < 0.2
     begun = world.time
     reached(world)  # once
     assert world.time - begun < 0.1
@@ -207,14 +206,17 @@ def test_a_shell_that_sleeps_may_not_have_got_the_c_c(shell: str, says: bool, se
     ("statuses", "drawn", "seconds", "typed"),
     [
         ((0, 130), b"$ ", 0.2, b""), ((3,), b"$ ", PROMPT_GRACE, b""),
-        ((0,), b"$ ^C", PROMPT_GRACE, CTRL_C), ((), b"$ ^C", PROMPT_GRACE, CTRL_C),
+        ((0,), b"$ ^C", PROMPT_GRACE, CTRL_C), ((), b"$ ^C", PROMPT_GRACE, CTRL_C), ((), b"$ ", PROMPT_GRACE, CTRL_C),
     ],
 )  # fmt: skip
 def test_a_c_c_without_its_prompt_is_late_or_kept(
     statuses: tuple[int, ...], drawn: bytes, seconds: float, typed: bytes
 ) -> None:
-    """The shell sleeps at an older prompt until the kernel has passed the C-c on. Or bash keeps it until the next."""
+    """The shell sleeps at an older prompt until the kernel has passed the C-c on. Or it keeps it until the next, or its
+    prompt has no mark, as a hook was interrupted.
+    """
     world = at_prompt(drawn=drawn)
+    accept(world)
     world.pressed = lambda _: world.later(0.01, functools.partial(world.prompt, status=130, reads=b"1"))
     world.interrupted_at = begun = world.time
     for number, status in enumerate(statuses, 1):

@@ -174,7 +174,8 @@ class Ready:
 
         A C-c that comes when the prompt is drawn and the keys are not read yet is kept by bash, which shows it, and by
         zsh, which shows nothing: they draw no prompt, and the next line loses its first letter (the rest runs), or is
-        thrown away. At a second C-c they draw a prompt, and have dealt with both.
+        thrown away. One that comes in a hook of zsh's prompt takes its mark away. At a second C-c they draw a prompt
+        that has one, and have dealt with both.
         """
         pane = self._pane
         if (left := pane.interrupted_at + INTERRUPT_SECONDS - pane.now) > 0:
@@ -193,7 +194,7 @@ class Ready:
             if newer and up and shell_status(session.prompt_status) == INTERRUPTED:
                 return
             silent = pane.terminal.quiet(pane.now - pane.interrupted_at)
-            kept = session.at_prompt and (silent or pane.stream.ring.find(b"^C", session.prompt_end) >= 0)
+            kept = session.running is None and (silent or pane.stream.ring.find(b"^C", session.prompt_end) >= 0)
             if (not draws or (pane.now >= late and (newer or kept))) and await reads_on(self._port):
                 if draws and kept:
                     await self._port.press(CTRL_C)
