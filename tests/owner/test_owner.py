@@ -179,12 +179,12 @@ async def test_without_a_tmux_and_without_a_client_it_ends(user: User) -> None:
 
 
 async def test_two_signals_end_it_once(user: User) -> None:
-    async with user.agent():
-        owner = user.owner
-    with user.connect():
-        for number in (signal.SIGTERM, signal.SIGINT):
-            os.kill(owner, number)
-        await gone([owner])
+    async with user.agent() as agent:
+        owner, _ = user.owner, user.connect()
+    agent.process.wait(40)  # it may not have seen yet that its client has gone, and would start another owner
+    for number in (signal.SIGTERM, signal.SIGINT):
+        os.kill(owner, number)
+    await gone([owner])
     assert list(user.runtime.glob(f"{NAME}.owner*")) == []
 
 
