@@ -26,7 +26,7 @@ MOST = {
     "pane": 1318,
     "protocol": 447,
     "repl": 400,
-    "shell": 2886,
+    "shell": 2885,
     "sync": 219,
     "tabs": 2367,
     "testing": 34,
@@ -36,7 +36,7 @@ MOST = {
     "verbs": 420,
     "vt": 890,
     "web": 322,
-    "tests": 17_981,
+    "tests": 17986_981,
     "bench": 1671,
 }  # fmt: skip
 

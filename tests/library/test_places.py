@@ -79,7 +79,7 @@ async def test_a_command_whose_shell_is_gone_has_no_exit_code(
     assert "the shell it ran in" in lost.note, lost
     assert "the tab is back in its own shell, in /" in lost.note, lost
     assert lost.cwd == "/"
-    assert not [ours for ours in ("7770", "__muxwire", "\x1b[?1049") if ours in lost.output], lost
+    assert not [ours for ours in ("7770", "_mxw_", "\x1b[?1049") if ours in lost.output], lost
     await is_back(tab, str(tmp_path / "place"))
 
 

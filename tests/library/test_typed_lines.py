@@ -11,6 +11,7 @@ import pytest
 from muxwire import ConnectionClosed, Tab, TabUnavailable
 from muxwire.host.local import LocalHost
 from muxwire.pane.keyboard import Keyboard
+from tests.deadline import DEADLINE
 
 
 @pytest.fixture
@@ -48,3 +49,11 @@ async def test_what_was_interrupted_before_it_began_is_not_run_by_a_later_call(
     monkeypatch.undo()
     assert (await tab.execute("echo next")).output == "next\n"
     assert not (tmp_path / "ran").exists()
+
+
+async def test_an_interrupted_commands_start_is_not_told_again_by_a_persons_line(tab: Tab) -> None:
+    """In bash PS0 prints the start, and would for the next line too, if what it prints were still there."""
+    assert (await tab.execute("sleep 60", timeout=0.3)).timed_out
+    since = tab.next_byte
+    await tab.send_keys(["echo theirs", "Enter"], wait=DEADLINE)
+    assert b"]7770;S;" not in tab.pane.stream.written(since)

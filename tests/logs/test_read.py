@@ -38,7 +38,7 @@ PIECES = st.sampled_from(
         END,
         START,
         B,
-        b" __muxwire_c",
+        b" _mxw_c",
         T,
         END[:-1],
         END[-18:],

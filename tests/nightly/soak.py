@@ -62,7 +62,7 @@ STOP_DELAYS = (0.0, 0.0, 0.001, 0.005, 0.02)
 HALF_TYPED = "echo who"
 KEEP_TYPED = ("bash", "zsh", "fish")
 # These words of muxwire's must never be on a screen.
-HIDDEN_WORDS = ("__muxwire", "_mux", "\\eval", "\\builtin", "\\command")
+HIDDEN_WORDS = ("_mxw_", "_mux", "\\eval", "\\builtin", "\\command")
 # What is under way at the end may take this long, on a slow machine, before it counts as hung.
 END_SECONDS = 90
 

@@ -18,7 +18,7 @@ from muxwire.shell.visible import (
 from muxwire.vt.text import strip_ansi
 
 ID = b"0123456789abcdef"
-TYPED = b" __muxwire_c"
+TYPED = b" _mxw_c"
 
 
 def mark(body: bytes) -> bytes:

@@ -1,30 +1,25 @@
-"""bash 3.2 and later: private keys that enter the line, P from PROMPT_COMMAND, C from PS0 (bash 4.4 and later)."""
+"""bash 4.1 and later: private keys that enter the line, P from PROMPT_COMMAND, C from PS0 (bash 4.4 and later)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, final
 
-from muxwire.shell.posix import BUILTIN, GOES_ON, UNSEEN, before_start, body_to_eval, env_file, one_file, source_line
-from muxwire.shell.quoting import posix_quote, start_formats
+from muxwire.shell.posix import BUILTIN, GOES_ON, before_start, body_to_eval, env_file, one_file, source_line
+from muxwire.shell.quoting import posix_quote, start_texts
+from muxwire.shell.redraw import PROMPT_BACK
 from muxwire.shell.shell import CLEAR_TYPED, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import PurePath
 
-# The keys that the integration binds. Short, for each of their bytes takes readline two system calls; CSI with a final
-# byte from `p` on is for private use (ECMA-48, 5.4). The first ESC is for what waits for a key.
-LINE_KEY = b"\x1b\x1b[q"
-PLAIN_KEY = b"\x1b[}"
-# The text's first line prints S. Not the file itself: a RETURN trap runs behind that, and writes into the output.
-_BEGIN = b'\\builtin printf "$__muxwire_a" >&0||__muxwire_a\n'
 # Deletes the line that names our file from the history of a nested shell whose HISTCONTROL does not ignore lines that
 # begin with a space. It has no newline: line numbers in the command's error messages count what comes before it.
 _FORGET = (
     rb"case :${HISTCONTROL-}: in *:ignorespace:* | *:ignoreboth:*) ;; "
-    rb"*) __muxwire_r=$(HISTTIMEFORMAT= \builtin history 1); case $__muxwire_r in "
-    rb"*%b\') __muxwire_r=${__muxwire_r#"
-    rb'"${__muxwire_r%%%%[0-9]*}"}; \builtin history -d "${__muxwire_r%%%%[!0-9]*}" ;; esac ;; esac; '
+    rb"*) _mxw_r=$(HISTTIMEFORMAT= \builtin history 1); case $_mxw_r in "
+    rb"*%b\') _mxw_r=${_mxw_r#"
+    rb'"${_mxw_r%%%%[0-9]*}"}; \builtin history -d "${_mxw_r%%%%[!0-9]*}" ;; esac ;; esac; '
 )
 
 
@@ -39,8 +34,10 @@ class Bash(Shell):
 
     name = "bash"
     typed_line = rb' \builtin eval "$_mux";_mux&&:'
-    private_key = LINE_KEY
-    plain_key = PLAIN_KEY
+    # The keys that the integration binds. Short, for each of their bytes takes readline two system calls; CSI with a
+    # final byte from `p` on is for private use (ECMA-48, 5.4). The first ESC is for what waits for a key.
+    private_key = b"\x1b\x1b[q"
+    plain_key = b"\x1b[}"
     has_accept_mark = True
 
     def start(self, executable: str, folder: PurePath, login: bool, env: Mapping[str, str]) -> Launch:
@@ -59,23 +56,25 @@ class Bash(Shell):
             files = ((request.stem, one_file(request, BUILTIN, first=_FORGET % request.stem.encode())),)
             # readline rings the bell if there is nothing to clear (`rl_unix_line_discard`).
             return Wrapped(files, CLEAR_TYPED + source_line(request.file, request.again, BUILTIN) + b"\r")
-        return Wrapped(((request.stem, self._text(request)),), LINE_KEY)
+        return Wrapped(((request.stem, self._text(request)),), self.private_key)
 
     @staticmethod
     def _text(request: Request) -> bytes:
-        """The same as `text_to_eval`, but faster: what hides our words is left out where no trace or trap shows them.
+        """What the integration's `_mxw_take` reads: the id, S, and the text that our line evaluates.
 
-        That is so if `$-` and `$?` are as in `__muxwire_k`; else `__muxwire_j` adds the rest.
+        Short, for bash takes longer to parse a word than to run it. PS0 prints S, if the shell said at this prompt that
+        it reads, by marks that PS1 printed: so both go to the terminal, and have their variables replaced. Else, where
+        the terminal is to be repaired, and where words of ours could show, `_mxw_hidden` has the text's first line do
+        it; so that line is empty.
         """
-        *heads, start = start_formats(request.redraw, request.command_id)
-        prints = before_start(request, BUILTIN, heads)
+        *heads, start = start_texts(request.redraw, request.command_id)
         body = body_to_eval(request, BUILTIN)
-        end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
-        back = b"[[ -z ${__muxwire_to-} ]] || { __muxwire_to=; \\builtin printf '\\033[?1049l' >/dev/tty; }\n"
+        prints = before_start(request, BUILTIN, heads)
+        goes_on = GOES_ON.search(body)
+        end = b"" if goes_on else b"$_mxw_c"
+        longer = b" _mxw_go=$_mxw_long" if goes_on or b"\n" in body[:-1] else b""
+        by_text = b" _mxw_k= _mxw_o=" + posix_quote(b"_mxw_main; " + prints)
         return (
-            b"__muxwire_s=$? __muxwire_x=${EPOCHREALTIME-} __muxwire_d=%b __muxwire_a='%b' __muxwire_b="
-            % (request.command_id, start) + posix_quote(_BEGIN + body) + end + b"\n"
-            + (back + b"{ " + prints + b"}" + UNSEEN + b"\n" if prints else b"")
-            + b'[[ $-$__muxwire_s == "$__muxwire_k" ]]'
-            b' && PS1=${__muxwire_p1-${PS1%"$__muxwire_ps1"}} || \\builtin eval "$__muxwire_j"\n'
+            b"_mxw_d=%b _mxw_a=%b _mxw_b=" % (request.command_id, posix_quote(start)) + posix_quote(b"\n" + body)
+            + end + longer + (by_text if prints or not request.redraw.startswith(PROMPT_BACK) else b"") + b"\n"
         )  # fmt: skip

@@ -99,7 +99,7 @@ def foreign_command(
     """
     fish, body = listener.fish, command
     if (env or cwd is not None) and not fish:
-        body = b"__muxwire_s=$?; " + apart(env, cwd, _WORDS, b"\\eval " + posix_quote(command + b"\n"))
+        body = b"_mxw_s=$?; " + apart(env, cwd, _WORDS, b"\\eval " + posix_quote(command + b"\n"))
     elif env or cwd is not None:
         sets = [b"set -lx " + os_bytes(name) + b" " + fish_quote(os_bytes(value)) for name, value in env.items()]
         there = b"builtin cd " + fish_quote(os_bytes(cwd)) + b"; and " if cwd is not None else b""

@@ -16,7 +16,7 @@ The kinds and their fields. `cwd` is the shell's directory, `status` its `$?`, `
 
     P  nonce;seq;pid;status;cwd;nonce    a prompt is about to be drawn
     A  nonce;step                        the shell reads a line (`LineRead`)
-    C  nonce;seq                         the shell has accepted a line
+    C  nonce;seq                         the shell has accepted a line (bash: one of muxwire's is told by S alone)
     B  id;number                         in a shell without muxwire's hooks: what is typed from here to T is muxwire's
     T  id;offset                         the end of the line that muxwire typed at that offset, drawn again for a person
     S  id                                output starts

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, final
 
-from muxwire.shell.quoting import end_format, os_bytes, posix_quote, start_formats, typed_path
+from muxwire.shell.quoting import end_format, os_bytes, posix_quote, printf_format, start_texts, typed_path
 from muxwire.shell.shell import CLEAR_LINE, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
@@ -24,13 +24,13 @@ _OPEN_END = rb"(?:\||&&|\(\s*\)|\bfunction\s+\S+)(?:[\s\\]|#[^\n]*\n)*\Z"
 GOES_ON = re.compile(rb"<<|" + _OPEN_END)
 # Hands `$?` on to the command. `&& :`, as everywhere here, keeps a shell alive under `set -e`, and an ERR trap quiet,
 # if it is a failure (POSIX, set); without need it would have a DEBUG trap run after S.
-_HAND_ON = b"case $__muxwire_s in 0) %b;; *) __muxwire_a && :;; esac; }"
+_HAND_ON = b"case $_mxw_s in 0) %b;; *) _mxw_a && :;; esac; }"
 # What a shell that traces does before the first word of muxwire that nothing hides, and after the last one before S.
-_TRACE_OFF = b"case $- in *x*) __muxwire_t=x; \\set +x;; esac\n"
-_TRACE_ON = b"case $__muxwire_t in x) __muxwire_t=; \\set -x;; esac; "
+_TRACE_OFF = b"case $- in *x*) _mxw_t=x; \\set +x;; esac\n"
+_TRACE_ON = b"case $_mxw_t in x) _mxw_t=; \\set -x;; esac; "
 # ksh traces the redirection of the first group of the typed line (`+ 2> /dev/null`): that row goes before the redraw,
 # which counts the rows of the typed line alone.
-_TRACED_ROW = rb"case $__muxwire_t in x) \command printf '\033[A\033[2K' >/dev/tty;; esac; "
+_TRACED_ROW = rb"case $_mxw_t in x) \command printf '\033[A\033[2K' >/dev/tty;; esac; "
 
 
 @final
@@ -54,20 +54,21 @@ COMMAND = Words(b"\\command ", b"return")
 def start_group(request: Request, words: Words, first: bytes = b"") -> bytes:
     """Print the redraw and S, after what is done `first`, and hand `$?` on."""
     prints = b"".join(
-        words.builtin + b'printf "' + text + b'"' + TO_TTY for text in start_formats(request.redraw, request.command_id)
+        words.builtin + b'printf "' + printf_format(text) + b'"' + TO_TTY
+        for text in start_texts(request.redraw, request.command_id)
     )
     repair = REPAIR if request.repair_tty else b""
     return (
-        b"{ __muxwire_s=$?; " + first + b"__muxwire_r() { " + words.returns + b' "$1"; }; ' + repair + prints
-        + b'__muxwire_r "$__muxwire_s" && :; }' + UNSEEN
+        b"{ _mxw_s=$?; " + first + b"_mxw_r() { " + words.returns + b' "$1"; }; ' + repair + prints
+        + b'_mxw_r "$_mxw_s" && :; }' + UNSEEN
     )  # fmt: skip
 
 
 def end_group(request: Request, words: Words) -> bytes:
     """Print E and return the body's status from the wrapper file."""
     return (
-        b"{ __muxwire_s=$?; " + words.builtin + b'printf "' + end_format(request.command_id)
-        + b'" "$__muxwire_s" "${PWD-}"' + TO_TTY + words.returns + b' "$__muxwire_s"; }' + UNSEEN + b"\n"
+        b"{ _mxw_s=$?; " + words.builtin + b'printf "' + end_format(request.command_id)
+        + b'" "$_mxw_s" "${PWD-}"' + TO_TTY + words.returns + b' "$_mxw_s"; }' + UNSEEN + b"\n"
     )  # fmt: skip
 
 
@@ -84,7 +85,7 @@ def source_line(file: PurePath, again: int, words: Words) -> bytes:
 
     First a function puts back what may have been in its way; `again` as for `Shell.wrap`.
     """
-    mend = b" __muxwire_h '" + words.builtin + b". /dev/null && ' %d&&:;" % again
+    mend = b" _mxw_h '" + words.builtin + b". /dev/null && ' %d&&:;" % again
     return mend + words.builtin + b". " + typed_path(file)
 
 
@@ -115,18 +116,18 @@ def text_to_eval(request: Request, words: Words, *, start_apart: bool = False) -
     A shell that shows what it reads (`set -v`) gets the bare text. `start_apart`: the shell parses the text as a
     whole, so that S must come before it.
     """
-    *heads, start = start_formats(request.redraw, request.command_id)
+    *heads, start = start_texts(request.redraw, request.command_id)
     ahead = before_start(request, words, heads)
     prints, body = b"{ " + ahead, body_to_eval(request, words)
-    end = b"" if GOES_ON.search(body) else b"$__muxwire_c"
-    text, before, after = prints + _TRACE_ON + _HAND_ON % b"__muxwire_a" + UNSEEN + b"\n" + body, b"", b""
+    end = b"" if GOES_ON.search(body) else b"$_mxw_c"
+    text, before, after = prints + _TRACE_ON + _HAND_ON % b"_mxw_a" + UNSEEN + b"\n" + body, b"", b""
     if start_apart:
         text, before = body, posix_quote(b"{ _mux=; " + _TRACE_ON + _HAND_ON % b"" + UNSEEN + b"\n")
         prints = b"{ " + _TRACED_ROW + ahead
-        after = prints + words.builtin + b'printf "' + start + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
+        after = prints + words.builtin + b'printf "' + printf_format(start) + b'"' + TO_TTY + b"}" + UNSEEN + b"\n"
         start = b""
-    sets = _TRACE_OFF + b"__muxwire_s=$_mux\n__muxwire_d=%b __muxwire_a='%b' _mux=%b\n"
-    sets %= request.command_id, start, posix_quote(text)
+    sets = _TRACE_OFF + b"_mxw_s=$_mux\n_mxw_d=%b _mxw_a='%b' _mux=%b\n"
+    sets %= request.command_id, printf_format(start), posix_quote(text)
     sets += b"case $- in *v*) ;; *) _mux=" + before + b"$_mux" + end + b";; esac\n"
     return sets + after
 
@@ -135,19 +136,19 @@ def before_start(request: Request, words: Words, heads: Sequence[bytes]) -> byte
     """What comes before S: the repair of the terminal, and of a long redraw all that is not in the write of S."""
     prints = b""
     for head in heads:
-        prints += words.builtin + b'printf "' + head + b'"' + TO_TTY
+        prints += words.builtin + b'printf "' + printf_format(head) + b'"' + TO_TTY
     return (REPAIR if request.repair_tty else b"") + prints
 
 
 def apart(env: Mapping[str, str], cwd: str | None, words: Words, body: bytes) -> bytes:
-    """`body` (one shell command) in a subshell with that directory and these variables; `$?` is `$__muxwire_s`."""
+    """`body` (one shell command) in a subshell with that directory and these variables; `$?` is `$_mxw_s`."""
     steps = []
     if cwd is not None:
         steps.append(b"CDPATH= " + words.builtin + b"cd -- " + posix_quote(os_bytes(cwd)))
     for name, value in env.items():
         steps.append(words.builtin + b"export " + os_bytes(name) + b"=" + posix_quote(os_bytes(value)))
     setup = b" && ".join(steps)
-    keep = b"__muxwire_r() { " + words.returns + b' "$1"; }; __muxwire_r "$__muxwire_s"; '
+    keep = b"_mxw_r() { " + words.returns + b' "$1"; }; _mxw_r "$_mxw_s"; '
     return b"( " + setup + b" || exit 1; " + keep + body + b" )"
 
 

@@ -38,13 +38,13 @@ def printf_format(text: bytes) -> bytes:
     return text.decode("latin-1").translate(_ESCAPED).encode("latin-1")
 
 
-def start_formats(redraw: bytes, command_id: bytes) -> tuple[bytes, ...]:
-    """The printf formats that print `redraw` and S, each mark within one write(2)."""
-    start = b"\\033]7770;S;" + command_id + b"\\007"
+def start_texts(redraw: bytes, command_id: bytes) -> tuple[bytes, ...]:
+    """The texts of `redraw` and S, to be printed one after the other, so that each mark is within one write(2)."""
+    start = b"\x1b]7770;S;" + command_id + b"\x07"
     if len(redraw) < _ONE_WRITE - len(start):
-        return (printf_format(redraw) + start,)
+        return (redraw + start,)
     head, mark, tail = redraw.rpartition(b"\x1b]7770;")
-    return printf_format(head), printf_format(mark + tail) + start
+    return head, mark + tail + start
 
 
 def end_format(command_id: bytes) -> bytes:

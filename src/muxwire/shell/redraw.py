@@ -18,7 +18,7 @@ SCREEN_BACK = b"\x1b[?1049l"
 # The cursor to the end of the prompt, where it was saved, and all erased from there on: in two steps,
 # for where ED begins in the top left corner, tmux first moves the screen into the scrollback
 # (`screen_write_clearendofscreen`).
-_PROMPT_BACK = b"\x1b8\x1b[K\x1bE\x1b[J\x1b8"
+PROMPT_BACK = b"\x1b8\x1b[K\x1bE\x1b[J\x1b8"
 
 _CONTROL = {code: "?" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A)}
 
@@ -41,7 +41,7 @@ def redraw(command: bytes, command_id: str, typed_at: int, *, saved: bool) -> by
     `saved`: the terminal has saved where the prompt ends; a shell that switched to the alternate screen for our line
     switches back before that. Else the line was typed on the alternate screen, which is switched off again.
     """
-    back = _PROMPT_BACK if saved else SCREEN_BACK
+    back = PROMPT_BACK if saved else SCREEN_BACK
     return back + _TYPED + b"%b;%d\x07" % (command_id.encode(), typed_at) + readable(command)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, final
 
 from muxwire.shell.posix import BUILTIN, GOES_ON, REPAIR, TO_TTY, body_to_eval, end_group, source_line
-from muxwire.shell.quoting import os_bytes, posix_quote, start_formats
+from muxwire.shell.quoting import os_bytes, posix_quote, printf_format, start_texts
 from muxwire.shell.shell import CLEAR_LINE, PRIVATE_KEY, Launch, Request, Shell, Wrapped
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ _MAY_TRAP = re.compile(rb"DEBUG")
 # (`zwaitjob` in its jobs.c); a function's return status other than 0 is then as an interrupt. E removes it.
 _MAY_WAIT = re.compile(rb"\bwait\b")
 _TRAP_WAIT = (
-    b"(( ${+functions[TRAPURG]} )) || { __muxwire_u=0; "
-    rb"TRAPURG() { __muxwire_u=130; \builtin return 130; } 2>/dev/null; }; "
+    b"(( ${+functions[TRAPURG]} )) || { _mxw_u=0; "
+    rb"TRAPURG() { _mxw_u=130; \builtin return 130; } 2>/dev/null; }; "
 )
 # What a shell that traces does before the first word of muxwire that nothing hides, and after the last before the text.
 _TRACE_OFF = (
-    b"__muxwire_s=$? __muxwire_v=$-; case $- in *x*) "
+    b"_mxw_s=$? _mxw_v=$-; case $- in *x*) "
     b"_muxw='_muxw=; \\builtin \\setopt xtrace $_muxw'; \\builtin \\unsetopt xtrace;; esac\n"
 )
 _TRACE_ON = rb'{ \builtin \eval "$_muxw";_mux;} 2>/dev/null && { };'
@@ -48,7 +48,7 @@ class Zsh(Shell):
 
     name = "zsh"
     typed_line = (
-        rb' { { \builtin \. "$__muxwire";} 2>$_muxn&&:;\builtin \eval "$_mux";} '
+        rb' { { \builtin \. "$_mxw_file";} 2>$_muxn&&:;\builtin \eval "$_mux";} '
         rb'always { { _muxe;} 2>$_muxn;};{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
     )
     private_key = PRIVATE_KEY
@@ -72,7 +72,7 @@ class Zsh(Shell):
         if _USES_ITS_ALIAS.search(body):
             script = request.stem + "a"
             files.append((script, BUILTIN.builtin + b". " + self._path(request, request.stem + "b") + b"\n"))
-        name = b'"${__muxwire%/*}/' + script.encode() + b'"'
+        name = b'"${_mxw_file%/*}/' + script.encode() + b'"'
         files.append((request.stem, self._start(request, name, ends=not GOES_ON.search(body))))
         return Wrapped(tuple(files), self.private_key)
 
@@ -87,22 +87,22 @@ class Zsh(Shell):
         """S. zsh traces a group's commands to the stderr outside of it, so this is a function that traces nothing.
 
         A shell that traces stops that before the `eval` that follows, which would show, and the text has it go on
-        (`_muxw`). If there is a DEBUG trap, S is printed by the text (`__muxwire_t`). `ends`: the text may print
+        (`_muxw`). If there is a DEBUG trap, S is printed by the text (`_mxw_t`). `ends`: the text may print
         E, which must not show either. The empty group at the end keeps `set -e` and traps quiet, and no trace shows it.
         """
-        formats = start_formats(request.redraw, request.command_id)
+        formats = [printf_format(text) for text in start_texts(request.redraw, request.command_id)]
         prints = b"".join(BUILTIN.builtin + b'printf "' + text + b'"' + TO_TTY for text in formats)
-        sets, first = b"__muxwire_s=$1; " if request.isolated else b"", b""
+        sets, first = b"_mxw_s=$1; " if request.isolated else b"", b""
         status, options = b"$?", b"$-"
         if script:
-            first, status, options = _TRACE_OFF, b"$__muxwire_s", b"$__muxwire_v"
-            sets = b"__muxwire_y=${EPOCHREALTIME-} __muxwire_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
-            sets += b"[[ $2 == *[xv]* ]] || _mux+=$__muxwire_g; " if ends else b""
+            first, status, options = _TRACE_OFF, b"$_mxw_s", b"$_mxw_v"
+            sets = b"_mxw_y=${EPOCHREALTIME-} _mxw_d=" + request.command_id + b' _mux="$(<' + script + b')"; '
+            sets += b"[[ $2 == *[xv]* ]] || _mux+=$_mxw_g; " if ends else b""
             sets += b"[[ -z $_muxw ]] || _mux=" + posix_quote(_TRACE_ON) + b"$_mux; "
-            sets += b"[[ -z $__muxwire_to ]] || { __muxwire_to=; \\builtin \\printf '\\033[?1049l' >/dev/tty; }; "
+            sets += b"[[ -z $_mxw_to ]] || { _mxw_to=; \\builtin \\printf '\\033[?1049l' >/dev/tty; }; "
             words = b" ".join(b"'" + text + b"'" for text in formats)
-            prints = b"if [[ -n $__muxwire_x ]]; then __muxwire_t " + words + b"; else " + prints + b"fi; "
-            prints += b"__muxwire_x='?'; " if _MAY_TRAP.search(request.command) else b""
+            prints = b"if [[ -n $_mxw_x ]]; then _mxw_t " + words + b"; else " + prints + b"fi; "
+            prints += b"_mxw_x='?'; " if _MAY_TRAP.search(request.command) else b""
             sets += _TRAP_WAIT if _MAY_WAIT.search(request.command) else b""
         return (
             first + b"() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
