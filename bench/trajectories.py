@@ -286,14 +286,12 @@ machine's files. The tasks' own files are missing there, so many commands fail q
   the ends of rows. A persistent shell also keeps `set -e`, and tells of its jobs (`[1]+  Exit 1`); that is not exact.
 - *Hung*: the command was not seen to end within 5 s. *Of documents*: how many of those that hung are here-documents.
 - *Next works*: how many of the commands after a hang worked at once, and how many after C-c.
-- *Characters*: what a model is given.
 - The imitation is ours: it types `CMD; tmux wait -S done` and waits for `done`, as the first Terminal-Bench did.
 
 **Keystrokes.** skillsbench-replay has what Claude Haiku 4.5 told the agent Terminus-2 to type in tasks that it solved,
 with the seconds to sleep after each. Here the keystrokes are typed in turn into one tab of muxwire, in such a copy, and
 a call ends when the shell says that they are over.
 
-- *Given*: the seconds that Terminus-2 would have slept. *Needed*: those that the calls took.
 - *Over before*: how many were over before those seconds. *Not over then*: for how many they were too short.
 - What needs the tasks' files, or modules that this machine does not have, fails at once, in a pipe even with exit code
   0. So only the first row, which writes and reads small files, says how much sleep was for nothing.
