@@ -36,7 +36,7 @@ MOST = {
     "verbs": 420,
     "vt": 890,
     "web": 322,
-    "tests": 17986_981,
+    "tests": 17_986,
     "bench": 1671,
 }  # fmt: skip
 
