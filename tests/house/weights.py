@@ -28,7 +28,7 @@ MOST = {
     "repl": 400,
     "shell": 2885,
     "sync": 219,
-    "tabs": 2367,
+    "tabs": 2368,
     "testing": 34,
     "tmux": 493,
     "far": 1370,

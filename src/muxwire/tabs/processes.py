@@ -121,6 +121,8 @@ async def stop_process(tab: Tab, name: str, grace: float) -> ProcessStop:
     await tab.pane.stream.until(
         lambda: tab.state != "starting" or terminal.waits_for_input() != "", START_TIMEOUT, look=_LINE_LOOK
     )
+    # What waits may be its editor: the kernel is ahead of what was read of the terminal.
+    await tab.pane.stream.until(lambda: tab.state != "starting", PROMPT_GRACE)
     await tab.runner.typed_first(_TYPED_WITHIN)
     if tab.is_adopted and tab.pane.session.running is None:
         if (state := tab.state) != "prompt":
