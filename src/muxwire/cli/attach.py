@@ -3,7 +3,8 @@
 The person gets a session of their own with the same windows: which window they select changes nothing for others. A tab
 has the size of their terminal while they show it, unless they ask for --ignore-size.
 
-All is said to tmux: no instance is opened, since one that is a program's answers no others, and can be seen like this.
+This asks tmux and opens no instance: one without a name lives inside a program, which answers no other process, and a
+person can watch its tabs all the same.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 _DOING_WIDTH = 60
 # Whether a session shows the window of that name. (In a hook `window_name` is that of the window which was linked.)
 _SHOWN = "#{==:#{W:#{?window_active,#{window_name},}},NAME}"
-# What may mean something in a target of tmux, where `?` stands for any sign; @ and % are those of ids.
-_SIGNS = re.compile(r"^-|[^\w@%-]")
+# Characters that may have a meaning in a target of tmux, where `?` matches any character; @ and % begin ids.
+_SPECIAL = re.compile(r"^-|[^\w@%-]")
 
 
 def add(verbs: Verbs) -> None:
@@ -103,8 +104,8 @@ def _shown(arguments: argparse.Namespace, target: str, name: str) -> list[str]:
     from muxwire.tmux.start import HUB, KEEPER_NAME
 
     session, _, tab = target.rpartition(":")
-    session = _SIGNS.sub("?", session) or HUB
-    window = ("." if tab[:1] == "%" else "") + _SIGNS.sub("?", shown_name(tab))
+    session = _SPECIAL.sub("?", session) or HUB
+    window = ("." if tab[:1] == "%" else "") + _SPECIAL.sub("?", shown_name(tab))
     is_there, select = ["has-session", "-t", f"{session}:{window}", ";"], ["select-window", "-t", f":{window}"]
     if target == ACTIVE:
         is_there, select = [], ["run-shell", "-C", f"select-window -t :#{{{ACTIVE_TAB}}}"]

@@ -121,7 +121,7 @@ async def stop_process(tab: Tab, name: str, grace: float) -> ProcessStop:
     await tab.pane.stream.until(
         lambda: tab.state != "starting" or terminal.waits_for_input() != "", START_TIMEOUT, look=_LINE_LOOK
     )
-    # What waits may be its editor: the kernel is ahead of what was read of the terminal.
+    # What waits for input may be the shell's own editor, whose prompt the stream has not shown yet.
     await tab.pane.stream.until(lambda: tab.state != "starting", PROMPT_GRACE)
     await tab.runner.typed_first(_TYPED_WITHIN)
     if tab.is_adopted and tab.pane.session.running is None:
