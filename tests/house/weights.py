@@ -26,7 +26,7 @@ MOST = {
     "pane": 1318,
     "protocol": 447,
     "repl": 400,
-    "shell": 2885,
+    "shell": 2874,
     "sync": 219,
     "tabs": 2368,
     "testing": 34,

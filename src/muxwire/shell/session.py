@@ -250,7 +250,7 @@ class ShellSession:
         self._replaced: set[str] = set()  # commands in whose shell's place another answered: their end may come
         self._recalled: dict[str, Execution] = {}  # in shells nested in the tab's, while older marks are read again
         self._name = shell.name if shell is not None else ""
-        self._input_recalled = False
+        self._input_recalled = self._recalling = False
         self._read = read
         self._tell = tell
 
@@ -321,6 +321,8 @@ class ShellSession:
         execution = self._open.get(mark.command_id)
         if execution is None or execution.ending or execution.begin >= 0:
             self._is_recalled(mark.command_id, mark)
+            if execution is None and self._recalling and self._may_be_ours(mark.command_id):
+                self._move(Input.OUTPUT_START)  # of a command whose record is lost
             return
         if self._is_own(execution):
             self._move(Input.OUTPUT_START)
@@ -663,6 +665,7 @@ class ShellSession:
         """
         self.shell_pid = shell_pid
         self.last_input, self._input_recalled = Typed(input_at, "", at_prompt=False), True
+        self._recalling = True
         if not executions:
             return 0
         first = next((execution for execution in executions if not execution.ending), executions[-1])
@@ -679,7 +682,7 @@ class ShellSession:
 
         Of a nested shell that had ended by then, the process knows whose command ran in it.
         """
-        self._recalled, self._input_recalled, self.left = {}, False, None
+        self._recalled, self._input_recalled, self._recalling, self.left = {}, False, False, None
         begun = max((one.typed_at for one in self._open.values() if one.started), default=0)
         for execution in self._open.values():
             if execution.typed_at < begun:

@@ -1,6 +1,7 @@
 # zsh. Sourced by our .zshenv, before the user's files; and by a command that has erased all functions, at its end.
 typeset -gi _mxw_q _mxw_at=-1
-typeset -g _mxw_x='?' _mxw_to= _mxw_seen= _mxw_r=${(%):-%x}
+typeset -g _mxw_x='?' _mxw_to= _mxw_seen= _mxw_b= _mxw_v= _mxw_r=${(%):-%x}
+typeset -ga _mxw_a=()
 zmodload zsh/parameter 2>/dev/null || { typeset -gA functions dis_builtins jobstates; functions[_muxe]=1 functions[_mxw_p]=1 }
 zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long a command took
 
@@ -9,8 +10,8 @@ zmodload -F zsh/datetime p:EPOCHREALTIME 2>/dev/null # S and E read it: how long
 _mxw_p() {
   {
     local s=$?
+    _mxw_v=$- _mxw_at=-1 _mxw_a=() _mux=$_mxw_late
     \builtin setopt localoptions noerrexit noerrreturn noxtrace
-    _mxw_at=-1
     (( ++_mxw_q, ${+functions[builtin]} || ${#dis_builtins} )) && _mxw_h
     _mxw_d
     {
@@ -27,16 +28,23 @@ _mxw_p() {
   \builtin return 0                                 # zsh keeps $? itself
 }
 
-# C: a command line was accepted. Behind one that may erase all functions the scheduler, which runs after precmd, looks.
+# A command line was accepted: S, if the key has read what our line is to run, else C. Behind a line that may erase all
+# functions the scheduler, which runs after precmd, looks.
 _mxw_c() {
   {
-    case $3 in
-      (*unfunction*|*unhash*|*unset*|*functions*)
-        sched +0 '[[ -n ${functions[_mxw_p]+x} ]] || { \builtin . "$_mxw_r"; _mxw_p }' ;;
-    esac
-    [[ $3 != *DEBUG* ]] || _mxw_x='?'
+    _mxw_s=$?
     [[ -z ${_mxw_m+x} ]] || { ZSH_HIGHLIGHT_MAXLENGTH=$_mxw_m; \builtin unset _mxw_m }
-    \builtin printf '\033]7770;C;%s;%s\007' "$_mxw_n" $_mxw_q >/dev/tty
+    if (( ${#_mxw_a} )); then
+      _mux=$_mxw_b
+      _mxw_start || :
+    else
+      case $3 in
+        (*unfunction*|*unhash*|*unset*|*functions*)
+          sched +0 '[[ -n ${functions[_mxw_p]+x} ]] || { \builtin . "$_mxw_r"; _mxw_p }' ;;
+      esac
+      [[ $3 != *DEBUG* ]] || _mxw_x='?'
+      \builtin printf '\033]7770;C;%s;%s\007' "$_mxw_n" $_mxw_q >/dev/tty
+    fi
     \builtin return 0
   } &>/dev/null
 }
@@ -70,7 +78,7 @@ _muxe() {
   # C-c in a loop of builtins leaves the status of the one that ran. TRAPINT may return 1 itself.
   (( ${TRY_BLOCK_INTERRUPT-0} > 0 && (s == 0 || s == 2 || (s == 1 && ! ${+functions[TRAPINT]})) )) && s=130
   (( ${+functions[builtin]} || ${#dis_builtins} )) && _mxw_h
-  if [[ -n ${_mxw_u-} ]]; then                   # a trap that ends `wait` (zsh.py), which leaves its status at 0
+  if [[ -n ${_mxw_u-} ]]; then                   # a trap that ends `wait` (`_mxw_start`), which leaves its status at 0
     (( _mxw_u )) && s=$_mxw_u
     \builtin unset _mxw_u
     \builtin unfunction TRAPURG
@@ -103,26 +111,62 @@ _mxw_h() {
 # is gone, and with it all others, the word for it is none, and this file is sourced: it calls the function.
 _mxw_g=$'\n\nif ${functions[_muxe]+_muxe} \\builtin . "$_mxw_r" "$?"; then _mux=; fi &>/dev/null'
 
+# The wrapper's file sets the command's id (`_mxw_d`), S with what comes before it (`_mxw_a`), the text (`_mxw_b`), what
+# ends that (`_mxw_e`), and the repair of the terminal (`_mxw_o`).
+_mxw_take() {
+  _mxw_a=() _mxw_b= _mxw_e= _mxw_o=
+  \builtin . "$_mxw_file"
+  [[ $_mxw_v == *[xv]* ]] || _mxw_b+=$_mxw_e
+}
+
+# S, and how long the command takes. It may set a DEBUG trap. And it may wait for jobs without naming them: zsh 5.9 lets no
+# C-c end that, only a signal with a trap (`zwaitjob` in its jobs.c); a function's return status other than 0 is then as
+# an interrupt. E removes it.
+_mxw_start() {
+  \builtin setopt localoptions noerrexit noerrreturn
+  local text
+  [[ -z $_mxw_o ]] || \command stty sane </dev/tty
+  _mxw_y=${EPOCHREALTIME-}
+  for text in "${_mxw_a[@]}"; do
+    \builtin printf %s "${_mxw_to/%h/l}$text" >/dev/tty
+    _mxw_to=
+  done
+  _mxw_a=()
+  [[ $_mxw_b != *DEBUG* ]] || _mxw_x='?'
+  [[ $_mxw_b != *wait* || -n ${functions[TRAPURG]+x} ]] || {
+    _mxw_u=0
+    TRAPURG() { _mxw_u=130; \builtin return 130; } 2>/dev/null
+  }
+  \builtin return "$_mxw_s"
+}
+
+# Where words of ours could show, or a hook of the user's comes after ours, our line evaluates this. A shell that traces is
+# silent from here to the text, and behind it: `_muxw` has what ends that. No function can, for zsh puts the option back
+# at its end. If the shell has a DEBUG trap that hears us, the text's first line prints S, so that what the `eval` calls
+# forth comes before it.
+_mxw_late='{ _mxw_s=$? _mxw_v=$- _mux=;\builtin \unsetopt xtrace;_mxw_t;} 2>$_muxn&&:;\builtin \eval "$_mux"'
+_mxw_t() {
+  \builtin setopt localoptions noerrexit noerrreturn noverbose
+  _mxw_take
+  _mux=$_mxw_b
+  [[ $_mxw_v != *x* ]] || {
+    _muxw='_muxw=; \builtin \setopt xtrace $_muxw'
+    _mux='{ \builtin \eval "$_muxw";_mux;} 2>/dev/null && { };'$_mux
+  }
+  if [[ -n $_mxw_x ]]; then _mux="_mxw_start &>/dev/null && { };$_mux"; else _mxw_start &>/dev/null; fi
+  \builtin return "$_mxw_s"
+}
+
 # Hands on the last status, and at the end of the typed line the command's, for the user. PRINT_EXIT_VALUE has printed it
-# already. A shell that traces is silent from the typed line to S: `_muxw` has what ends that. No function can, for
-# zsh puts the option back at its end.
+# already.
 _muxw= _muxn=/dev/null                                # short names, for the typed line wraps
 _mux() { \builtin return "$_mxw_s" } 2>/dev/null
-
-# S, when the shell has a DEBUG trap that hears us: printed by the body's first line, so that what the `eval` calls forth
-# comes before it.
-_mxw_t() {
-  local text="() { \\builtin \\setopt localoptions noxtrace noverbose noerrreturn; "
-  local format
-  for format; do text+="\\builtin \\printf '$format' >/dev/tty; "; done
-  _mux=$text'\builtin \return "$1" } "$_mxw_s" &>/dev/null && { }'$'\n'$_mux
-}
 
 # The wrapper's line goes into a history of its own, which zsh forgets after the hook. (A hook that only says no would
 # leave the line there for one press of the up key.)
 _mxw_l() {
   {
-    [[ $1 == ' { { \builtin \. "$_mxw_file";}'* || $1 == ' _mxw_h '* ]] && \builtin fc -p
+    [[ $1 == ' { \builtin \eval "$_mux";}'* || $1 == ' _mxw_h '* ]] && \builtin fc -p
     \builtin return 0
   } 2>/dev/null
 }
@@ -144,12 +188,6 @@ _mxw_y() {
   zle .push-input -n 1
 }
 
-# The private keys, always both: behind C-x, C-v, ESC, or a question, the first one was taken for text, and out of an
-# unfinished line (PS2) it only returns to a new prompt.
-_mxw_z() {
-  if [[ $CONTEXT == start ]]; then _mxw_y; else zle .push-input -n 1; fi
-}
-
 # The prompt's end is saved in the terminal, with room for our line below it: 170 columns, and what the hooks of other
 # people print before a command. Where there is not so much room, and where the prompt changes as the line is accepted (a
 # transient prompt), our line is drawn out of sight, on the alternate screen. `_mxw_save` is what is written for
@@ -163,24 +201,33 @@ _mxw_room() {
     [[ " ${functions[${hooks[1]:-:}]-} ${(@)hooks}" != *(reset-prompt|azhw)* ]] || n=$LINES
   fi
   _mxw_out=
+  [[ $_mxw_v != *x* ]] || n=$LINES
   (( n < LINES && ! ${+functions[p10k]} )) || n=1 _mxw_out=$'\e[?1049h'
   _mxw_save=${(pl:2*n::\eD:):-}${(pl:2*n::\eM:):-}$'\e7'$_mxw_out
 }
 
+# What the key enters, after it has read what that is to run, if nothing of it will show. The other key, before it, does
+# nothing: behind C-x, C-v, ESC, or a question, the first one is taken for text. Out of an unfinished line (PS2) the key
+# only gets to a new prompt, where it is read again.
+_mxw_line=' { \builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;};{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
 _mxw_k() {
-  [[ $CONTEXT == start ]] || { zle .push-input -n 1; \builtin return }
-  local seen=$COLUMNS:$LINES:${#preexec_functions}:${+functions[preexec]}:${+functions[p10k]}:${widgets[zle-line-finish]-}
+  case $CONTEXT in
+    (start) ;;
+    (cont) zle .push-input -n 1; zle -U $'\e[7770~'; \builtin return ;;
+    (*) zle .push-input -n 1; \builtin return ;;
+  esac
+  local seen=$COLUMNS:$LINES:${#preexec_functions}:${+functions[preexec]}:${+functions[p10k]}:${widgets[zle-line-finish]-}:$_mxw_v
   [[ $seen == "$_mxw_seen" ]] || { _mxw_seen=$seen; _mxw_room }
+  [[ -n $_mxw_x || $_mxw_v == *[xv]* || ${preexec_functions[-1]-} != _mxw_c ]] || _mxw_take
   [[ -z $BUFFER$POSTDISPLAY$PREDISPLAY && $_mxw_at == -1 ]] || {
     _mxw_y
     BUFFER= POSTDISPLAY= PREDISPLAY=
     zle -R
   }
   _mxw_to=$_mxw_out
-  { \builtin printf %s "$_mxw_save" >/dev/tty } 2>/dev/null
+  \builtin printf %s "$_mxw_save" >/dev/tty
   [[ $KEYMAP != vicmd ]] || zle -U $'\e[7773~'          # read at the next prompt
-  BUFFER=' { { \builtin \. "$_mxw_file";} 2>$_muxn&&:;\builtin \eval "$_mux";} always { { _muxe;} 2>$_muxn;}'
-  BUFFER+=';{ \builtin \eval "$_muxw";_mux&&:;} 2>$_muxn'
+  BUFFER=$_mxw_line
   # Plugins that colour the line take 10 to 30 ms for ours, which nobody is to see: they leave alone what is too long.
   [[ -n ${functions[_zsh_highlight]+x} && ${(t)ZSH_HIGHLIGHT_MAXLENGTH-} != *readonly* ]] &&
     typeset -g _mxw_m=${ZSH_HIGHLIGHT_MAXLENGTH-} ZSH_HIGHLIGHT_MAXLENGTH=0
@@ -204,15 +251,14 @@ _mxw_i() {
   (( $preexec_functions[(I)_mxw_c] )) || preexec_functions+=(_mxw_c)
   (( $zshaddhistory_functions[(I)_mxw_l] )) || zshaddhistory_functions=(_mxw_l $zshaddhistory_functions)
   zle -N _mxw_k
-  zle -N _mxw_z
   zle -N _mxw_w                                # this loads zle, which sets the array that follows
   [[ ${zle_bracketed_paste-} == *$_mxw_n* ]] ||
     typeset -ga zle_bracketed_paste=("${zle_bracketed_paste[1]-}"$'\e]7770;A;'$_mxw_n$';1\a' "${zle_bracketed_paste[2]-}")
   local m
   for m in emacs viins vicmd; do
-    bindkey -M $m '\e[7770~' _mxw_k '\e[7771~' _mxw_z '\e[7773~' _mxw_w
+    bindkey -M $m '\e[7770~' _mxw_k '\e[7771~' auto-suffix-retain '\e[7773~' _mxw_w
   done
-  bindkey -M vicmd '[7771~' _mxw_z
+  bindkey -M vicmd '[7771~' auto-suffix-retain
   for m in command viopp; do
     bindkey -M $m '\e[7772~' send-break
     bindkey -M $m -s '\e[7770~' '\e[7772~\e[7770~' '\e[7771~' '\e[7772~\e[7771~'
