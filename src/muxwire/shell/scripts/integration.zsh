@@ -243,12 +243,12 @@ _mxw_w() { zle .vi-cmd-mode }
 # key is for the line.
 _mxw_i() {
   (( ${precmd_functions[(I)_mxw_p]-0} && ${zshaddhistory_functions[(I)_mxw_l]-0} )) &&
-    [[ ${zle_bracketed_paste-}${PS2-} == *$_mxw_n\;1*$_mxw_n\;2* ]] && \builtin return
+    [[ ${preexec_functions[-1]-}${zle_bracketed_paste-}${PS2-} == _mxw_c*$_mxw_n\;1*$_mxw_n\;2* ]] && \builtin return
   [[ ! -o promptpercent || $PS2 == *"$_mxw_n;2"* ]] || PS2+=$'%{\e]7770;A;'$_mxw_n$';2\a%}'
   emulate -L zsh
   typeset -ga precmd_functions preexec_functions zshaddhistory_functions
   (( $precmd_functions[(I)_mxw_p] )) || precmd_functions=(_mxw_p $precmd_functions)
-  (( $preexec_functions[(I)_mxw_c] )) || preexec_functions+=(_mxw_c)
+  preexec_functions=(${preexec_functions:#_mxw_c} _mxw_c) # the last one: it prints S
   (( $zshaddhistory_functions[(I)_mxw_l] )) || zshaddhistory_functions=(_mxw_l $zshaddhistory_functions)
   zle -N _mxw_k
   zle -N _mxw_w                                # this loads zle, which sets the array that follows
